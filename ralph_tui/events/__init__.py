@@ -1,0 +1,195 @@
+"""The vocabulary: every fact of a run, one module per layer. Knows nobody else."""
+
+from functools import cache
+from typing import Annotated, Any, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from ralph_tui.events.agent import (
+    AgentNoted,
+    AgentReported,
+    AgentSpoke,
+    GuidanceAcknowledged,
+    GuidanceDelivered,
+    GuidanceQueued,
+    PromiseMade,
+    PromptPrepared,
+    SessionDescribed,
+    SessionFinished,
+    SessionStarted,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.events.base import Event
+from ralph_tui.events.control import AlarmCleared, AlarmRaised, SignalComputed
+from ralph_tui.events.run import (
+    AbortRequested,
+    CommandRefused,
+    IterationFinished,
+    IterationStarted,
+    Noticed,
+    Paused,
+    PauseRequested,
+    RunCrashed,
+    RunFinished,
+    RunStarted,
+    StepEntered,
+    StopRequested,
+    Unpaused,
+)
+from ralph_tui.events.sensor import GateFinished, GateStarted, ReadingTaken
+from ralph_tui.events.workspace import (
+    CheckpointCaptured,
+    FilesChanged,
+    JournalRestored,
+    SnapshotTaken,
+)
+from ralph_tui.text import plain
+
+SCHEMA_VERSION = 1
+
+
+class UnknownEvent(Event):
+    """An event of a newer version, kept and shown as it is."""
+
+    kind: str
+    raw: dict[str, Any] = {}
+
+
+AnyEvent = Annotated[
+    AbortRequested
+    | AgentNoted
+    | AgentReported
+    | AgentSpoke
+    | AlarmCleared
+    | AlarmRaised
+    | CheckpointCaptured
+    | CommandRefused
+    | FilesChanged
+    | GateFinished
+    | GateStarted
+    | GuidanceAcknowledged
+    | GuidanceDelivered
+    | GuidanceQueued
+    | IterationFinished
+    | IterationStarted
+    | JournalRestored
+    | Noticed
+    | PauseRequested
+    | Paused
+    | PromiseMade
+    | PromptPrepared
+    | ReadingTaken
+    | RunCrashed
+    | RunFinished
+    | RunStarted
+    | SessionDescribed
+    | SessionFinished
+    | SessionStarted
+    | SignalComputed
+    | SnapshotTaken
+    | StepEntered
+    | StopRequested
+    | ToolDenied
+    | ToolFinished
+    | ToolStarted
+    | Unpaused
+    | UsageReported,
+    Field(discriminator="kind"),
+]
+
+EVENT_TYPES: dict[str, type[Event]] = {
+    event_type.model_fields["kind"].default: event_type
+    for event_type in get_args(get_args(AnyEvent)[0])
+}
+"""Every kind this version knows."""
+
+
+@cache
+def _adapter() -> TypeAdapter[Event]:
+    """Built when the first journal is read: a first paint does not wait for it."""
+    return TypeAdapter(AnyEvent)
+
+
+def parse_event(line: str | bytes) -> Event:
+    """One journal line as an event; an unknown kind is kept raw.
+
+    Raises ``ValueError`` for anything that is not an event: the caller knows file and line.
+    """
+    try:
+        return _adapter().validate_json(line)
+    except ValidationError as error:
+        if any(problem["type"] == "union_tag_invalid" for problem in error.errors()):
+            return _unknown(from_json(line))
+        raise
+
+
+def _unknown(fields: dict[str, Any]) -> UnknownEvent:
+    """Raw fields are foreign text too: every string passes the door."""
+    clean = {plain(key): _clean(value) for key, value in fields.items()}
+    return UnknownEvent.model_validate(
+        {"seq": fields.get("seq"), "at": fields.get("at"), "kind": clean["kind"], "raw": clean}
+    )
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case str():
+            return plain(value)
+        case list():
+            return [_clean(item) for item in value]
+        case dict():
+            return {plain(str(key)): _clean(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+__all__ = [
+    "EVENT_TYPES",
+    "SCHEMA_VERSION",
+    "AbortRequested",
+    "AgentNoted",
+    "AgentReported",
+    "AgentSpoke",
+    "AlarmCleared",
+    "AlarmRaised",
+    "AnyEvent",
+    "CheckpointCaptured",
+    "CommandRefused",
+    "Event",
+    "FilesChanged",
+    "GateFinished",
+    "GateStarted",
+    "GuidanceAcknowledged",
+    "GuidanceDelivered",
+    "GuidanceQueued",
+    "IterationFinished",
+    "IterationStarted",
+    "JournalRestored",
+    "Noticed",
+    "PauseRequested",
+    "Paused",
+    "PromiseMade",
+    "PromptPrepared",
+    "ReadingTaken",
+    "RunCrashed",
+    "RunFinished",
+    "RunStarted",
+    "SessionDescribed",
+    "SessionFinished",
+    "SessionStarted",
+    "SignalComputed",
+    "SnapshotTaken",
+    "StepEntered",
+    "StopRequested",
+    "ToolDenied",
+    "ToolFinished",
+    "ToolStarted",
+    "UnknownEvent",
+    "Unpaused",
+    "UsageReported",
+    "parse_event",
+]

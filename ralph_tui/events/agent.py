@@ -1,0 +1,197 @@
+"""What the agent did: prompts, sessions, words, tools, usage, and guidance on its way to it."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event
+from ralph_tui.events.text import Line, Plain
+
+SessionOutcome = Literal[
+    "success",  # the agent ended its turn of its own accord
+    "missing",  # its program is not there, or cannot be run
+    "error",  # it said that it failed, or its stream broke off
+    "limited",  # a usage limit or overload ended it
+    "auth",  # it is not allowed to speak to its service
+    "context_full",  # its context window overflowed
+    "max_turns",
+    "budget",
+    "interrupted",  # we, or the owner, interrupted it
+    "timeout",  # it ran longer than a session may
+    "stopped",  # ended because the run ends
+    "crashed",  # it died without a word
+]
+
+
+class PromptPrepared(Event):
+    """The prompt of an iteration, kept as sent in the iteration's folder."""
+
+    kind: Literal["prompt_prepared"] = "prompt_prepared"
+    iteration: int
+    path: Line
+    """Relative to the attempt's folder."""
+    urgency: Literal["low", "normal", "high", "critical"] = "normal"
+    characters: int = 0
+    guidance: list[Line] = []
+    """Ids of the guidance it carries."""
+
+
+class SessionStarted(Event):
+    """An agent process runs."""
+
+    kind: Literal["session_started"] = "session_started"
+    iteration: int
+    session_id: Line
+    agent: Line
+    pid: int = 0
+    takes_guidance: bool = False
+    """Whether words can reach it while it works."""
+    transcript: Line = ""
+    """Relative to the attempt's folder; offsets of the events below point into it."""
+
+
+class SessionDescribed(Event):
+    """What the agent says of itself when it begins."""
+
+    kind: Literal["session_described"] = "session_described"
+    iteration: int
+    model: Line | None = None
+    permission_mode: Line | None = None
+    billing: Line | None = None
+    """Where the bill goes, as far as the stream tells."""
+    version: Line | None = None
+
+
+class AgentSpoke(Event):
+    """Text of the agent, shortened; the whole is in the transcript at `offset`."""
+
+    kind: Literal["agent_spoke"] = "agent_spoke"
+    iteration: int
+    text: Plain
+    parent: Line | None = None
+    """The tool call that owns the subagent which spoke."""
+    offset: int = 0
+
+
+class ToolStarted(Event):
+    """The agent uses a tool."""
+
+    kind: Literal["tool_started"] = "tool_started"
+    iteration: int
+    tool_id: Line
+    tool: Line
+    summary: Line = ""
+    """The file, command or pattern it works on."""
+    parent: Line | None = None
+    offset: int = 0
+
+
+class ToolFinished(Event):
+    """A tool answered."""
+
+    kind: Literal["tool_finished"] = "tool_finished"
+    iteration: int
+    tool_id: Line
+    ok: bool
+    summary: Line = ""
+    """A few words of the result: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    duration_s: float = 0.0
+    offset: int = 0
+
+
+class ToolDenied(Event):
+    """The agent was not permitted to use a tool."""
+
+    kind: Literal["tool_denied"] = "tool_denied"
+    iteration: int
+    tool: Line
+    tool_id: Line | None = None
+    message: Plain = ""
+
+
+class AgentNoted(Event):
+    """Any other sign of life that belongs in the agent's pane."""
+
+    kind: Literal["agent_noted"] = "agent_noted"
+    iteration: int
+    level: Literal["log", "warn", "error"] = "log"
+    text: Plain
+    offset: int = 0
+
+
+class UsageReported(Event):
+    """What the session has used so far."""
+
+    kind: Literal["usage_reported"] = "usage_reported"
+    iteration: int
+    tokens: int = 0
+    """Input, cache and output tokens of this session together, as far as known."""
+    context_tokens: int | None = None
+    """Tokens in the context window after the last main-thread message."""
+    context_window: int | None = None
+    cost_usd: float | None = None
+    """Of this session, so far."""
+    cost_estimated: bool = False
+
+
+class AgentReported(Event):
+    """The one JSON line the output contract asks for."""
+
+    kind: Literal["agent_reported"] = "agent_reported"
+    iteration: int
+    completion: float | None = None
+    """Points, 0-100, as the agent claims."""
+    summary: Plain = ""
+    blockers: list[Plain] = []
+    learnings: list[Plain] = []
+    next: Plain = ""
+
+
+class PromiseMade(Event):
+    """The agent said that it is done. That is a claim, not a measurement."""
+
+    kind: Literal["promise_made"] = "promise_made"
+    iteration: int
+
+
+class SessionFinished(Event):
+    """The agent's process, and all it started, is gone."""
+
+    kind: Literal["session_finished"] = "session_finished"
+    iteration: int
+    outcome: SessionOutcome
+    reason: Plain = ""
+    """One sentence, empty on success."""
+    exit_code: int | None = None
+    """As a shell would say it: 143 after SIGTERM."""
+    duration_s: float = 0.0
+    cost_usd: float | None = None
+    """None where the agent does not tell."""
+    tokens: int = 0
+    turns: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    leftovers: int = 0
+    """Processes it had left running, now stopped."""
+
+
+class GuidanceQueued(Event):
+    """The owner's words wait for the agent."""
+
+    kind: Literal["guidance_queued"] = "guidance_queued"
+    guidance_id: Line
+    text: Plain
+    by: Line = "you"
+
+
+class GuidanceDelivered(Event):
+    """The words were handed over, into the running session or a prompt."""
+
+    kind: Literal["guidance_delivered"] = "guidance_delivered"
+    guidance_id: Line
+    into: Literal["session", "prompt"]
+
+
+class GuidanceAcknowledged(Event):
+    """The agent's side confirmed that it has the words."""
+
+    kind: Literal["guidance_acknowledged"] = "guidance_acknowledged"
+    guidance_id: Line

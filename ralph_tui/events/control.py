@@ -1,0 +1,58 @@
+"""Layer 1 in the record: the signal after each reading, and the alarms."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event
+from ralph_tui.events.text import Line, Plain
+
+Band = Literal["near_completion", "moderate", "significant", "critical"]
+Profile = Literal["exploration", "focused", "aggressive", "damped"]
+AlarmName = Literal["STUCK", "OSCILLATING", "REGRESSING", "BUDGET_EXCEEDED"]
+Severity = Literal["warning", "critical", "emergency"]
+Urgency = Literal["low", "normal", "high", "critical"]
+
+
+class SignalComputed(Event):
+    """The control law's answer to the reading of this iteration; fractions 0-1 unless said."""
+
+    kind: Literal["signal_computed"] = "signal_computed"
+    iteration: int
+    completion: float
+    proportional: float
+    integral: float
+    integral_mean: float
+    derivative: float
+    velocity: float
+    volatility: float
+    issue_load: float = 0.0
+    forecast: float | None = None
+    """Iterations to go at this velocity; None when it is not positive."""
+    fits: bool = False
+    """Whether the forecast fits what is left of the budget."""
+    profile: Profile
+    kp: float
+    ki: float
+    kd: float
+    output: float
+    band: Band
+    urgency: Urgency = "normal"
+
+
+class AlarmRaised(Event):
+    """A pathology showed in the readings."""
+
+    kind: Literal["alarm_raised"] = "alarm_raised"
+    iteration: int
+    alarm: AlarmName
+    severity: Severity
+    reason: Plain
+    """One sentence with the evidence."""
+    interventions: list[Line] = []
+
+
+class AlarmCleared(Event):
+    """Its condition ended."""
+
+    kind: Literal["alarm_cleared"] = "alarm_cleared"
+    iteration: int
+    alarm: AlarmName

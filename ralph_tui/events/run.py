@@ -1,0 +1,160 @@
+"""The life of a run: its start, its iterations and steps, the owner's wishes, its end."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event
+from ralph_tui.events.text import Line, Plain
+
+Outcome = Literal["completed", "limit_reached", "aborted", "failed", "interrupted"]
+IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
+StopMode = Literal["now", "after_iteration"]
+
+
+class RunStarted(Event):
+    """The first event of every journal."""
+
+    kind: Literal["run_started"] = "run_started"
+    schema_version: int = 1
+    program_version: Line = ""
+    run_id: Line
+    """A uuid; it marks processes and hidden refs."""
+    task: Line = ""
+    """The task's folder name, ``task-001``."""
+    attempt: Line = ""
+    """The attempt's folder name, ``001``."""
+    root: Line
+    """The worktree the agent works in."""
+    objective: Plain
+    command: Plain | None = None
+    """The completion command."""
+    plan: Line | None = None
+    """Path of the plan file, relative to the root."""
+    agent: Line
+    model: Line | None = None
+    permissions: Line = "edits"
+    max_iterations: int
+    session_timeout_s: float
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    scenario: Line | None = None
+    """Name of the demo scenario, when this is a demo."""
+    branch: Line | None = None
+    commit: Line | None = None
+    """HEAD at the start, None without commits."""
+    pid: int = 0
+    host: Line = ""
+    config: dict[str, Line | float | int | bool | list[Line] | None] = {}
+    """Settings by dotted name, as the run was started with."""
+
+
+class IterationStarted(Event):
+    """One more turn of the loop."""
+
+    kind: Literal["iteration_started"] = "iteration_started"
+    iteration: int
+    max_iterations: int
+
+
+class StepEntered(Event):
+    """The loop stands at this one of its 17 steps (0: the preparation before iteration 1)."""
+
+    kind: Literal["step_entered"] = "step_entered"
+    iteration: int
+    step: int
+    name: Line
+
+
+class IterationFinished(Event):
+    """The record of one iteration, complete with what it cost."""
+
+    kind: Literal["iteration_finished"] = "iteration_finished"
+    iteration: int
+    status: IterationStatus
+    completion: float
+    """Points, 0-100."""
+    gate_ok: bool = False
+    duration_s: float = 0.0
+    cost_usd: float = 0.0
+    tokens: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+class PauseRequested(Event):
+    """The owner wants the loop to hold before its next iteration."""
+
+    kind: Literal["pause_requested"] = "pause_requested"
+    by: Line = "you"
+
+
+class Paused(Event):
+    """The loop holds; no agent runs."""
+
+    kind: Literal["paused"] = "paused"
+
+
+class Unpaused(Event):
+    """The loop goes on (or the wish to pause was taken back)."""
+
+    kind: Literal["unpaused"] = "unpaused"
+    by: Line = "you"
+
+
+class StopRequested(Event):
+    """The owner leaves: now, or when the iteration is done."""
+
+    kind: Literal["stop_requested"] = "stop_requested"
+    mode: StopMode
+    by: Line = "you"
+
+
+class AbortRequested(Event):
+    """The owner gives this run up; the work stays as it is."""
+
+    kind: Literal["abort_requested"] = "abort_requested"
+    by: Line = "you"
+
+
+class CommandRefused(Event):
+    """A command that could not be obeyed now, and why."""
+
+    kind: Literal["command_refused"] = "command_refused"
+    command: Line
+    reason: Line
+
+
+class Noticed(Event):
+    """Something worth a line in the log that has no kind of its own."""
+
+    kind: Literal["noticed"] = "noticed"
+    level: Literal["log", "warn", "error"] = "log"
+    source: Line
+    """Who noticed: sensor, watch, records, agent, processes."""
+    text: Plain
+    detail: Plain = ""
+
+
+class RunFinished(Event):
+    """The last event of every run that could still write one."""
+
+    kind: Literal["run_finished"] = "run_finished"
+    outcome: Outcome
+    reason: Plain
+    iterations: int
+    completion: float
+    best: float = 0.0
+    best_iteration: int = 0
+    duration_s: float = 0.0
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+
+class RunCrashed(Event):
+    """A bug of ralph-tui's own ended the run; the agent was stopped."""
+
+    kind: Literal["run_crashed"] = "run_crashed"
+    error: Plain
+    traceback: Plain

@@ -1,0 +1,65 @@
+"""What was measured: the gate and the readings of completion."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event
+from ralph_tui.events.text import Line, Plain
+
+Source = Literal["tests", "plan", "agent", "estimate"]
+
+
+class GateStarted(Event):
+    """The completion command runs."""
+
+    kind: Literal["gate_started"] = "gate_started"
+    iteration: int
+    command: Plain
+
+
+class GateFinished(Event):
+    """The completion command ended; counts where its output is a known runner's."""
+
+    kind: Literal["gate_finished"] = "gate_finished"
+    iteration: int
+    ok: bool
+    exit_code: int | None = None
+    timed_out: bool = False
+    duration_s: float = 0.0
+    runner: Line | None = None
+    passed: int | None = None
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    failing: list[Line] = []
+    """Names of failing tests, the first 20."""
+    tail: Plain = ""
+    """The end of the output, at most 4000 characters."""
+    log: Line = ""
+    """Relative to the attempt's folder."""
+    error: Plain = ""
+    """Why it could not be run, one sentence; empty when it ran."""
+
+    @property
+    def total(self) -> int | None:
+        """Tests that count: passed, failed and errors; None without counts."""
+        return None if self.passed is None else self.passed + self.failed + self.errors
+
+
+class ReadingTaken(Event):
+    """Completion as measured after an iteration (0: the baseline before the first)."""
+
+    kind: Literal["reading_taken"] = "reading_taken"
+    iteration: int
+    completion: float
+    """Points, 0-100; 100 only for a passed gate."""
+    source: Source
+    held: bool = False
+    """The source was silent: the last value stands."""
+    grew: bool = False
+    """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
+    restarted: bool = False
+    """The source changed: windows start anew with this reading."""
+    passed: int | None = None
+    total: int | None = None
+    """Of tests or plan items."""
+    note: Line = ""

@@ -1,0 +1,13 @@
+"""The types of every text field of an event: foreign text that has passed the door."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from ralph_tui.text import one_line, plain
+
+Plain = Annotated[str, AfterValidator(plain)]
+"""Untrusted text of any number of lines."""
+
+Line = Annotated[str, AfterValidator(one_line)]
+"""Untrusted text that stays on one line: names, paths, titles."""

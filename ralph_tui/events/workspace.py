@@ -1,0 +1,83 @@
+"""What became of the user's files: snapshots, checkpoints, changes."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.text import Line, Plain
+
+Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
+Trigger = Literal["start", "timer", "key", "end"]
+ChangeStatus = Literal["added", "modified", "deleted"]
+
+
+class FileChange(Fact):
+    """One changed path against the tree the iteration started from."""
+
+    path: Line
+    status: ChangeStatus
+    category: Category
+    added: int = 0
+    """Lines; 0 for binary files."""
+    removed: int = 0
+
+
+class CategoryTotal(Fact):
+    """All changed files of one category."""
+
+    category: Category
+    files: int
+    added: int = 0
+    removed: int = 0
+
+
+class SnapshotTaken(Event):
+    """The worktree as a git tree on a hidden ref."""
+
+    kind: Literal["snapshot_taken"] = "snapshot_taken"
+    iteration: int
+    number: int
+    ref: Line
+    commit: Line
+    tree: Line
+    reason: Line = ""
+    missing: list[Line] = []
+    """Paths it could not hold (the first 20), because of size or number."""
+    missing_count: int = 0
+
+
+class CheckpointCaptured(Event):
+    """The record of a moment: a snapshot and a JSON file."""
+
+    kind: Literal["checkpoint_captured"] = "checkpoint_captured"
+    iteration: int
+    number: int
+    """Within the iteration, from 1."""
+    trigger: Trigger
+    snapshot: int | None = None
+    """Number of the snapshot; None when it could not be taken."""
+    path: Line = ""
+    duration_s: float = 0.0
+    """Since the session's start."""
+    files: int = 0
+    note: Plain = ""
+    error: Plain = ""
+
+
+class FilesChanged(Event):
+    """Changes since the iteration's start, while it runs (`live`) or when it is over."""
+
+    kind: Literal["files_changed"] = "files_changed"
+    iteration: int
+    live: bool
+    totals: list[CategoryTotal]
+    changes: list[FileChange] = []
+    """The first 200."""
+    latest: Line | None = None
+    """The path that changed last, as far as known."""
+
+
+class JournalRestored(Event):
+    """The journal had lost its name (``git clean``, ``rm``) and was written again."""
+
+    kind: Literal["journal_restored"] = "journal_restored"
+    path: Line
