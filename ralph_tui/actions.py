@@ -1,0 +1,154 @@
+"""ONE table of everything a key can do in the cockpit.
+
+Bindings, footer, command palette, help and the README's key list derive from it. Each action says
+when it is allowed, and if not, why not, in one sentence: an ignored key is never silent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ralph_tui.state import RunState
+
+Where = Literal["live", "replay", "everywhere"]
+Refusal = Callable[[RunState], str | None]
+"""Why an action cannot be done in this state; None when it can."""
+
+
+def _always(_: RunState) -> str | None:
+    return None
+
+
+def _while_live(state: RunState) -> str | None:
+    if state.run.finished or state.run.crash:
+        return "the run is over"
+    if state.run.aborting:
+        return "the run is being aborted"
+    return None
+
+
+def _while_going(state: RunState) -> str | None:
+    if state.run.stopping == "now":
+        return "the run is being stopped"
+    return _while_live(state)
+
+
+@dataclass(frozen=True)
+class Action:
+    """One row of the table."""
+
+    name: str
+    keys: str
+    """Textual's key names, comma-separated; the first is the one that is shown."""
+    verb: str
+    """What the footer says."""
+    help: str
+    """One sentence for help and palette."""
+    where: Where = "everywhere"
+    refusal: Refusal = _always
+    footer: bool = False
+    key_display: str = ""
+    """How the key is written; empty: as it is named."""
+
+    @property
+    def shown_key(self) -> str:
+        """The key as footer and help print it."""
+        return self.key_display or self.keys.split(",")[0]
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "pause",
+        "p",
+        "pause",
+        "Pause before the next iteration, or go on.",
+        "live",
+        _while_going,
+        footer=True,
+    ),
+    Action(
+        "guide",
+        "g",
+        "guide",
+        "Send words to the agent: into its session where it can take "
+        "them, else into the next prompt.",
+        "live",
+        _while_going,
+        footer=True,
+    ),
+    Action(
+        "abort",
+        "a",
+        "abort",
+        "Give the run up; the work stays as it is. Asks first.",
+        "live",
+        _while_live,
+        footer=True,
+    ),
+    Action(
+        "checkpoint", "c", "checkpoint", "Take a checkpoint now.", "live", _while_going, footer=True
+    ),
+    Action("play", "space", "play", "Play or hold the replay.", "replay", footer=True),
+    Action("back", "left,comma", "event", "Step one event back.", "replay", key_display="←"),
+    Action(
+        "forward",
+        "right,full_stop",
+        "event",
+        "Step one event forward.",
+        "replay",
+        footer=True,
+        key_display="←→",
+    ),
+    Action(
+        "back_iteration",
+        "shift+left,less_than_sign",
+        "iteration",
+        "Step one iteration back.",
+        "replay",
+        key_display="<",
+    ),
+    Action(
+        "forward_iteration",
+        "shift+right,greater_than_sign",
+        "iteration",
+        "Step one iteration forward.",
+        "replay",
+        footer=True,
+        key_display="< >",
+    ),
+    Action(
+        "slower", "left_square_bracket", "slower", "Halve the speed.", "replay", key_display="["
+    ),
+    Action(
+        "faster",
+        "right_square_bracket",
+        "speed",
+        "Double the speed, up to 64x and instant.",
+        "replay",
+        footer=True,
+        key_display="[ ]",
+    ),
+    Action("start", "home", "start", "Go to the first event.", "replay"),
+    Action("end", "end", "end", "Go to the last event.", "replay"),
+    Action("next_mark", "m", "next alarm", "Go to the next alarm.", "replay"),
+    Action("previous_mark", "M", "last alarm", "Go to the alarm before.", "replay"),
+    Action("zoom", "z", "zoom", "Show the focused pane alone, or all panes again.", footer=True),
+    Action("prompt", "P", "prompt", "Read the prompt of this iteration as it was sent."),
+    Action("theme", "t", "theme", "Switch between dark, light and the terminal's own colours."),
+    Action(
+        "help",
+        "question_mark,f1",
+        "help",
+        "Explain keys, lines and glyphs.",
+        footer=True,
+        key_display="?",
+    ),
+    Action("leave", "q,ctrl+q,ctrl+c", "leave", "Leave; a live run asks how.", footer=True),
+)
+
+BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
+
+
+def offered(action: Action, *, live: bool) -> bool:
+    """Whether the action exists at all on this kind of screen."""
+    return action.where == "everywhere" or (action.where == "live") == live

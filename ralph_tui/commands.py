@@ -1,0 +1,61 @@
+"""What a human may ask of a run: commands go into the engine's inbox, events come back."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ralph_tui.events.run import StopMode
+from ralph_tui.events.text import Line, Plain
+
+
+class Command(BaseModel):
+    """One wish of the owner; `by` says through which door it came."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    by: Line = "you"
+
+
+class Pause(Command):
+    """Hold before the next iteration."""
+
+    name: Literal["pause"] = "pause"
+
+
+class Unpause(Command):
+    """Go on."""
+
+    name: Literal["unpause"] = "unpause"
+
+
+class Guide(Command):
+    """Words for the agent: into its session where it can take them, else into the next prompt."""
+
+    name: Literal["guide"] = "guide"
+    text: Plain = Field(min_length=1, max_length=100_000)
+
+
+class Abort(Command):
+    """Give the run up; the work stays as it is."""
+
+    name: Literal["abort"] = "abort"
+
+
+class Checkpoint(Command):
+    """Capture the present."""
+
+    name: Literal["checkpoint"] = "checkpoint"
+    note: Plain = ""
+
+
+class Stop(Command):
+    """Leave the run: now, or when the iteration is done. It can be started again."""
+
+    name: Literal["stop"] = "stop"
+    mode: StopMode = "now"
+
+
+AnyCommand = Annotated[
+    Pause | Unpause | Guide | Abort | Checkpoint | Stop, Field(discriminator="name")
+]

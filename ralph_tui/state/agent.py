@@ -1,0 +1,170 @@
+"""The agent's stream: words, and tool calls as one row each. Only the tail is kept."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from ralph_tui.events import (
+    AgentNoted,
+    AgentReported,
+    AgentSpoke,
+    PromiseMade,
+    SessionFinished,
+    SessionStarted,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+)
+
+KEPT_ROWS = 5000
+"""Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
+KEPT_TEXT = 2000
+
+RowKind = Literal["session", "text", "tool", "note", "report"]
+
+
+@dataclass(slots=True)
+class AgentRow:
+    """One row of the stream; a tool's row is completed when it answers."""
+
+    seq: int
+    at: datetime
+    iteration: int
+    kind: RowKind
+    text: str
+    """What was said, or what the tool works on."""
+    tool: str = ""
+    nested: bool = False
+    """It belongs to a subagent."""
+    running: bool = False
+    ok: bool = True
+    result: str = ""
+    duration_s: float = 0.0
+    level: str = "log"
+    offset: int = 0
+    """Where the whole is found in the iteration's transcript."""
+
+
+class AgentFold:
+    """What the agent pane shows."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.rows: deque[AgentRow] = deque(maxlen=KEPT_ROWS)
+        self.first = 0
+        """How many rows have been dropped: the absolute number of `rows[0]`."""
+        self.tool_calls = 0
+        self.tool_errors = 0
+        self.promised = False
+        """The latest session claimed to be done."""
+        self.report: AgentReported | None = None
+        """The latest session's report."""
+        self._open: dict[str, AgentRow] = {}
+
+    def handlers(self) -> dict[str, Callable[[Any], None]]:
+        """See `Fold`."""
+        return {
+            "session_started": self._session_started,
+            "session_finished": self._session_finished,
+            "agent_spoke": self._agent_spoke,
+            "tool_started": self._tool_started,
+            "tool_finished": self._tool_finished,
+            "tool_denied": self._tool_denied,
+            "agent_noted": self._agent_noted,
+            "agent_reported": self._agent_reported,
+            "promise_made": self._promise_made,
+        }
+
+    def _add(self, row: AgentRow) -> None:
+        self.revision += 1
+        if len(self.rows) == KEPT_ROWS:
+            self.first += 1
+        self.rows.append(row)
+
+    def _session_started(self, e: SessionStarted) -> None:
+        self.promised, self.report = False, None
+        self._add(
+            AgentRow(
+                e.seq, e.at, e.iteration, "session", f"iteration {e.iteration}: {e.agent} starts"
+            )
+        )
+
+    def _session_finished(self, e: SessionFinished) -> None:
+        for row in self._open.values():
+            row.running, row.ok, row.result = False, False, "no answer"
+        self._open.clear()
+        text = e.reason or ("session ended" if e.outcome == "success" else e.outcome)
+        self._add(
+            AgentRow(
+                e.seq,
+                e.at,
+                e.iteration,
+                "session",
+                text,
+                ok=e.outcome == "success",
+                duration_s=e.duration_s,
+            )
+        )
+
+    def _agent_spoke(self, e: AgentSpoke) -> None:
+        self._add(
+            AgentRow(
+                e.seq,
+                e.at,
+                e.iteration,
+                "text",
+                e.text[:KEPT_TEXT],
+                nested=e.parent is not None,
+                offset=e.offset,
+            )
+        )
+
+    def _tool_started(self, e: ToolStarted) -> None:
+        self.tool_calls += 1
+        row = AgentRow(
+            e.seq,
+            e.at,
+            e.iteration,
+            "tool",
+            e.summary[:KEPT_TEXT],
+            tool=e.tool,
+            nested=e.parent is not None,
+            running=True,
+            offset=e.offset,
+        )
+        self._open[e.tool_id] = row
+        self._add(row)
+
+    def _tool_finished(self, e: ToolFinished) -> None:
+        self.revision += 1
+        self.tool_errors += not e.ok
+        row = self._open.pop(e.tool_id, None)
+        if row is not None:
+            row.running, row.ok, row.result = False, e.ok, e.summary[:KEPT_TEXT]
+            row.duration_s = e.duration_s
+
+    def _tool_denied(self, e: ToolDenied) -> None:
+        self._add(
+            AgentRow(
+                e.seq, e.at, e.iteration, "note", f"{e.tool} denied: {e.message}", level="warn"
+            )
+        )
+
+    def _agent_noted(self, e: AgentNoted) -> None:
+        self._add(
+            AgentRow(
+                e.seq, e.at, e.iteration, "note", e.text[:KEPT_TEXT], level=e.level, offset=e.offset
+            )
+        )
+
+    def _agent_reported(self, e: AgentReported) -> None:
+        self.report = e
+        claim = "" if e.completion is None else f"claims {e.completion:.0f} %"
+        text = " · ".join(part for part in (claim, e.summary, e.next and f"next: {e.next}") if part)
+        self._add(AgentRow(e.seq, e.at, e.iteration, "report", text or "empty report"))
+
+    def _promise_made(self, e: PromiseMade) -> None:
+        self.promised = True
+        self._add(AgentRow(e.seq, e.at, e.iteration, "report", "says it is done; the gate decides"))

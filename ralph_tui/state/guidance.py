@@ -1,0 +1,56 @@
+"""The owner's words on their way to the agent: queued, delivered, acknowledged."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ralph_tui.events import GuidanceAcknowledged, GuidanceDelivered, GuidanceQueued
+
+GuidanceStatus = Literal["queued", "delivered", "acknowledged"]
+
+
+@dataclass(slots=True)
+class Guidance:
+    """One piece of guidance."""
+
+    guidance_id: str
+    text: str
+    status: GuidanceStatus = "queued"
+    into: Literal["session", "prompt"] | None = None
+
+
+class GuidanceFold:
+    """All guidance of the run, oldest first."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.items: dict[str, Guidance] = {}
+
+    @property
+    def queued(self) -> list[Guidance]:
+        """What the next prompt has to carry."""
+        return [item for item in self.items.values() if item.status == "queued"]
+
+    def handlers(self) -> dict[str, Callable[[Any], None]]:
+        """See `Fold`."""
+        return {
+            "guidance_queued": self._queued,
+            "guidance_delivered": self._delivered,
+            "guidance_acknowledged": self._acknowledged,
+        }
+
+    def _queued(self, event: GuidanceQueued) -> None:
+        self.revision += 1
+        self.items[event.guidance_id] = Guidance(event.guidance_id, event.text)
+
+    def _delivered(self, event: GuidanceDelivered) -> None:
+        self.revision += 1
+        item = self.items.get(event.guidance_id)
+        if item is not None and item.status == "queued":
+            item.status, item.into = "delivered", event.into
+
+    def _acknowledged(self, event: GuidanceAcknowledged) -> None:
+        self.revision += 1
+        item = self.items.get(event.guidance_id)
+        if item is not None:
+            item.status = "acknowledged"

@@ -1,0 +1,171 @@
+"""The alarm and overseer log: a row for everything that a human should have noticed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from ralph_tui.events import (
+    AlarmCleared,
+    AlarmRaised,
+    CommandRefused,
+    GateFinished,
+    JournalRestored,
+    Noticed,
+    ReadingTaken,
+    RunCrashed,
+    RunFinished,
+    SessionFinished,
+    StopRequested,
+)
+from ralph_tui.events.base import Event
+
+RowLevel = Literal["log", "good", "warn", "critical", "owner"]
+
+GLYPHS: dict[RowLevel, str] = {"log": "●", "good": "✓", "warn": "▲", "critical": "◆", "owner": "▸"}
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """One entry; `detail` is its evidence, opened on demand."""
+
+    seq: int
+    at: datetime
+    iteration: int
+    level: RowLevel
+    word: str
+    """LOG, WARN, STUCK...: severity is never told by colour alone."""
+    text: str
+    detail: str = ""
+
+    @property
+    def glyph(self) -> str:
+        """Severity as a mark."""
+        return GLYPHS[self.level]
+
+
+class LogFold:
+    """What the log lists, oldest first. It grows with alarms and wishes, not with agent output."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.rows: list[LogRow] = []
+        self._iteration = 0
+        self._best = 0.0
+        self._reasons: dict[str, str] = {}
+
+    def handlers(self) -> dict[str, Callable[[Any], None]]:
+        """See `Fold`."""
+        return {
+            "iteration_started": self._iteration_started,
+            "reading_taken": self._reading_taken,
+            "gate_finished": self._gate_finished,
+            "alarm_raised": self._alarm_raised,
+            "alarm_cleared": self._alarm_cleared,
+            "noticed": self._noticed,
+            "session_finished": self._session_finished,
+            "pause_requested": lambda e: self._add(e, "owner", "PAUSE", f"asked by {e.by}"),
+            "paused": lambda e: self._add(e, "owner", "PAUSED", "waiting for you, no agent runs"),
+            "unpaused": lambda e: self._add(e, "owner", "GO ON", f"said by {e.by}"),
+            "stop_requested": self._stop_requested,
+            "abort_requested": lambda e: self._add(e, "owner", "ABORT", f"asked by {e.by}"),
+            "guidance_queued": lambda e: self._add(e, "owner", "GUIDE", e.text),
+            "guidance_delivered": lambda e: self._add(e, "owner", "GUIDE", _delivered(e.into)),
+            "command_refused": self._command_refused,
+            "journal_restored": self._journal_restored,
+            "run_finished": self._run_finished,
+            "run_crashed": self._run_crashed,
+        }
+
+    def _add(self, event: Event, level: RowLevel, word: str, text: str, detail: str = "") -> None:
+        self.revision += 1
+        self.rows.append(LogRow(event.seq, event.at, self._iteration, level, word, text, detail))
+
+    def _iteration_started(self, event: Any) -> None:
+        self._iteration = event.iteration
+
+    def _reading_taken(self, event: ReadingTaken) -> None:
+        if event.iteration == 0 or event.restarted:
+            self._best = event.completion
+            if event.restarted:
+                self._add(
+                    event,
+                    "warn",
+                    "SENSOR",
+                    f"completion is now read from {event.source}",
+                    event.note,
+                )
+        elif event.completion > self._best:
+            self._add(
+                event,
+                "good",
+                "BEST",
+                f"{event.completion:.0f} % after iteration "
+                f"{event.iteration}, {event.completion - self._best:+.0f} points",
+            )
+            self._best = event.completion
+
+    def _gate_finished(self, event: GateFinished) -> None:
+        if event.error:
+            self._add(event, "warn", "GATE", event.error, event.tail)
+        elif event.timed_out:
+            self._add(event, "warn", "GATE", "the completion command ran out of time", event.tail)
+        elif event.iteration == 0 and event.ok:
+            self._add(
+                event,
+                "warn",
+                "GATE",
+                "the completion command already passes: the run ends "
+                "only with a promise and a changed file",
+            )
+
+    def _alarm_raised(self, event: AlarmRaised) -> None:
+        self._add(
+            event,
+            "warn" if event.severity == "warning" else "critical",
+            event.alarm,
+            event.reason,
+            "recommended: " + ", ".join(event.interventions),
+        )
+
+    def _alarm_cleared(self, event: AlarmCleared) -> None:
+        self._add(event, "good", event.alarm, "cleared")
+
+    def _noticed(self, event: Noticed) -> None:
+        level: RowLevel = {"log": "log", "warn": "warn", "error": "critical"}[event.level]  # type: ignore[assignment]
+        self._add(event, level, event.level.upper(), event.text, event.detail)
+
+    def _session_finished(self, event: SessionFinished) -> None:
+        if event.outcome not in ("success", "stopped", "interrupted"):
+            self._add(event, "warn", "AGENT", event.reason or event.outcome)
+        elif event.leftovers:
+            self._add(event, "log", "AGENT", f"{event.leftovers} left-over processes stopped")
+
+    def _stop_requested(self, event: StopRequested) -> None:
+        when = "now" if event.mode == "now" else "after this iteration"
+        self._add(event, "owner", "STOP", f"{when}, asked by {event.by}")
+
+    def _command_refused(self, event: CommandRefused) -> None:
+        self._add(event, "log", event.command.upper(), event.reason)
+
+    def _journal_restored(self, event: JournalRestored) -> None:
+        self._add(
+            event,
+            "warn",
+            "RECORD",
+            "the journal had been deleted; it was written again",
+            event.path,
+        )
+
+    def _run_finished(self, event: RunFinished) -> None:
+        good = event.outcome == "completed"
+        self._add(
+            event, "good" if good else "warn", event.outcome.upper().replace("_", " "), event.reason
+        )
+
+    def _run_crashed(self, event: RunCrashed) -> None:
+        self._add(event, "critical", "CRASH", event.error, event.traceback)
+
+
+def _delivered(into: str) -> str:
+    return "delivered into the session" if into == "session" else "delivered with the prompt"

@@ -1,0 +1,273 @@
+"""The header: is it alive, where is it, how far, what does it cost, how full is the context."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal
+
+from ralph_tui.events import (
+    GateFinished,
+    IterationFinished,
+    IterationStarted,
+    ReadingTaken,
+    RunCrashed,
+    RunFinished,
+    RunStarted,
+    SessionDescribed,
+    SessionFinished,
+    SessionStarted,
+    StepEntered,
+    StopRequested,
+    ToolDenied,
+    UsageReported,
+)
+from ralph_tui.events.base import Event
+from ralph_tui.events.run import StopMode
+from ralph_tui.events.sensor import Source
+
+Phase = Literal[
+    "starting",  # nothing measured yet
+    "thinking",  # the steps between sessions
+    "waiting",  # the agent was started and has not said anything
+    "agent",  # the agent works
+    "verifying",  # the completion command runs
+    "paused",
+    "finished",
+    "crashed",
+]
+
+LIFE_SIGNS = (
+    "agent_spoke",
+    "tool_started",
+    "tool_finished",
+    "agent_noted",
+    "agent_reported",
+    "session_described",
+    "tool_denied",
+)
+
+
+class RunFold:
+    """What the header and `status` say."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.started: RunStarted | None = None
+        self.finished: RunFinished | None = None
+        self.crash: RunCrashed | None = None
+        self.phase: Phase = "starting"
+        self.iteration = 0
+        self.max_iterations = 0
+        self.step = 0
+        self.step_name = ""
+        self.pause_requested = False
+        self.paused = False
+        self.stopping: StopMode | None = None
+        self.aborting = False
+        # how far
+        self.baseline: float | None = None
+        self.completion: float | None = None
+        self.completions: list[float] = []
+        """One per iteration, without the baseline."""
+        self.source: Source | None = None
+        self.held = False
+        self.passed: int | None = None
+        self.total: int | None = None
+        self.best = 0.0
+        self.best_iteration = 0
+        # alive
+        self.started_at: datetime | None = None
+        self.ended_at: datetime | None = None
+        self.iteration_started_at: datetime | None = None
+        self.last_output_at: datetime | None = None
+        self.last_change_at: datetime | None = None
+        self.last_gate_at: datetime | None = None
+        # the agent
+        self.model: str | None = None
+        self.permission_mode: str | None = None
+        self.billing: str | None = None
+        self.session_running = False
+        self.takes_guidance = False
+        self.denied = 0
+        # cost
+        self._cost_before = 0.0
+        self._tokens_before = 0
+        self.session_cost = 0.0
+        self.session_tokens = 0
+        self.cost_known = False
+        self.cost_estimated = False
+        self.context_tokens: int | None = None
+        self.context_window: int | None = None
+
+    @property
+    def cost_usd(self) -> float:
+        """Dollars so far, the running session included."""
+        return self._cost_before + self.session_cost
+
+    @property
+    def tokens(self) -> int:
+        """Tokens so far, the running session included."""
+        return self._tokens_before + self.session_tokens
+
+    @property
+    def context_percent(self) -> float | None:
+        """How full the context window is, 0-100; None while unknown."""
+        if not self.context_window or self.context_tokens is None:
+            return None
+        return 100 * self.context_tokens / self.context_window
+
+    @property
+    def live(self) -> bool:
+        """No end was recorded."""
+        return self.started is not None and self.finished is None and self.crash is None
+
+    def handlers(self) -> dict[str, Callable[[Any], None]]:
+        """See `Fold`."""
+        return {
+            **dict.fromkeys(LIFE_SIGNS, self._alive),
+            "run_started": self._run_started,
+            "iteration_started": self._iteration_started,
+            "step_entered": self._step_entered,
+            "iteration_finished": self._iteration_finished,
+            "pause_requested": self._pause_requested,
+            "paused": self._paused,
+            "unpaused": self._unpaused,
+            "stop_requested": self._stop_requested,
+            "abort_requested": self._abort_requested,
+            "reading_taken": self._reading_taken,
+            "gate_started": self._gate_started,
+            "gate_finished": self._gate_finished,
+            "files_changed": self._files_changed,
+            "session_started": self._session_started,
+            "session_described": self._session_described,
+            "session_finished": self._session_finished,
+            "tool_denied": self._tool_denied,
+            "usage_reported": self._usage_reported,
+            "run_finished": self._run_finished,
+            "run_crashed": self._run_crashed,
+        }
+
+    def _run_started(self, event: RunStarted) -> None:
+        self.revision += 1
+        self.started = event
+        self.started_at = event.at
+        self.max_iterations = event.max_iterations
+        self.model = event.model
+        self.permission_mode = event.permissions
+
+    def _iteration_started(self, event: IterationStarted) -> None:
+        self.revision += 1
+        self.iteration = event.iteration
+        self.max_iterations = event.max_iterations
+        self.iteration_started_at = event.at
+        self.phase = "thinking"
+        self.context_tokens = None
+
+    def _step_entered(self, event: StepEntered) -> None:
+        self.revision += 1
+        self.step, self.step_name = event.step, event.name
+        if self.phase not in ("finished", "crashed"):
+            self.phase = "thinking" if event.step else "starting"
+
+    def _iteration_finished(self, event: IterationFinished) -> None:
+        self.revision += 1
+        self.phase = "thinking"
+
+    def _pause_requested(self, event: Event) -> None:
+        self.revision += 1
+        self.pause_requested = True
+
+    def _paused(self, event: Event) -> None:
+        self.revision += 1
+        self.paused, self.pause_requested = True, False
+        self.phase = "paused"
+
+    def _unpaused(self, event: Event) -> None:
+        self.revision += 1
+        self.paused = self.pause_requested = False
+        if self.phase == "paused":
+            self.phase = "thinking"
+
+    def _stop_requested(self, event: StopRequested) -> None:
+        self.revision += 1
+        self.stopping = event.mode
+
+    def _abort_requested(self, event: Event) -> None:
+        self.revision += 1
+        self.aborting = True
+
+    def _reading_taken(self, event: ReadingTaken) -> None:
+        self.revision += 1
+        self.completion, self.source, self.held = event.completion, event.source, event.held
+        self.passed, self.total = event.passed, event.total
+        if event.iteration == 0:
+            self.baseline = event.completion
+        else:
+            self.completions.append(event.completion)
+        if event.restarted or event.iteration == 0 or event.completion > self.best:
+            self.best, self.best_iteration = event.completion, event.iteration
+
+    def _gate_started(self, event: Event) -> None:
+        self.revision += 1
+        self.phase = "verifying"
+
+    def _gate_finished(self, event: GateFinished) -> None:
+        self.revision += 1
+        self.last_gate_at = event.at
+        self.phase = "thinking" if self.iteration else "starting"
+
+    def _files_changed(self, event: Event) -> None:
+        self.revision += 1
+        self.last_change_at = event.at
+
+    def _alive(self, event: Event) -> None:
+        self.last_output_at = event.at
+        if self.phase == "waiting":
+            self.revision += 1
+            self.phase = "agent"
+
+    def _session_started(self, event: SessionStarted) -> None:
+        self.revision += 1
+        self.session_running = True
+        self.takes_guidance = event.takes_guidance
+        self.phase = "waiting"
+
+    def _session_described(self, event: SessionDescribed) -> None:
+        self.revision += 1
+        self.model = event.model or self.model
+        self.permission_mode = event.permission_mode or self.permission_mode
+        self.billing = event.billing or self.billing
+        self._alive(event)
+
+    def _session_finished(self, event: SessionFinished) -> None:
+        self.revision += 1
+        self.session_running = self.takes_guidance = False
+        if event.cost_usd is not None:
+            self.session_cost, self.cost_known = event.cost_usd, True
+        self._cost_before += self.session_cost
+        self._tokens_before += max(event.tokens, self.session_tokens)
+        self.session_cost, self.session_tokens = 0.0, 0
+        self.phase = "thinking"
+
+    def _tool_denied(self, event: ToolDenied) -> None:
+        self.revision += 1
+        self.denied += 1
+        self._alive(event)
+
+    def _usage_reported(self, event: UsageReported) -> None:
+        self.revision += 1
+        self.session_tokens = max(self.session_tokens, event.tokens)
+        if event.cost_usd is not None:
+            self.session_cost, self.cost_known = event.cost_usd, True
+            self.cost_estimated = event.cost_estimated
+        if event.context_tokens is not None:
+            self.context_tokens = event.context_tokens
+        if event.context_window is not None:
+            self.context_window = event.context_window
+
+    def _run_finished(self, event: RunFinished) -> None:
+        self.revision += 1
+        self.finished, self.phase, self.ended_at = event, "finished", event.at
+
+    def _run_crashed(self, event: RunCrashed) -> None:
+        self.revision += 1
+        self.crash, self.phase, self.ended_at = event, "crashed", event.at

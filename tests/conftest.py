@@ -1,0 +1,62 @@
+"""Every test sees the same machine: no colours, keys, settings or git identity of its owner.
+
+Git finds no identity at all and must not guess one: whatever works here works for anybody.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "COLUMNS", "LINES", "TMUX", "LC_ALL")
+FOREIGN_PREFIXES = ("TEXTUAL", "RALPH_", "GIT_", "XDG_")
+
+GIT_CONFIG = """\
+[user]
+    useConfigOnly = true
+[init]
+    defaultBranch = main
+[commit]
+    gpgSign = false
+"""
+
+settings.register_profile(
+    "here", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# At once, not in a fixture: Textual reads some of these while tests are collected.
+for _name in list(os.environ):
+    if _name in FOREIGN or _name.startswith(FOREIGN_PREFIXES):
+        del os.environ[_name]
+os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
+time.tzset()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty home folder for the whole session."""
+    folder = tmp_path_factory.mktemp("home")
+    (folder / ".gitconfig").write_text(GIT_CONFIG)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        for name in ("CONFIG", "CACHE", "DATA", "STATE"):
+            patch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
+        yield folder
+
+
+@pytest.fixture
+def git_repo(tmp_path: Path) -> Path:
+    """A repository with one committed file, and no identity."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    (root / "README.md").write_text("# sample\n")
+    identity = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
+    for command in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "first")):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    return root

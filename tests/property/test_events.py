@@ -1,0 +1,182 @@
+"""Every event survives its journal line, and no foreign text survives the door."""
+
+import unicodedata
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.events import EVENT_TYPES, Event, UnknownEvent, parse_event
+from ralph_tui.records.journal import read_journal
+from ralph_tui.state import RunState
+from ralph_tui.text import one_line, plain, redact, strip_controls
+
+hostile = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from("\x1b\x07\x9b\r\n\t\x00\u202e\u2066\u200b\ud800[]0;m"),
+    ),
+    max_size=60,
+)
+
+
+@st.composite
+def events(draw: st.DrawFn) -> Event:
+    """Any kind, with hostile words in every text field."""
+    event_type = EVENT_TYPES[draw(st.sampled_from(sorted(EVENT_TYPES)))]
+    fields: dict[str, Any] = {
+        "seq": draw(st.integers(1, 10**9)),
+        "at": datetime(2026, 1, 2, 3, tzinfo=UTC),
+    }
+    for name, field in event_type.model_fields.items():
+        annotation = str(field.annotation)
+        if name in ("seq", "at", "kind"):
+            continue
+        if "Literal" in annotation or "list" in annotation or "dict" in annotation:
+            if field.is_required() and "list" in annotation:
+                fields[name] = []
+            elif field.is_required():
+                fields[name] = _first_literal(field.annotation)
+        elif "bool" in annotation:
+            fields[name] = draw(st.booleans())
+        elif "float" in annotation:
+            fields[name] = draw(st.floats(0, 100))
+        elif "int" in annotation:
+            fields[name] = draw(st.integers(0, 10**6))
+        else:
+            fields[name] = draw(hostile)
+    return event_type(**fields)
+
+
+def _first_literal(annotation: Any) -> Any:
+    while not isinstance(annotation, str | int):
+        annotation = annotation.__args__[0]
+    return annotation
+
+
+@given(events())
+def test_every_event_comes_back_from_its_line(event: Event) -> None:
+    line = event.model_dump_json()
+    assert "\n" not in line
+    assert parse_event(line) == event
+
+
+@given(events())
+def test_no_control_character_is_in_any_event(event: Event) -> None:
+    for value in _texts(event.model_dump()):
+        assert not [c for c in value if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
+        assert "\u202e" not in value
+
+
+def _texts(value: Any) -> list[str]:
+    match value:
+        case str():
+            return [value]
+        case dict():
+            return [text for item in value.values() for text in _texts(item)]
+        case list():
+            return [text for item in value for text in _texts(item)]
+        case _:
+            return []
+
+
+@given(st.lists(events(), max_size=30), st.data())
+def test_the_fold_does_not_depend_on_how_events_arrive(
+    stream: list[Event], data: st.DataObject
+) -> None:
+    """And no event, in whatever order, breaks it: a replay may begin anywhere."""
+    numbered = [event.model_copy(update={"seq": n}) for n, event in enumerate(stream, 1)]
+    cut = data.draw(st.integers(0, len(numbered)))
+    at_once = RunState().apply_all(numbered)
+    in_parts = RunState().apply_all(numbered[:cut])
+    in_parts.apply_all(numbered[cut:])
+    assert at_once.seq == in_parts.seq == len(numbered)
+    for one, other in zip(at_once.folds(), in_parts.folds(), strict=True):
+        assert repr(vars(one)) == repr(vars(other))
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), st.one_of(hostile, st.integers(), st.none()), max_size=5)
+)
+def test_an_unknown_kind_is_kept_and_clean(fields: dict[str, Any]) -> None:
+    import json
+
+    line = json.dumps(
+        {**fields, "kind": "of_a_later_version", "seq": 7, "at": "2026-01-01T00:00:00Z"}
+    )
+    try:
+        event = parse_event(line)
+    except ValueError:
+        return
+    assert isinstance(event, UnknownEvent)
+    assert event.seq == 7
+
+
+@given(st.binary(max_size=80))
+def test_garbage_is_a_value_error_and_nothing_else(line: bytes) -> None:
+    try:
+        parse_event(line)
+    except ValueError:
+        return
+
+
+@given(hostile)
+def test_the_door_is_idempotent_and_keeps_plain_text(text: str) -> None:
+    once = plain(text)
+    assert strip_controls(once) == once
+    assert "\x1b" not in once
+    assert "\n" not in one_line(text)
+    once.encode()
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=40))
+def test_ordinary_text_passes_as_it_is(text: str) -> None:
+    assert strip_controls(text) == text
+
+
+@given(st.integers(0, 100))
+def test_any_truncated_journal_still_loads(tmp_path_factory: Any, cut: int) -> None:
+    folder: Path = tmp_path_factory.mktemp("journal")
+    path = folder / "events.jsonl"
+    lines = [
+        EVENT_TYPES["run_started"](
+            seq=1, run_id="r", root="/r", objective="o", agent="a", max_iterations=1,
+            session_timeout_s=1,
+        ),
+        EVENT_TYPES["paused"](seq=2),
+        EVENT_TYPES["unpaused"](seq=3),
+    ]  # fmt: skip
+    content = b"".join(event.model_dump_json().encode() + b"\n" for event in lines)
+    path.write_bytes(content[: len(content) - cut])
+    recording = read_journal(path)
+    assert 1 <= len(recording.events) <= 3
+    assert recording.torn == (not content[: len(content) - cut].endswith(b"\n"))
+
+
+SECRETS = (
+    "sk-" + "ant-api03-" + "a1B2c3D4" * 5,
+    "ghp_" + "a1B2" * 9,
+    "github_pat_" + "a1B2c3" * 6,
+    "glpat-" + "a1B2c3D4e5F6g7H8i9",
+    "xoxb-" + "123456789012-abcdef",
+    "AKIA" + "ABCDEFGHIJKLMNOP",
+    "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxMjM0In0" + ".c2lnbmF0dXJl",
+)
+
+
+@given(st.sampled_from(SECRETS), st.text(st.characters(categories=["Zs", "Po"]), max_size=5))
+def test_credentials_are_hidden_wherever_they_stand(secret: str, around: str) -> None:
+    assert secret not in redact(f"{around} {secret} {around}")
+    assert secret not in redact(f'{{"key": "{secret}"}}')
+
+
+@given(st.sampled_from(["Authorization: Bearer {}", "API_KEY={}", "password: {}", '"token": "{}"']))
+def test_what_is_named_a_secret_is_hidden(form: str) -> None:
+    assert "hunter2hunter2" not in redact(form.format("hunter2hunter2"))
+
+
+def test_prose_about_tokens_stays_readable() -> None:
+    words = "the tokenizer has 3 tokens; the secret of a good test is that it can fail"
+    assert redact(words) == words
