@@ -1,0 +1,192 @@
+"""What holds for every series: bounds, monotony, patience with what works, one truth per prefix."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
+from ralph_tui.control import evaluate as evaluate_reading
+from ralph_tui.control.gains import PROFILES, Gains
+from ralph_tui.control.metrics import measure
+from ralph_tui.control.pid import output
+from ralph_tui.lab import Row, simulate
+from ralph_tui.oversight import OversightSettings
+
+READINGS = st.one_of(
+    st.integers(0, 100).map(float),
+    st.integers(0, 1000).map(lambda tenths: tenths / 10),
+    st.floats(0, 100),
+)
+SERIES = st.lists(READINGS, min_size=1, max_size=40)
+BUDGETS = st.integers(1, 60)
+TESTS = st.one_of(st.none(), st.integers(0, 300))
+SETTINGS = st.builds(
+    ControlSettings,
+    enabled=st.booleans(),
+    window_size=st.integers(1, 8),
+    decay=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+    noise_threshold=st.sampled_from([0.0, 0.05, 0.2]),
+    smoothing=st.sampled_from([0.0, 0.3, 1.0]),
+    integral_term=st.sampled_from(["mean", "accumulated"]),
+    patience=st.sampled_from([0.5, 1.0, 2.0]),
+)
+LAB = st.fixed_dictionaries(
+    {
+        "progress": SERIES,
+        "baseline": READINGS,
+        "max_iterations": BUDGETS,
+        "tests": TESTS,
+        "control": SETTINGS,
+        "oversight": st.builds(OversightSettings, enabled=st.booleans()),
+    }
+)
+
+
+@given(LAB)
+def test_everything_stays_within_its_bounds(options: dict[str, Any]) -> None:
+    rows = simulate(**options)
+    assert [row.iteration for row in rows] == [*range(1, len(rows) + 1)]
+    for row in rows:
+        assert 0 <= row.output <= 1
+        assert 0 <= row.proportional <= 1
+        assert -1e-9 <= row.integral_mean <= 1 + 1e-9
+        assert -1 <= row.derivative <= 1
+        assert -1 <= row.velocity <= 1
+        assert 0 <= row.volatility <= 2
+        if row.completion == 1:
+            assert (row.alarms, row.detections, row.intervention) == ((), (), None)
+
+
+@given(LAB)
+def test_a_series_has_one_answer_and_the_future_does_not_change_it(options: dict[str, Any]) -> None:
+    rows = simulate(**options)
+    assert simulate(**options) == rows
+    for length in range(1, len(rows)):
+        assert simulate(**{**options, "progress": options["progress"][:length]}) == rows[:length]
+
+
+@given(
+    st.sampled_from([*PROFILES.values()]),
+    SETTINGS,
+    st.tuples(st.floats(0, 100), st.floats(0, 100)),
+    st.floats(0, 5),
+    st.floats(-1, 1),
+)
+def test_at_fixed_gains_the_signal_rises_with_the_error(
+    gains: Gains,
+    chosen: ControlSettings,
+    readings: tuple[float, float],
+    integral: float,
+    derivative: float,
+) -> None:
+    signals = []
+    for reading in sorted(readings, reverse=True):
+        history = History(50)
+        history.add(Sample(1, reading))
+        found = measure(history, Budget(10), chosen, previous_integral=integral)
+        signals.append(output(replace(found, derivative=derivative), gains, chosen))
+    assert signals[0] <= signals[1]
+
+
+@settings(max_examples=300)
+@given(st.integers(5, 200), st.integers(0, 2000), st.floats(0, 95), st.data())
+def test_the_pace_a_budget_needs_never_raises_a_progress_alarm(
+    most: int, tests: int, baseline: float, data: st.DataObject
+) -> None:
+    pace = (100 - baseline) / most
+    surplus = data.draw(st.lists(st.floats(0, 3), min_size=most, max_size=most))
+    completion, progress = baseline, []
+    for extra in surplus:
+        completion = min(100.0, completion + pace * (1 + extra))
+        progress.append(completion)
+        if completion == 100:
+            break
+    steady = [min(100.0, baseline + pace * k) for k in range(1, most + 1)]
+    for climb in (progress, steady):
+        rows = simulate(climb, baseline=baseline, max_iterations=most, tests=tests)
+        assert {name for row in rows for name in row.alarms} <= {"BUDGET_EXCEEDED"}
+        assert {row.intervention for row in rows} <= {None, "LOG", "WARN", "PAUSE"}
+    assert {row.intervention for row in rows} <= {None, "LOG", "WARN"}
+
+
+@given(LAB)
+def test_the_fold_agrees_with_the_rules_computed_from_scratch(options: dict[str, Any]) -> None:
+    options["control"] = options["control"].model_copy(update={"enabled": True})
+    points = [options["baseline"], *options["progress"]]
+    for row in simulate(**options):
+        _same_metrics(row, points[: row.iteration + 1], options["control"])
+        expected = _alarms(points[: row.iteration + 1], options)
+        assert set(row.alarms) == expected
+
+
+def _same_metrics(row: Row, points: list[float], chosen: ControlSettings) -> None:
+    k = row.iteration
+    errors = [1 - point / 100 for point in points]
+    weights = [chosen.decay ** (k - i) for i in range(1, k + 1)]
+    integral = sum(weight * error for weight, error in zip(weights, errors[1:], strict=True))
+    steps = [(now - before) / 100 for before, now in pairwise(points)][-chosen.window_size :]
+    turns = [abs(now - before) for before, now in pairwise(steps)]
+    assert abs(row.integral - integral) < 1e-9
+    assert abs(row.integral_mean - integral / sum(weights)) < 1e-9
+    assert abs(row.velocity - sum(steps) / len(steps)) < 1e-9
+    assert abs(row.volatility - (sum(turns) / len(turns) if turns else 0)) < 1e-9
+
+
+def _alarms(points: list[float], options: dict[str, Any]) -> set[str]:
+    """The alarm table, word by word, on the whole list of readings."""
+    k, most, tests = len(points) - 1, options["max_iterations"], options["tests"] or 100
+    if points[k] >= 100 - 1e-9:
+        return set()
+    patience = Patience.of(Budget(most, options["tests"]), options["control"])
+    n, long = patience.short, patience.long
+    step = [0.0] + [now - before for before, now in pairwise(points)]
+
+    def best(at: int) -> float:
+        return max(points[: at + 1])
+
+    def gain(level: float) -> float:
+        return min(5 * (100 - points[0]) / 100, (100 - level) / 4)
+
+    def below_gain(window: int) -> bool:
+        start = best(k - window)
+        return best(k) - start < gain(start) - 1e-9
+
+    def small(window: int) -> bool:
+        return all(abs(one) < 5 - 1e-9 for one in step[k - window + 1 :])
+
+    found = set()
+    if (
+        (k >= n and small(n) and best(k) - best(k - n) <= 1e-9)
+        or (k >= long and small(long) and below_gain(long))
+        or (k >= 2 * long and below_gain(2 * long))
+    ):
+        found.add("STUCK")
+    moves = [one for one in step[1:][-6:] if abs(one) >= max(5, 200 / tests) - 1e-9]
+    turns = [1 for before, now in pairwise(moves) if before * now < 0]
+    if len(turns) >= 3 and below_gain(3):
+        found.add("OSCILLATING")
+    losing = k >= 2 and step[k] < -1e-9 and step[k - 1] < -1e-9
+    deep = best(k) - max(15, 200 / tests) + 1e-9
+    if (losing and step[k] + step[k - 1] <= -5 + 1e-9) or (
+        k >= 2 and points[k] <= deep and points[k - 1] <= deep and step[k] < 5 - 1e-9
+    ):
+        found.add("REGRESSING")
+    if 10 * k >= 9 * most:
+        found.add("BUDGET_EXCEEDED")
+    return found
+
+
+@given(SERIES, st.integers(1, 60))
+def test_alarms_up_are_those_raised_and_not_yet_cleared(progress: list[float], most: int) -> None:
+    history, previous, up = History(), None, set[str]()
+    for iteration, value in enumerate(progress, start=1):
+        history.add(Sample(iteration, value))
+        found: Evaluation = evaluate_reading(history, Budget(most), previous=previous)
+        assert not up & {alarm.alarm for alarm in found.raised}
+        up |= {alarm.alarm for alarm in found.raised}
+        up -= {alarm.alarm for alarm in found.cleared}
+        assert up == {alarm.alarm for alarm in found.alarms}
+        previous = found

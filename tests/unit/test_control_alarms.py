@@ -1,0 +1,210 @@
+"""Each alarm at its edges, and what the sensor's marks do to it."""
+
+import pytest
+
+from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
+from ralph_tui.control import evaluate as evaluate_reading
+from ralph_tui.lab import simulate
+
+
+def raised(progress: list[float], **options: object) -> dict[int, tuple[str, ...]]:
+    """Alarms by iteration, the budget's left out."""
+    rows = simulate(progress, **options)  # type: ignore[arg-type]
+    found = {
+        row.iteration: tuple(name for name in row.alarms if name != "BUDGET_EXCEEDED")
+        for row in rows
+    }
+    return {iteration: names for iteration, names in found.items() if names}
+
+
+def follow(
+    samples: list[Sample], budget: Budget | None = None, baseline: float = 0
+) -> list[Evaluation]:
+    history = History(baseline)
+    found: list[Evaluation] = []
+    for sample in samples:
+        history.add(sample)
+        previous = found[-1] if found else None
+        found.append(evaluate_reading(history, budget or Budget(50), previous=previous))
+    return found
+
+
+def names(evaluation: Evaluation) -> list[str]:
+    return [alarm.alarm for alarm in evaluation.alarms]
+
+
+def test_worked_examples() -> None:
+    assert raised([*range(10, 101, 10)]) == {}
+    budget = [row.iteration for row in simulate([*range(10, 101, 10)]) if row.alarms]
+    assert budget == [9]
+    assert min(raised([30, 30, 31, 30, 31, 30])) == 4
+    assert raised([40, 60, 40, 60, 40]) == {5: ("OSCILLATING",)}
+    assert raised([70, 60, 50]) == {3: ("REGRESSING",)}
+    assert raised([*range(2, 101, 2)], max_iterations=50) == {}
+    saw: list[float] = [20, 14, 30, 25, 45, 40, 60, 55, 75, 90]
+    assert raised(saw, max_iterations=20) == {}
+    assert raised([80, 80, 20, 20], max_iterations=20) == {4: ("REGRESSING",)}
+
+
+@pytest.mark.parametrize(
+    ("most", "tests", "patience", "expected"),
+    [
+        (10, None, 1, (3, 3)),
+        (30, 100, 1, (3, 3)),
+        (31, 100, 1, (3, 4)),
+        (50, 0, 1, (3, 5)),
+        (50, 10, 1, (13, 13)),
+        (200, 100, 1, (6, 20)),
+        (200, 1000, 1, (3, 20)),
+        (8, 1, 1, (3, 3)),
+        (10, None, 2, (6, 6)),
+        (10, None, 0.5, (2, 2)),
+        (50, None, 0.1, (1, 1)),
+    ],
+)
+def test_patience(most: int, tests: int | None, patience: float, expected: tuple[int, int]) -> None:
+    found = Patience.of(Budget(most, tests), ControlSettings(patience=patience))
+    assert (found.short, found.long) == expected
+
+
+def test_stuck_waits_for_three_small_steps_without_a_new_best() -> None:
+    assert raised([50, 50, 50]) == {}
+    assert raised([50, 50, 50, 50]) == {4: ("STUCK",)}
+    assert raised([50, 50, 55, 50, 50, 50, 50], max_iterations=20) == {7: ("STUCK",)}
+
+
+def test_a_step_of_five_is_not_small_whatever_floats_say() -> None:
+    assert 8.2 - 3.2 < 5
+    assert raised([8.2, 8.2, 3.2, 3.2, 3.2]) == {}
+    assert raised([8.2, 8.2, 3.21, 3.21, 3.21]) == {4: ("STUCK",), 5: ("STUCK",)}
+
+
+def test_stuck_by_too_small_a_rise() -> None:
+    assert raised([50, 51, 52, 53], max_iterations=30) == {4: ("STUCK",)}
+    assert raised([50, 52, 54, 55], max_iterations=30) == {}
+
+
+def test_near_the_end_a_quarter_of_what_is_left_is_progress() -> None:
+    assert raised([90, 91, 92, 92.5], max_iterations=30) == {}
+    assert raised([90, 91, 92, 92.4], max_iterations=30) == {4: ("STUCK",)}
+
+
+def test_from_a_high_baseline_smaller_rises_are_progress() -> None:
+    assert raised([81, 81, 81], baseline=80, max_iterations=30) == {}
+    assert raised([80.9, 80.9, 80.9], baseline=80, max_iterations=30) == {3: ("STUCK",)}
+
+
+def test_stuck_by_large_moves_that_lead_nowhere() -> None:
+    progress: list[float] = [60, 52, 58, 52, 58, 52, 58, 52, 58]
+    found = raised(progress, tests=30, max_iterations=24)
+    assert found == {7: ("STUCK",), 8: ("STUCK",), 9: ("STUCK",)}
+
+
+def test_oscillation_needs_moves_larger_than_two_tests() -> None:
+    swings: list[float] = [40, 50, 40, 50, 40]
+    assert 5 in raised(swings)
+    assert 5 in raised(swings, tests=20)
+    assert raised(swings, tests=19) == {}
+
+
+def test_oscillation_that_climbs_is_no_oscillation() -> None:
+    assert raised([40, 60, 50, 70, 60, 80], max_iterations=30) == {}
+
+
+def test_oscillation_sees_through_small_steps_and_forgets_after_six() -> None:
+    assert 6 in raised([40, 60, 61, 40, 60, 40], max_iterations=30)
+    calm: list[float] = [40, 60, 40, 60, 40, 41, 42, 43]
+    found = raised(calm, max_iterations=80)
+    assert "OSCILLATING" in found[6]
+    assert "OSCILLATING" not in found.get(8, ())
+
+
+def test_regressing_by_two_losses_of_five_together() -> None:
+    assert raised([70, 68, 65], max_iterations=30) == {3: ("REGRESSING",)}
+    assert raised([70, 68, 65.1], max_iterations=30) == {}
+    assert raised([70, 70, 60], max_iterations=30) == {}
+
+
+def test_regressing_by_two_readings_deep_below_the_best() -> None:
+    assert raised([80, 65, 69], max_iterations=30) == {}
+    assert raised([80, 60, 64], max_iterations=30) == {3: ("REGRESSING",)}
+    assert raised([80, 65, 65], max_iterations=30) == {3: ("REGRESSING",)}
+    assert raised([80, 65.1, 65.1], max_iterations=30) == {}
+    assert raised([80, 60, 65], max_iterations=30) == {}
+    assert raised([80, 60, 64], tests=10, max_iterations=30) == {}
+
+
+def test_the_budget_is_compared_in_whole_iterations() -> None:
+    for most in (1, 3, 10, 11, 19, 20, 30, 70, 200):
+        first = next(k for k in range(1, most + 1) if 10 * k >= 9 * most)
+        rows = simulate([50.0] * most, max_iterations=most)
+        assert (
+            next(row.iteration for row in rows if row.alarms[-1:] == ("BUDGET_EXCEEDED",)) == first
+        )
+
+
+def test_cost_uses_the_budget_too() -> None:
+    found = follow([Sample(1, 10)], Budget(50, spent=2.7 / 3))[0]
+    assert names(found) == ["BUDGET_EXCEEDED"]
+    assert found.alarms[0].severity == "emergency"
+    assert "90%" in found.alarms[0].reason
+
+
+def test_no_alarm_at_100() -> None:
+    assert simulate([0] * 9 + [100])[-1].alarms == ()
+
+
+def test_alarms_are_raised_once_and_cleared_when_their_condition_ends() -> None:
+    found = follow([Sample(k, value) for k, value in enumerate([50, 50, 50, 50, 50, 70, 70], 1)])
+    assert [[alarm.alarm for alarm in one.raised] for one in found] == [
+        [], [], [], ["STUCK"], [], [], [],
+    ]  # fmt: skip
+    assert [[alarm.alarm for alarm in one.cleared] for one in found] == [
+        [], [], [], [], [], ["STUCK"], [],
+    ]  # fmt: skip
+    event = found[3].raised[0]
+    assert event.iteration == 4
+    assert event.interventions == ["pivot_strategy", "simplify_scope"]
+    assert event.reason.endswith(".")
+    assert "50" in event.reason
+
+
+def test_adding_tests_first_is_not_regressing() -> None:
+    plain = [Sample(1, 60), Sample(2, 40), Sample(3, 30)]
+    assert names(follow(plain)[-1]) == ["REGRESSING"]
+    grown = [Sample(1, 60), Sample(2, 40, grew=True), Sample(3, 30, grew=True), Sample(4, 31)]
+    assert not any("REGRESSING" in names(one) for one in follow(grown))
+    lost = [*grown, Sample(5, 15), Sample(6, 15)]
+    assert names(follow(lost)[-1]) == ["REGRESSING"]
+
+
+def test_a_rollback_counts_for_nothing() -> None:
+    samples = [
+        Sample(1, 40),
+        Sample(2, 60),
+        Sample(3, 40),
+        Sample(4, 60, rolled_back=True),
+        Sample(5, 40),
+    ]
+    assert "OSCILLATING" not in names(follow(samples)[-1])
+
+
+def test_an_estimate_raises_no_alarm_above_a_warning() -> None:
+    found = follow([Sample(k, value, estimated=True) for k, value in enumerate([70, 60, 50], 1)])
+    assert [(one.alarm, one.severity) for one in found[-1].alarms] == [("REGRESSING", "warning")]
+
+
+def test_another_source_starts_the_windows_anew() -> None:
+    samples = [Sample(k, 50) for k in range(1, 5)]
+    assert names(follow(samples)[-1]) == ["STUCK"]
+    switched = [*samples, Sample(5, 20, restarted=True), Sample(6, 20), Sample(7, 20)]
+    assert names(follow(switched)[-1]) == []
+    assert names(follow([*switched, Sample(8, 20)])[-1]) == ["STUCK"]
+
+
+def test_a_larger_budget_lends_patience_in_mid_run() -> None:
+    history = History()
+    for k in range(1, 5):
+        history.add(Sample(k, 50))
+    assert names(evaluate_reading(history, Budget(10))) == ["STUCK"]
+    assert names(evaluate_reading(history, Budget(200))) == []

@@ -1,0 +1,259 @@
+"""The control law: worked examples to the printed digit, and each rule at its edge."""
+
+from collections.abc import Sequence
+
+import pytest
+from pydantic import ValidationError
+
+from ralph_tui.control import (
+    Budget,
+    ControlSettings,
+    Evaluation,
+    History,
+    Sample,
+    advice,
+    band_words,
+    evaluate,
+    urgency_of,
+)
+from ralph_tui.control.pid import band_of
+from ralph_tui.events.control import Band
+from ralph_tui.lab import simulate
+
+STEADY = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
+
+
+def outputs(progress: Sequence[float], **options: object) -> list[float]:
+    return [round(row.output, 3) for row in simulate(progress, **options)]  # type: ignore[arg-type]
+
+
+def fold(
+    samples: list[Sample],
+    budget: Budget,
+    settings: ControlSettings | None = None,
+    *,
+    damped: bool = False,
+) -> list[Evaluation]:
+    history = History()
+    found: list[Evaluation] = []
+    for sample in samples:
+        history.add(sample)
+        previous = found[-1] if found else None
+        found.append(evaluate(history, budget, settings, previous=previous, damped=damped))
+    return found
+
+
+def series(progress: Sequence[float]) -> list[Sample]:
+    return [Sample(iteration, value) for iteration, value in enumerate(progress, start=1)]
+
+
+def test_a_steady_climb_gives_the_published_signal() -> None:
+    assert outputs(STEADY) == [0.340, 0.305, 0.416, 0.401, 0.352, 0.293, 0.231, 0.169, 0.106, 0.043]
+
+
+def test_a_stuck_loop_gives_the_published_signal() -> None:
+    assert outputs([30, 30, 31, 30, 31, 30]) == [0.220, 0.280, 0.422, 0.471, 0.479, 0.488]
+
+
+def test_the_accumulated_integral_reads_critical_half_way_through_a_steady_climb() -> None:
+    rows = simulate(STEADY, control=ControlSettings(integral_term="accumulated"))
+    assert rows[4].band == "critical"
+    assert rows[4].output == pytest.approx(0.78, abs=0.015)
+    assert rows[-1].output == pytest.approx(0.44, abs=0.006)
+
+
+def test_metrics_of_a_reading() -> None:
+    row = simulate([20, 24, 54])[-1]
+    assert row.proportional == pytest.approx(0.46)
+    assert row.integral == pytest.approx(0.81 * 0.8 + 0.9 * 0.76 + 0.46)
+    assert row.integral_mean == pytest.approx(row.integral / 2.71)
+    assert row.derivative == pytest.approx(-0.3)
+    assert row.velocity == pytest.approx(0.18)
+    assert row.volatility == pytest.approx((0.16 + 0.26) / 2)
+
+
+def test_the_baseline_is_the_reading_before_the_first() -> None:
+    row = simulate([45], baseline=40)[0]
+    assert (row.derivative, row.velocity) == pytest.approx((-0.05, 0.05))
+    assert simulate([44.9], baseline=40)[0].derivative == 0
+
+
+def test_a_step_of_exactly_the_noise_threshold_counts_whatever_floats_say() -> None:
+    assert 8.2 - 3.2 < 5
+    assert simulate([3.2, 8.2])[1].derivative == pytest.approx(-0.05)
+    assert simulate([8.2, 3.2])[1].derivative == pytest.approx(0.05)
+
+
+def test_the_window_bounds_velocity_and_volatility() -> None:
+    progress: list[float] = [50, 50, 60, 70]
+    row = simulate(progress, control=ControlSettings(window_size=2))[-1]
+    assert (row.velocity, row.volatility) == pytest.approx((0.1, 0))
+    assert simulate(progress, control=ControlSettings(window_size=1))[-1].volatility == 0
+
+
+@pytest.mark.parametrize("decay", [0.0, 1.0])
+def test_the_integral_mean_stands_at_both_ends_of_decay(decay: float) -> None:
+    row = simulate([20, 60], control=ControlSettings(decay=decay))[-1]
+    assert row.integral_mean == pytest.approx(0.4 if decay == 0 else 0.6)
+
+
+def test_issue_load_decays_and_grows_with_issues() -> None:
+    history, budget = History(), Budget(10)
+    history.add(Sample(1, 10))
+    first = evaluate(history, budget, issues=3)
+    history.add(Sample(2, 20))
+    second = evaluate(history, budget, previous=first, issues=1)
+    assert (first.signal.issue_load, second.signal.issue_load) == pytest.approx((3, 3.7))
+
+
+@pytest.mark.parametrize(
+    ("most", "last_explored"), [(1, 2), (10, 2), (11, 3), (20, 4), (25, 5), (200, 5)]
+)
+def test_exploration_lasts_a_fifth_of_the_budget(most: int, last_explored: int) -> None:
+    rows = simulate([40, 45, 50, 55, 60, 65, 70], max_iterations=most)
+    explored = [row.iteration for row in rows if row.profile == "exploration"]
+    assert explored == list(range(1, last_explored + 1))
+
+
+def test_gains_follow_gently_and_stand_at_once_only_at_the_start() -> None:
+    rows = simulate(STEADY)
+    assert (rows[0].kp, rows[0].ki, rows[0].kd) == (0.3, 0.1, 0.2)
+    assert rows[2].kp == pytest.approx(0.3 * 0.3 + 0.7 * 0.5)
+    assert rows[3].kp == pytest.approx(0.3 * rows[2].kp + 0.7 * 0.5)
+    assert simulate(STEADY, control=ControlSettings(smoothing=0))[2].kp == 0.5
+
+
+def test_far_from_done_is_aggressive_only_when_the_pace_does_not_fit() -> None:
+    assert simulate([2, 4, 6, 8], max_iterations=50)[-1].profile == "exploration"
+    fits = simulate([2 * k for k in range(1, 12)], max_iterations=50)[-1]
+    slow = simulate([*range(1, 12)], max_iterations=50)[-1]
+    assert (fits.profile, slow.profile) == ("focused", "aggressive")
+
+
+def test_volatility_of_exactly_the_threshold_is_not_aggressive() -> None:
+    row = simulate([40, 60, 40])[-1]
+    assert row.volatility == pytest.approx(0.3)
+    assert row.profile == "focused"
+    assert simulate([40, 60, 39])[-1].profile == "aggressive"
+
+
+def test_oscillation_is_never_answered_with_aggressive_gains() -> None:
+    rows = simulate([10, 60, 10, 60, 10, 60], max_iterations=10)
+    assert [row.profile for row in rows[2:]] == ["aggressive", "aggressive", "focused", "damped"]
+
+
+def test_fixed_gains_when_control_is_off() -> None:
+    for settings in (ControlSettings(enabled=False), ControlSettings(adaptive_gains=False)):
+        rows = simulate([30] * 6, control=settings)
+        assert {(row.profile, row.kp, row.ki, row.kd) for row in rows} == {
+            ("focused", 0.5, 0.2, 0.3)
+        }
+    off = simulate([30] * 6, control=ControlSettings(enabled=False))
+    assert all(row.alarms == () for row in off)
+    assert off[-1].detections == ("stuck",)
+
+
+def test_a_damped_evaluation_takes_the_damped_profile_before_any_other() -> None:
+    found = fold(series([90]), Budget(10), damped=True)
+    assert (found[0].signal.profile, found[0].signal.kd) == ("damped", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("signal", "band"),
+    [
+        (0.0, "near_completion"),
+        (0.2999, "near_completion"),
+        (0.3, "moderate"),
+        (0.5, "significant"),
+        (0.7, "critical"),
+        (1.0, "critical"),
+    ],
+)
+def test_bands_begin_at_their_lower_bound(signal: float, band: str) -> None:
+    assert band_of(signal) == band
+
+
+def test_the_forecast_may_exceed_what_is_left_by_rounding_only() -> None:
+    third = 100 / 3
+    found = fold(series([third, 2 * third]), Budget(3))[-1].signal
+    assert found.forecast == pytest.approx(1)
+    assert found.fits
+    assert not fold(series([33.3, 66.6]), Budget(3))[-1].signal.fits
+
+
+def test_no_forecast_without_velocity() -> None:
+    found = fold(series([40, 0]), Budget(10))[-1].signal
+    assert (found.forecast, found.fits) == (None, False)
+
+
+def test_a_rollback_moves_no_metric() -> None:
+    samples = [Sample(1, 50), Sample(2, 20), Sample(3, 50, rolled_back=True)]
+    found = fold(samples, Budget(20))[-1].signal
+    assert found.derivative == 0
+    assert found.velocity == pytest.approx((0.5 - 0.3) / 3)
+    assert found.proportional == 0.5
+
+
+def test_another_source_starts_the_windows_anew_but_not_the_gains() -> None:
+    samples = [Sample(1, 10), Sample(2, 20), Sample(3, 90, restarted=True), Sample(4, 91)]
+    found = fold(samples, Budget(20))
+    assert (found[2].signal.derivative, found[2].signal.velocity) == (0, 0)
+    assert found[3].signal.velocity == pytest.approx(0.01)
+    assert found[3].signal.integral_mean == pytest.approx(
+        (0.729 * 0.9 + 0.81 * 0.8 + 0.9 * 0.1 + 0.09) / 3.439
+    )
+
+
+@pytest.mark.parametrize(("standing", "budget"), [(25, 20), (25, 40)])
+def test_a_plateau_on_a_bound_stays_in_its_band(standing: int, budget: int) -> None:
+    rows = simulate([standing] * 8, baseline=standing, max_iterations=budget)
+    explored = [row for row in rows if row.profile == "exploration"]
+    assert len(explored) >= 4
+    assert {(row.output, row.band) for row in explored} == {(0.3, "moderate")}
+
+
+def test_urgency_follows_the_band_and_an_alarm_lifts_it() -> None:
+    bands: tuple[Band, ...] = ("near_completion", "moderate", "significant", "critical")
+    assert [urgency_of(band, alarm_up=False) for band in bands] == [
+        "low", "normal", "high", "critical",
+    ]  # fmt: skip
+    assert [urgency_of(band, alarm_up=True) for band in bands] == [
+        "high", "high", "high", "critical",
+    ]  # fmt: skip
+
+
+def test_a_small_signal_far_from_the_end_is_called_on_course() -> None:
+    assert band_words("near_completion", 0.79) == "on course"
+    assert band_words("near_completion", 0.8) == "near completion"
+    assert band_words("critical", 0.1) == "critical"
+
+
+def test_a_change_of_strategy_is_advised_only_when_something_is_wrong() -> None:
+    budget = Budget(10)
+    steady = fold(series([10, 20, 30]), budget)[-1]
+    wide = steady.signal.model_copy(update={"band": "critical"})
+    unfit = wide.model_copy(update={"fits": False, "forecast": None})
+    assert "ivot" not in advice(wide, (), budget)
+    assert "ivot" in advice(unfit, (), budget)
+    stuck = fold(series([30] * 4), budget)[-1]
+    said = advice(stuck.signal, stuck.alarms, budget)
+    assert stuck.alarms[0].reason in said
+    assert "pivot strategy" in said
+    assert "Continue" not in said
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"window_size": 0},
+        {"decay": 1.1},
+        {"noise_threshold": -1},
+        {"smoothing": float("nan")},
+        {"patience": 0},
+        {"integral_term": "seed"},
+        {"windowsize": 5},
+    ],
+)
+def test_settings_refuse_what_makes_no_sense(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        ControlSettings.model_validate(wrong)
