@@ -1,0 +1,1 @@
+"""Pure readings of the outside: test output, plans, reports, categories. Knows only events."""

@@ -1,0 +1,202 @@
+"""Where counting must stay strict or bounded: prose, quotes, cut-off outputs, huge lines."""
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.observation.counts import LONGEST_LINE, count_tests, lines_of
+from ralph_tui.observation.gate import Counts
+
+RULE = "-" * 70
+
+
+def counted(text: str) -> Counts | None:
+    return count_tests(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "3 passed",
+        "INFO 3 passed in 0.10s",
+        "3 passed in a row",
+        "3 passed in 2 minutes",
+        "result: 3 passed, 1 failed",
+        "  3 passed in 0.10s",
+        "3 apples in 0.10s",
+        "=== 3 apples in 0.10s ===",
+        "1 warning in 0.10s",
+        "=== FAILURES ===",
+        "....                 [ 50%]",
+        "....",
+        "Ran 3 tests in 0.001s",
+        "Ran 3 tests in 0.001s\n\nall good",
+        "we said:\nRan 3 tests in 0.001s\n\nOK",
+        "OK (skipped=2)",
+        "FAILED (failures=1)",
+        "ok 1 file copied\nok 2 files copied",
+        "1..3",
+        "1..0",
+        "ok\nok\nok",
+        "not ok",
+        "# tests 3\n# suites 0\n# pass 3\n# fail 0\n# cancelled 0",
+        "Files=1, Tests=3",
+        '<testcase name="a"/>',
+        'INFO <testsuite tests="3"/>',
+        "<testsuitecase tests='3'/>",
+        '<?xml version="1.0"?>\n<html><testcase/></html>',
+        "Tests:       1 failed, 2 passed, 3 total",
+        "test result: ok. 3 passed; 0 failed; 0 ignored",
+    ],
+)
+def test_what_only_resembles_a_report_counts_nothing(text: str) -> None:
+    assert counted(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3 passed in 0.10s", (3, 0, 0, 0)),
+        ("=== 3 passed in 75.10s (0:01:15) ===", (3, 0, 0, 0)),
+        ("=== 3 passed, 1 rerun in 0.12 seconds ===", (3, 0, 0, 0)),
+        ("=== 1 failed, 2 passed, 3 subtests passed in 0.1s ===", (2, 1, 0, 0)),
+        ("=== 2 warnings in 0.12s ===", (0, 0, 0, 0)),
+        ("2 failed, 1 error in 0.12s", (0, 2, 1, 0)),
+        ("1 passed, 2 skipped, 3 deselected, 1 xfailed, 4 warnings in 0.12s", (1, 0, 0, 3)),
+        ("..x\n" + RULE + "\nRan 3 tests in 0.1s\n\nOK (expected failures=1)", (2, 0, 0, 1)),
+        ("Ran 3 tests in 0.1s\n\nFAILED (failures=1, errors=1)", (1, 1, 1, 0)),
+        (
+            "Found 2 test(s).\n..\n" + "-" * 70 + "\nRan 2 tests in 0.1s\n\nOK\nDestroying",
+            (2, 0, 0, 0),
+        ),
+        ("TAP version 14\n1..2\nok\nnot ok", (1, 1, 0, 0)),
+        ("1..2\nok 1\nok 2 - with # SKIP no net", (1, 0, 0, 1)),
+        ("ok 1 - a\nnot ok 2 - b # TODO later\n1..2", (1, 0, 0, 1)),
+        ("1..3\nok 1\nok 2", (2, 0, 1, 0)),
+        ("TAP version 13\nok 1 - a\nBail out! no disk", (1, 0, 1, 0)),
+        ("1..0 # SKIP not on this system", (0, 0, 0, 0)),
+        ("ok 1\n1..1\nok 1\nok 2\n1..2\n1..1\nnot ok 1", (3, 1, 0, 0)),
+        (
+            "TAP version 14\n# Subtest: a\n    1..1\n    not ok 1 - b\nnot ok 1 - a\n1..1",
+            (0, 1, 0, 0),
+        ),
+    ],
+)
+def test_forms_of_real_reports(text: str, expected: tuple[int, int, int, int]) -> None:
+    counts = counted(text)
+
+    assert counts is not None
+    assert (counts.passed, counts.failed, counts.errors, counts.skipped) == expected
+
+
+NESTED = """\
+<?xml version="1.0"?>
+<testsuites tests="6" failures="1" errors="1" skipped="1">
+  <testsuite name="outer" tests="6" failures="1" errors="1" skipped="1">
+    <testsuite name="inner" tests="4" failures="1" errors="0" skipped="1">
+      <testcase classname="A" name="one"/>
+      <testcase classname="A" name="two"><failure message="3 &lt; 2">trace</failure></testcase>
+      <testcase classname="A" name="three"><skipped/></testcase>
+      <testcase classname="A" name="four"><system-out><![CDATA[
+<testsuite tests="90" failures="90"><testcase name="x"><failure/></testcase></testsuite>
+=== 7 passed in 0.10s ===
+]]></system-out></testcase>
+    </testsuite>
+    <!-- <testcase name="no"/> -->
+    <testcase classname="B" name="five &amp; more"><error/></testcase>
+    <testcase classname="B"
+              name="six" time='0.1'></testcase>
+  </testsuite>
+</testsuites>
+done
+"""
+
+
+def test_nested_suites_are_not_counted_twice() -> None:
+    counts = counted(NESTED)
+
+    assert counts == Counts("junit", 3, 1, 1, 1, ("A.two", "B.five & more"))
+
+
+def test_suites_without_cases_count_by_their_attributes() -> None:
+    counts = counted('<testsuite tests="9" failures="2" errors="1" skipped="3"></testsuite>')
+
+    assert counts == Counts("junit", 3, 2, 1, 3)
+
+
+def test_a_report_that_is_cut_off_counts_what_it_declared() -> None:
+    counts = counted('<testsuites><testsuite tests="9" failures="2"><testcase name="a"/><testca')
+
+    assert counts == Counts("junit", 7, 2)
+
+
+def test_xml_beside_a_runner_is_the_same_tests_again() -> None:
+    assert counted(NESTED + "3 passed in 0.10s\n") == Counts("pytest", 3)
+
+
+def test_a_session_that_was_killed_leaves_the_next_one_its_count() -> None:
+    start = "===== test session starts ====="
+    counts = counted(f"{start}\ncollected 9 items\nKilled\n{start}\n=== 2 passed in 0.10s ===")
+
+    assert counts == Counts("pytest", 2)
+
+
+def test_only_twenty_names_are_kept_and_none_is_long() -> None:
+    names = "\n".join(f"FAILED test_x.py::test_{n}{'y' * 1000} - no" for n in range(50))
+    head = "=== short test summary info ==="
+    counts = counted(f"{head}\n{names}\n50 failed in 0.10s")
+
+    assert counts is not None
+    assert len(counts.failing) == 20
+    assert max(map(len, counts.failing)) <= 300
+
+
+def test_colour_is_taken_out_of_lines_and_files(tmp_path: Path) -> None:
+    text = "\x1b[32m\x1b[1m3 passed\x1b[0m\x1b[32m in 0.10s\x1b[0m\r\n"
+    log = tmp_path / "log"
+    log.write_bytes(text.encode())
+
+    assert count_tests([text]) == Counts("pytest", 3)
+    assert list(lines_of(log)) == ["3 passed in 0.10s"]
+
+
+def test_lines_of_any_bytes(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"a\xff\nb\r\n\n" + b"x" * (3 * LONGEST_LINE) + b"\nlast")
+
+    assert list(lines_of(log)) == ["a\ufffd", "b", "", "x" * LONGEST_LINE, "last"]
+
+
+def test_junit_on_one_long_line_is_read_whole(tmp_path: Path) -> None:
+    cases = "".join(f'<testcase name="t{n}"/>' for n in range(20_000))
+    huge = f'<testcase name="huge"><failure message="{"m" * 300_000}"/></testcase>'
+    text = f'<testcase name="text"><failure><![CDATA[{"3 passed " * 40_000}]]></failure></testcase>'
+    log = tmp_path / "log"
+    log.write_text(f"...   [100%]<?xml version='1.0'?><testsuite>{cases}{huge}{text}</testsuite>\n")
+
+    counts = count_tests(lines_of(log))
+
+    assert counts is not None
+    assert (counts.passed, counts.failed) == (20_000, 2)
+
+
+def test_a_huge_output_stays_out_of_memory(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        file.write(b"x" * 8_000_000 + b"\n")
+        for _ in range(100):
+            file.write(b"INFO a line of an ordinary log, 3 passed\n" * 500)
+        file.write(b"not ok without a plan\n" * 10_000)
+        file.write(b"3 passed in 0.10s\n")
+
+    tracemalloc.start()
+    try:
+        counts = count_tests(lines_of(log))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert counts == Counts("pytest", 3)
+    assert peak < 3_000_000

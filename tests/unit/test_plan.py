@@ -1,0 +1,69 @@
+"""Plan files: checklists and stories."""
+
+import json
+
+import pytest
+
+from ralph_tui.observation.plan import Progress, read_plan
+
+CHECKLIST = """\
+# Plan
+- [x] one
+- [ ] two
+  * [X] two a
+    1. [ ] two a i
++ [x] three
+2) [ ] four
+> - [x] quoted
+- [] not a box
+- [y] nor this
+- [link](somewhere)
+-[x] nor this
+text - [x] nor this
+```markdown
+- [x] an example
+~~~
+- [ ] still the example
+```
+<!-- - [x] hidden -->
+<!--
+- [x] hidden too
+-->
+- [ ]
+~~~~
+- [ ] fence that never ends
+~~~
+"""
+
+
+def test_checklist() -> None:
+    assert read_plan(CHECKLIST, "PLAN.md") == Progress(done=4, total=8)
+
+
+@pytest.mark.parametrize(
+    ("stories", "expected"),
+    [
+        ({"userStories": [{"passes": True}, {"passes": False}]}, Progress(1, 2)),
+        ({"stories": [{"id": 1, "passes": True}]}, Progress(1, 1)),
+        ([{"passes": False}, {"passes": True}, {"id": "says nothing"}], Progress(1, 3)),
+        (
+            {"epics": [{"passes": False, "stories": [{"passes": True}, {"passes": True}]}]},
+            Progress(2, 2),
+        ),
+        ({"userStories": [{"passes": "yes"}, {"passes": True}]}, Progress(1, 2)),
+        ({"userStories": [{"passes": "yes"}]}, None),
+        ({"userStories": []}, None),
+        (17, None),
+    ],
+)
+def test_stories(stories: object, expected: Progress | None) -> None:
+    assert read_plan(json.dumps(stories), "prd.json") == expected
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "null", "- [x] markdown"])
+def test_garbage_is_no_plan(text: str) -> None:
+    assert read_plan(text, "PRD.JSON") is None
+
+
+def test_text_without_boxes_is_no_plan() -> None:
+    assert read_plan("# All done\n\nNothing [x] to do.\n", "todo.md") is None

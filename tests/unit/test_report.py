@@ -1,0 +1,84 @@
+"""The agent's claims: report line and promise."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ralph_tui.observation.report import Report, find_report, promised
+
+
+def line(**fields: Any) -> str:
+    return json.dumps({"ralph": fields})
+
+
+def test_the_whole_report() -> None:
+    text = "Done so far.\n" + line(
+        completion=40, summary="half", blockers=["no net"], learnings=["a", "b"], next="go on"
+    )
+
+    assert find_report(text) == Report(40.0, "half", ("no net",), ("a", "b"), "go on")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```json\n" + line(completion=7) + "\n```",
+        "I report " + line(completion=7) + " and stop.",
+        line(completion=3) + "\n" + line(completion=7),
+        line(completion=7) + '\n{"ralph": {"completion": 0-100, "summary": ""}}',
+        line(completion=7) + '\n{"ralph": {"completion": 9',
+        line(completion=7) + '\n{"ralph": 9}',
+        line(completion=7) + '\n{"ralph":' + "[" * 100_000,
+        json.dumps({"ralph": {"completion": 7}}, indent=2),
+    ],
+)
+def test_the_last_that_can_be_read_wins(text: str) -> None:
+    assert find_report(text) == Report(completion=7.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("-5", 0.0),
+        ("250", 100.0),
+        ("1e999", 100.0),
+        ("99.5", 99.5),
+        ("NaN", None),
+        ("-Infinity", 0.0),
+        ('"80"', None),
+        ("true", None),
+        ("null", None),
+        ("[80]", None),
+    ],
+)
+def test_completion_is_clamped_or_ignored(value: str, expected: float | None) -> None:
+    assert find_report('{"ralph": {"completion": ' + value + "}}") == Report(completion=expected)
+
+
+def test_wrong_types_are_empty() -> None:
+    report = find_report(
+        line(summary=3, blockers="one", learnings=[1, "two", None, " "], next=["x"])
+    )
+
+    assert report == Report(blockers=("one",), learnings=("two",))
+
+
+def test_no_report() -> None:
+    assert find_report('{"rolf": {"completion": 3}} "ralph"') is None
+    assert find_report('{"ralph": ' * 10_000) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("All done. <promise>COMPLETE</promise>", True),
+        ("<promise>\n COMPLETE\n</promise>", True),
+        ("<promise>complete</promise>", False),
+        ("<promise>INCOMPLETE</promise>", False),
+        ("<promise>COMPLETE", False),
+        ("I promise: COMPLETE", False),
+    ],
+)
+def test_promise(text: str, expected: bool) -> None:  # noqa: FBT001
+    assert promised(text) is expected
