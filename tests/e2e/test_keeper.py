@@ -1,0 +1,227 @@
+"""No orphans: whatever ends ralph-tui, and however hostile its command is."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.processes.child import launch
+from ralph_tui.processes.sweep import sweep
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "processes"
+ROOT = Path(__file__).parents[2]
+PROCESSES = {"obedient": 1, "tree": 4, "chain": 3, "stopped": 2}
+"""Habit, and how many processes say that they are ready."""
+LIMIT_S = 6.0
+
+
+def until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def living() -> Iterator[tuple[int, list[bytes]]]:
+    """Pid and command line of every process that is no zombie."""
+    for home in Path("/proc").glob("[0-9]*"):
+        try:
+            arguments = (home / "cmdline").read_bytes().split(b"\0")
+            state = (home / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state not in "ZX":
+            yield int(home.name), arguments
+
+
+def alive(folder: Path) -> bool:
+    """Whether any process of the hostile program lives, be it ever so quick in changing its pid."""
+    return not is_free(folder / "life")
+
+
+def pids(folder: Path) -> list[int]:
+    """Living processes of the hostile program that work on this folder, but for those that race."""
+    marks = (b"hostile.py", os.fsencode(folder))
+    return [
+        pid
+        for pid, words in living()
+        if len(words) > 2 and (words[1].rpartition(b"/")[2], words[2]) == marks
+    ]
+
+
+def is_free(path: Path) -> bool:
+    with path.open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def hostile(folder: Path, habit: str) -> list[str]:
+    return [sys.executable, str(FIXTURES / "hostile.py"), str(folder), habit]
+
+
+def is_ready(folder: Path, habit: str) -> bool:
+    return len(list(folder.glob("ready-*"))) >= PROCESSES[habit]
+
+
+@dataclass
+class Host:
+    """One ralph-tui with one command, and what became of them."""
+
+    folder: Path
+    habit: str
+    number: signal.Signals
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    freed_too_early: bool = False
+    seconds: float = 0.0
+
+    def start(self) -> None:
+        self.folder.mkdir()
+        program = [sys.executable, str(FIXTURES / "host.py"), str(self.folder), self.run_id]
+        self.process = subprocess.Popen(
+            [*program, *hostile(self.folder, self.habit)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, "the host itself failed"
+        return (self.folder / "host.json").exists() and is_ready(self.folder, self.habit)
+
+    @property
+    def keeper(self) -> int:
+        pid: int = json.loads((self.folder / "host.json").read_text())["keeper"]
+        return pid
+
+    def is_over(self) -> bool:
+        free = is_free(self.folder / "lock")
+        left = alive(self.folder)
+        self.freed_too_early |= free and left
+        return free and not left
+
+
+CASES = [
+    *((habit, signal.SIGKILL) for habit in PROCESSES),
+    ("tree", signal.SIGTERM),
+    ("tree", signal.SIGHUP),
+]
+
+
+def name(case: tuple[str, signal.Signals]) -> str:
+    return f"{case[0]}-{case[1].name}"
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Host]]:
+    """All hosts at once: they start, are killed, and are watched for the limit."""
+    folder = tmp_path_factory.mktemp("hosts")
+    hosts = {name(case): Host(folder / name(case), *case) for case in CASES}
+    for host in hosts.values():
+        host.start()
+    try:
+        assert until(lambda: all(host.is_ready() for host in hosts.values()))
+        assert not any(is_free(host.folder / "lock") for host in hosts.values())
+        killed = time.monotonic()
+        for host in hosts.values():
+            host.process.send_signal(host.number)
+        waiting = list(hosts.values())
+        while waiting and time.monotonic() < killed + LIMIT_S:
+            for host in [host for host in waiting if host.is_over()]:
+                host.seconds = time.monotonic() - killed
+                waiting.remove(host)
+            time.sleep(0.02)
+        yield hosts
+    finally:
+        for host in hosts.values():
+            host.process.kill()
+            host.process.wait()
+            for pid in pids(host.folder):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_nothing_outlives_ralph_tui(
+    hosts: dict[str, Host], case: tuple[str, signal.Signals]
+) -> None:
+    host = hosts[name(case)]
+    assert not alive(host.folder)
+    assert is_free(host.folder / "lock")
+    assert 0 < host.seconds < LIMIT_S
+    assert not host.freed_too_early
+    assert until(lambda: host.keeper not in dict(living()))
+
+
+def test_an_obedient_command_is_gone_at_once(hosts: dict[str, Host]) -> None:
+    assert hosts["obedient-SIGKILL"].seconds < 2.0
+
+
+@pytest.fixture
+def orphans(tmp_path: Path) -> Iterator[Host]:
+    """What is left when the keeper is killed first, and then ralph-tui."""
+    host = Host(tmp_path / "orphans", "tree", signal.SIGKILL)
+    host.start()
+    try:
+        assert until(host.is_ready)
+        # Stopped first, so that it cannot sweep when it notices that its keeper is gone.
+        host.process.send_signal(signal.SIGSTOP)
+        os.kill(host.keeper, signal.SIGKILL)
+        host.process.kill()
+        host.process.wait()
+        assert len(pids(host.folder)) >= PROCESSES["tree"]
+        yield host
+    finally:
+        host.process.kill()
+        host.process.wait()
+        for pid in pids(host.folder):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_sweep_stops_what_a_killed_keeper_left(orphans: Host) -> None:
+    before = set(pids(orphans.folder))
+    asked: list[str] = []
+
+    def is_dead(run_id: str) -> bool:
+        asked.append(run_id)
+        return run_id == orphans.run_id
+
+    swept = sweep(is_dead)
+    assert not alive(orphans.folder)
+    assert before <= set(swept)
+    assert asked.count(orphans.run_id) == 1
+
+
+def test_sweep_leaves_a_living_run_alone(orphans: Host) -> None:
+    before = pids(orphans.folder)
+    assert not set(sweep(lambda run_id: False)) & set(before)
+    assert pids(orphans.folder) == before
+
+
+def test_a_killed_keeper_is_noticed_and_replaced_by_a_sweep(tmp_path: Path) -> None:
+    child = launch(hostile(tmp_path, "tree"), cwd=tmp_path, env=os.environ, run_id="the-run")
+    other = tmp_path / "other"
+    other.mkdir()
+    mate = launch(hostile(other, "obedient"), cwd=tmp_path, env=os.environ, run_id="the-run")
+    assert until(lambda: is_ready(tmp_path, "tree") and is_ready(other, "obedient"))
+    os.kill(child.keeper_pid, signal.SIGKILL)
+    end = child.wait(LIMIT_S)
+    assert end.lost
+    assert end.code is None
+    assert not alive(tmp_path)
+    # Another command of the same run has its own keeper and goes on.
+    assert pids(other) == [mate.pid]
+    mate.stop()
+    assert mate.wait(LIMIT_S).stopped

@@ -1,0 +1,187 @@
+"""Output on its way to a log: no secret passes, nothing else changes, all is bounded."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ralph_tui import text as door
+from ralph_tui.processes import capture
+from ralph_tui.processes.capture import HOLD_LIMIT, TAIL_LIMIT, CappedLog, redact_bytes
+from ralph_tui.text import HIDDEN, redact
+
+SECRETS = [
+    "sk-ant-api03-" + "a1B2" * 8,
+    "pk-" + "a1B2" * 8,
+    "rk-" + "a1B2" * 8,
+    *(f"gh{letter}_" + "A1b2" * 9 for letter in "pousr"),
+    "github_pat_" + "A1b2" * 9,
+    "glpat-" + "A1b2" * 6,
+    "xoxb-1234567890-abcdef",
+    "AKIA" + "Q1W2" * 4,
+    "ASIA" + "Q1W2" * 4,
+    "AIza" + "a1B2c" * 7,
+    "npm_" + "a1B2" * 9,
+    "pypi-" + "a1B2" * 9,
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz",
+    "Authorization: Basic dXNlcjpodW50ZXIyaHVudGVy",
+    "'authorization': 'Bearer abcdefgh12345678'",
+    "bearer abcdefgh12345678",
+    "API-KEY=abcdefgh12345678",
+    "my_api_key: abcdefgh12345678",
+    "apikey = 'abcdefgh12345678'",
+    "CLIENT_SECRET=abcdefgh12345678",
+    '"token": "abcdefgh12345678"',
+    "password:\n    abcdefgh12345678",
+    "DB_PASSWD=abcdefgh12345678",
+    "postgres://user:hunter2hunter2@db/x",
+    "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "MIIEowIBAAKCAQEA\n" * 20
+    + "-----END RSA PRIVATE KEY-----",
+]
+WORDS = [
+    "",
+    "PASSED",
+    "é✓",
+    "a token of love",
+    "http://localhost/x",
+    "task-list",
+    "E  key:",
+    "=",
+    "\t",
+    "\x1b[31m",
+]
+
+secret_lines = st.tuples(st.sampled_from(WORDS), st.sampled_from(SECRETS), st.sampled_from(WORDS))
+lines = st.one_of(st.sampled_from(WORDS), st.text(max_size=40), secret_lines.map(" ".join))
+
+
+def read_back(path: Path, pieces: list[bytes], limit: int = capture.LOG_LIMIT) -> bytes:
+    log = CappedLog(path, limit)
+    for piece in pieces:
+        log.write(piece)
+    log.close()
+    assert log.failure == ""
+    return path.read_bytes()
+
+
+def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
+    return st.from_regex(pattern, fullmatch=True, alphabet=st.characters(codec="ascii"))
+
+
+@given(matches(door._SECRETS) | matches(door._NAMED), st.sampled_from(WORDS))
+def test_whatever_the_door_hides_is_hidden(content: str, word: str) -> None:
+    text = f"{word}\n{content}\n{word}"
+    assert redact_bytes(text.encode()) == redact(text).encode()
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_every_kind_of_secret_is_hidden(secret: str) -> None:
+    shown = redact_bytes(f"before\n{secret}\nafter\n".encode()).decode()
+    assert HIDDEN in shown
+    assert shown == redact(f"before\n{secret}\nafter\n")
+
+
+@given(st.lists(lines, max_size=12).map("\n".join))
+@example("token:\n\n abcdefgh12345678 x")
+@example("token\x85:\u2003abcdefgh12345678")
+def test_bytes_are_redacted_as_text_is(content: str) -> None:
+    data = content.encode("utf-8", "surrogatepass")
+    text = data.decode("utf-8", "surrogateescape")
+    assert redact_bytes(data) == redact(text).encode("utf-8", "surrogateescape")
+
+
+@given(st.binary(max_size=300))
+def test_bytes_without_secrets_stay_what_they_are(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    if redact(text) == text:
+        assert redact_bytes(data) == data
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("end", ["\nafter\n", ""])
+def test_no_secret_slips_through_between_two_pieces(tmp_path: Path, secret: str, end: str) -> None:
+    whole = f"before {secret}{end}".encode()
+    expected = redact(whole.decode()).encode()
+    for cut in range(len(whole) + 1):
+        assert read_back(tmp_path / "log", [whole[:cut], whole[cut:]]) == expected
+
+
+def test_a_secret_in_an_endless_line_is_hidden(tmp_path: Path) -> None:
+    secret = b"sk-" + b"a1B2" * 10
+    whole = b"word " * 15_000 + secret + b' "token": "abcdefgh12345678" ' + b"word " * 15_000
+    pieces = [whole[at : at + 1000] for at in range(0, len(whole), 1000)]
+    log = CappedLog(tmp_path / "log")
+    for piece in pieces:
+        log.write(piece)
+        assert len(log._held) <= HOLD_LIMIT + len(piece)
+    log.close()
+    kept = (tmp_path / "log").read_bytes()
+    assert secret not in kept
+    assert b"abcdefgh" not in kept
+    assert kept == redact(whole.decode()).encode()
+
+
+def test_secrets_of_the_environment_are_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "correct horse battery")
+    pieces = [b"say correct ho", b"rse battery now\n"]
+    assert read_back(tmp_path / "log", pieces) == b"say [redacted] now\n"
+
+
+def test_a_line_is_in_the_log_as_soon_as_it_is_whole(tmp_path: Path) -> None:
+    log = CappedLog(tmp_path / "log")
+    log.write(b"first\nsec")
+    assert (tmp_path / "log").read_bytes() == b"first\n"
+    log.write(b"ond\n")
+    assert (tmp_path / "log").read_bytes() == b"first\nsecond\n"
+    log.close()
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, 5_000, 70_000, 300_000])
+def test_head_and_tail_are_kept_and_what_is_missing_is_said(tmp_path: Path, count: int) -> None:
+    whole = b"".join(b"line %06d\n" % number for number in range(count))
+    pieces = [whole[at : at + 65_536] for at in range(0, len(whole), 65_536)]
+    kept = read_back(tmp_path / "log", pieces, limit=20_000)
+    head, marker, tail = kept.partition(b"\n[ralph-tui: ")
+    if not marker:
+        assert kept == whole
+        assert len(whole) <= 20_000 + TAIL_LIMIT
+    else:
+        missing, _, tail = tail.partition(b" bytes of output are left out here]\n")
+        assert head == whole[:20_000]
+        assert whole.endswith(tail)
+        assert TAIL_LIMIT - 65_536 < len(tail) <= TAIL_LIMIT
+        assert len(head) + int(missing) + len(tail) == len(whole)
+
+
+def test_the_tail_in_memory_is_bounded_whatever_the_pieces(tmp_path: Path) -> None:
+    log = CappedLog(tmp_path / "log", limit=10)
+    for _ in range(300):
+        log.write(b"x" * 9_999 + b"\n")
+        assert sum(map(len, log._tail)) <= TAIL_LIMIT + 10_000
+    log.close()
+    assert log.tail().endswith(b"x\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_keeps_the_end_in_memory() -> None:
+    log = CappedLog(Path("/dev/full"))
+    log.write(b"one\ntwo\n")
+    log.write(b"three")
+    log.close()
+    assert log.failure == os.strerror(errno.ENOSPC)
+    assert log.tail() == b"one\ntwo\nthree"
+
+
+def test_a_log_that_cannot_be_opened_keeps_the_end_in_memory(tmp_path: Path) -> None:
+    log = CappedLog(tmp_path / "missing" / "log")
+    log.write(b"one\n")
+    log.close()
+    assert log.failure == os.strerror(errno.ENOENT)
+    assert log.tail() == b"one\n"

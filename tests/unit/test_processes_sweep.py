@@ -1,0 +1,108 @@
+"""What the sweep takes for a target."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.processes import keeper
+from ralph_tui.processes.keeper import Entry, descendants, process_table
+from ralph_tui.processes.sweep import RUN_MARK, sweep
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+def entry(pid: int, parent: int, *, alive: bool = True) -> Entry:
+    return Entry(pid, parent, 1, 1, "0", alive=alive)
+
+
+def test_descendants_are_found_by_parentage_through_the_dead() -> None:
+    rows = [entry(1, 0), entry(2, 1), entry(3, 2, alive=False), entry(4, 3), entry(5, 1)]
+    table = {row.pid: row for row in rows}
+    assert {row.pid for row in descendants({2}, table)} == {4}
+    assert {row.pid for row in descendants({1}, table)} == {2, 4, 5}
+    assert descendants({99}, table) == []
+
+
+def test_descendants_of_a_circle_end() -> None:
+    table = {1: entry(1, 2), 2: entry(2, 1)}
+    assert {row.pid for row in descendants({1}, table)} == {2}
+
+
+def test_the_table_knows_this_process_whatever_its_name() -> None:
+    script = "import sys; open('/proc/self/comm', 'w').write('a) R 1 (b'); print(1); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        row = process_table()[process.pid]
+        assert (row.parent, row.group, row.alive) == (os.getpid(), os.getpgrp(), True)
+        assert row.session == os.getsid(0)
+        process.communicate(b"\n")
+
+
+@pytest.mark.skipif(not Path("/bin/ps").exists(), reason="needs ps")
+def test_where_there_is_no_proc_ps_tells_the_same() -> None:
+    ours, theirs = process_table()[os.getpid()], keeper._table_of_ps()[os.getpid()]
+    assert (ours.parent, ours.group, ours.alive) == (theirs.parent, theirs.group, theirs.alive)
+    assert len(theirs.started.split()) == 5
+
+
+@pytest.fixture
+def marked() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A process that bears the mark of a run, and a child of it that does not."""
+    run_id = uuid.uuid4().hex
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", "env -i sleep 100 & echo $!; wait"],
+        env={**os.environ, RUN_MARK: run_id},
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    yield process, run_id
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def test_the_marked_and_their_children_are_stopped(
+    marked: tuple[subprocess.Popen[bytes], str],
+) -> None:
+    process, run_id = marked
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    swept = sweep(lambda found: found == run_id)
+    assert {process.pid, child} <= set(swept)
+    assert process.wait(5) != 0
+    row = process_table().get(child)
+    assert row is None or not row.alive
+
+
+def test_processes_of_living_runs_stay(marked: tuple[subprocess.Popen[bytes], str]) -> None:
+    process, _ = marked
+    assert process.pid not in sweep(lambda found: False)
+    assert process.poll() is None
+
+
+def test_a_run_that_the_sweeper_itself_lives_in_stays(tmp_path: Path) -> None:
+    run_id = uuid.uuid4().hex
+    script = (
+        f"from ralph_tui.processes.sweep import sweep;"
+        f"print(len(sweep(lambda found: found == {run_id!r})))"
+    )
+    # The sweeper's own environment is bare: the mark is only on its parent, and on a sibling.
+    command = f'sleep 100 & env -u {RUN_MARK} "$0" -c "$1"; kill $!'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable, script],
+        env={**os.environ, RUN_MARK: run_id, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")

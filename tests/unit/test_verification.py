@@ -1,0 +1,257 @@
+"""The completion command under the keeper: what it comes to, and what it may cost."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.observation.gate import Counts
+from ralph_tui.workspace import verification
+from ralph_tui.workspace.verification import ShellGate
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = ROOT / "tests" / "fixtures" / "processes" / "hostile.py"
+
+
+def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def gate(command: str, cwd: Path, timeout_s: float = 30.0) -> ShellGate:
+    return ShellGate(command, cwd=cwd, run_id="run-1", timeout_s=timeout_s)
+
+
+def test_green_and_red(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    green = gate("echo fine; echo worry >&2", tmp_path).run(log)
+    assert (green.ok, green.exit_code, green.error, green.counts) == (True, 0, "", None)
+    assert green.tail == "fine\nworry"
+    assert log.read_bytes() == b"fine\nworry\n"
+    assert 0 < green.duration_s < 20
+    red = gate("exit 3", tmp_path).run(log)
+    assert (red.ok, red.exit_code, red.error, red.tail) == (False, 3, "", "")
+    assert log.read_bytes() == b""
+    died = gate("kill -9 $$", tmp_path).run(log)
+    assert (died.ok, died.exit_code, died.timed_out, died.cancelled) == (False, 137, False, False)
+
+
+def test_it_runs_in_the_worktree_with_the_users_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FRUIT", "plum")
+    result = gate("pwd; echo $FRUIT $RALPH_RUN_ID; [ -t 0 ] || cat", tmp_path).run(tmp_path / "log")
+    assert result.tail == f"{tmp_path.resolve()}\nplum run-1"
+
+
+def test_counts_of_a_real_runner(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import unittest\n"
+        "class T(unittest.TestCase):\n"
+        "    def test_a(self): pass\n"
+        "    def test_b(self): self.fail()\n"
+    )
+    result = gate(f"{sys.executable} -m unittest", tmp_path).run(tmp_path / "log")
+    assert result.counts is not None
+    assert (result.counts.passed, result.counts.failed, result.exit_code) == (1, 1, 1)
+
+
+def test_a_command_that_is_not_there_or_may_not_run(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    absent = gate("no-such-runner --all", tmp_path).run(log)
+    assert not absent.ok
+    assert absent.exit_code == 127
+    assert absent.error == (
+        "The completion command `no-such-runner --all` was not found (exit 127); "
+        "install the program it names, or correct the command."
+    )
+    assert "no-such-runner" in absent.tail
+    (tmp_path / "check").touch(mode=0o644)
+    denied = gate("./check", tmp_path).run(log)
+    assert denied.exit_code == 126
+    assert denied.error.startswith("The completion command `./check` may not be executed")
+
+
+def test_an_exit_of_127_after_counted_tests_is_no_missing_command(tmp_path: Path) -> None:
+    command = "echo '===== 3 passed in 0.10s ====='; exit 127"
+
+    def count(lines: Iterable[str]) -> Counts | None:
+        return Counts("pytest", 3) if any("3 passed" in line for line in lines) else None
+
+    measured = ShellGate(command, cwd=tmp_path, run_id="r", timeout_s=30, count_tests=count)
+    result = measured.run(tmp_path / "log")
+    assert (result.ok, result.exit_code, result.error) == (False, 127, "")
+
+
+def test_a_worktree_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
+    result = gate("true", tmp_path / "gone").run(tmp_path / "log")
+    assert (result.ok, result.exit_code) == (False, None)
+    assert "is not there" in result.error
+
+
+def test_time_runs_out_for_a_command_that_ignores_term(tmp_path: Path) -> None:
+    command = "trap '' TERM INT; echo begun; while :; do sleep 0.1; done"
+    result = gate(command, tmp_path, timeout_s=0.3).run(tmp_path / "log")
+    assert (result.ok, result.exit_code) == (False, None)
+    assert (result.timed_out, result.cancelled) == (True, False)
+    assert result.tail == "begun"
+    assert result.duration_s < 6.5
+
+
+def test_time_runs_out_for_a_command_that_closed_its_output(tmp_path: Path) -> None:
+    result = gate("exec >&- 2>&-; sleep 100", tmp_path, timeout_s=0.2).run(tmp_path / "log")
+    assert result.timed_out
+    assert result.duration_s < 3
+
+
+def test_time_runs_out_amid_endless_output(tmp_path: Path) -> None:
+    result = gate("yes", tmp_path, timeout_s=0.2).run(tmp_path / "log")
+    assert result.timed_out
+    assert result.counts is None
+    assert result.duration_s < 3
+
+
+def test_cancel_ends_a_running_command(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    running = gate("echo begun; sleep 100", tmp_path)
+
+    def cancel() -> None:
+        assert until(lambda: log.exists() and bool(log.read_bytes()))
+        running.cancel()
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    result = running.run(log)
+    canceller.join()
+    assert (result.ok, result.exit_code) == (False, None)
+    assert (result.timed_out, result.cancelled) == (False, True)
+    assert result.duration_s < 10
+
+
+def test_cancel_before_the_start_counts_for_that_run_alone(tmp_path: Path) -> None:
+    twice = gate("sleep 0.2; echo done", tmp_path)
+    twice.cancel()
+    assert twice.run(tmp_path / "log").cancelled
+    again = twice.run(tmp_path / "log")
+    assert (again.ok, again.cancelled, again.tail) == (True, False, "done")
+
+
+def test_what_the_command_leaves_running_is_stopped(tmp_path: Path) -> None:
+    command = f"{sys.executable} {HOSTILE} {tmp_path} leaves"
+    result = gate(command, tmp_path).run(tmp_path / "log")
+    assert result.exit_code == 7
+    probe = subprocess.run(
+        [sys.executable, "-c", f"import fcntl; fcntl.flock(open({str(tmp_path / 'life')!r}), 6)"],
+        check=False,
+    )
+    assert probe.returncode == 0
+
+
+def test_secrets_reach_neither_log_nor_tail(tmp_path: Path) -> None:
+    secret = "sk-" + "a1B2" * 10
+    command = f"printf 'sk-a1B2a1B2a1B2'; printf '{secret[15:]} %s\\n' end"
+    result = gate(command, tmp_path).run(tmp_path / "log")
+    assert result.tail == "[redacted] end"
+    assert (tmp_path / "log").read_text() == "[redacted] end\n"
+
+
+def test_the_tail_is_short_and_without_control_sequences(tmp_path: Path) -> None:
+    command = "seq 1 5000; printf '\\033[31mred\\033[0m \\303\\251\\n\\n\\n'"
+    result = gate(command, tmp_path).run(tmp_path / "log")
+    assert len(result.tail) == verification.TAIL_CHARACTERS
+    assert result.tail.endswith("4999\n5000\nred é")
+    assert b"\x1b[31mred" in (tmp_path / "log").read_bytes()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_costs_the_log_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
+    )
+    result = gate(f"{sys.executable} -m unittest", tmp_path).run(Path("/dev/full"))
+    assert (result.ok, result.error) == (True, "")
+    assert result.counts is not None
+    assert result.counts.passed == 1
+    assert result.tail.endswith(
+        "[the log is not complete: No space left on device; free some space]"
+    )
+
+
+def test_of_too_many_lines_the_end_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "MOST_LINES", 1000)
+    seen: list[str] = []
+
+    def count(lines: Iterable[str]) -> Counts | None:
+        seen.extend(lines)
+        return Counts("pytest", 3)
+
+    many = ShellGate(
+        "seq 1 400000; echo 3 passed", cwd=tmp_path, run_id="r", timeout_s=30, count_tests=count
+    )
+    result = many.run(tmp_path / "log")
+    assert result.counts is not None
+    assert seen[-1].strip() == "3 passed"
+    assert 1000 < len(seen) < 200_000
+
+
+def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    killed = gate("echo begun; sleep 100", tmp_path)
+
+    def kill_keeper() -> None:
+        assert until(lambda: log.exists() and bool(log.read_bytes()))
+        assert killed._child is not None
+        os.kill(killed._child.keeper_pid, 9)
+
+    killer = threading.Thread(target=kill_keeper)
+    killer.start()
+    result = killed.run(log)
+    killer.join()
+    assert (result.ok, result.exit_code, result.timed_out) == (False, None, False)
+    assert result.error.startswith("The keeper of `echo begun; sleep 100` was killed")
+
+
+MEASURE = """
+import json, resource, sys, time
+from pathlib import Path
+from ralph_tui.workspace.verification import ShellGate
+line = "tests/unit/test_something.py::test_name[param-1] PASSED  [ 42%]"
+command = f"yes '{line}' | head -c 200000000; echo; echo '===== 3 passed in 0.12s ====='"
+gate = ShellGate(command, cwd=Path.cwd(), run_id="r", timeout_s=50, count_tests=lambda lines: None)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+began = time.perf_counter()
+result = gate.run(Path("log"))
+seconds = time.perf_counter() - began
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"kb": after - before, "seconds": seconds, "ok": result.ok}))
+"""
+
+
+def test_200_megabytes_of_output_stay_out_of_memory(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    measured = json.loads(done.stdout)
+    assert measured["ok"]
+    assert (tmp_path / "log").stat().st_size > 200_000_000
+    assert measured["kb"] < 40_000
+    (tmp_path / "log").unlink()
+    # 2 s on a machine of its own; a tenth of that speed passes on a busy one.
+    assert measured["seconds"] < 20
