@@ -1,0 +1,127 @@
+"""The private git dir: its own index, attributes and excludes beside the user's, never instead.
+
+It lies inside the worktree's git dir, where ``git clean -fdx`` does not reach and where every
+linked worktree has its own. Objects go to the repository's store; nothing else of it is written.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ralph_tui.workspace.repository import Answer, Repository
+
+OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
+"""What ralph-tui itself writes in the worktree: never held, never watched, never restored."""
+
+# Bytes go in and out as they are, whatever the user's attributes say: info/attributes outranks
+# every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
+_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
+
+_CONFIG = """\
+[core]
+\trepositoryFormatVersion = {version}
+{extensions}[include]
+\tpath = {config}
+\tpath = {worktree_config}
+[core]
+\tbare = false
+\tautocrlf = false
+\tsafecrlf = false
+\tattributesFile = /dev/null
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tuntrackedCache = false
+\tsplitIndex = false
+\tsparseCheckout = false
+\tprotectNTFS = false
+\tprotectHFS = false
+[index]
+\tsparse = false
+\tversion = 4
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+"""
+
+
+@dataclass
+class PrivateRepository:
+    """Git with a private index over the user's worktree and object store."""
+
+    repository: Repository
+    folder: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.folder = self.repository.git_dir / "ralph-tui"
+
+    @property
+    def index(self) -> Path:
+        """The persistent index; absent before the first snapshot."""
+        return self.folder / "index"
+
+    def git(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        accept: Iterable[int] | None = (0,),
+    ) -> Answer:
+        """Run git in the worktree's root on the private index."""
+        private = {
+            "GIT_DIR": str(self.folder),
+            "GIT_WORK_TREE": str(self.repository.root),
+            "GIT_OBJECT_DIRECTORY": str(self.repository.common_dir / "objects"),
+            # A command-line setting that was handed down would outrank the private config.
+            "GIT_CONFIG_COUNT": "0",
+            "GIT_CONFIG_PARAMETERS": "",
+        }
+        return self.repository.git(
+            *arguments, stdin=stdin, environment=private | dict(environment or {}), accept=accept
+        )
+
+    def prepare(self) -> None:
+        """Make it, or bring it up to date with the user's excludes; a killed run's locks go."""
+        info = self.folder / "info"
+        if not (info / "attributes").exists():
+            info.mkdir(parents=True, exist_ok=True)
+            (self.folder / "refs").mkdir(exist_ok=True)
+            (self.folder / "HEAD").write_text("ref: refs/heads/none\n")
+            (self.folder / "config").write_bytes(os.fsencode(self._config()))
+            # Last: it marks the folder as whole.
+            (info / "attributes").write_text(_ATTRIBUTES)
+        self.index.with_name("index.lock").unlink(missing_ok=True)
+        users = self.repository.common_dir / "info" / "exclude"
+        wanted = users.read_bytes() if users.is_file() else b""
+        wanted += b"\n" + "".join(f"/{own}\n" for own in OWN_FOLDERS).encode()
+        exclude = info / "exclude"
+        if not exclude.exists() or exclude.read_bytes() != wanted:
+            exclude.write_bytes(wanted)
+
+    def reset(self) -> None:
+        """Forget the index and the settings, so that the next snapshot builds them anew."""
+        for name in ("index", "info/attributes"):
+            (self.folder / name).unlink(missing_ok=True)
+        self.prepare()
+
+    def _config(self) -> str:
+        users = self.repository.git("config", "--get", "extensions.objectFormat", accept=(0, 1))
+        sha1 = users.line in ("", "sha1")
+        return _CONFIG.format(
+            version=0 if sha1 else 1,
+            extensions="" if sha1 else f"[extensions]\n\tobjectFormat = {users.line}\n",
+            config=_quoted(self.repository.common_dir / "config"),
+            worktree_config=_quoted(self.repository.git_dir / "config.worktree"),
+        )
+
+
+def _quoted(path: Path) -> str:
+    """A path as a value of a git config file."""
+    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def is_own(path: str) -> bool:
+    """Whether a path of the worktree belongs to ralph-tui itself."""
+    return f"{path}/".startswith(OWN_FOLDERS)

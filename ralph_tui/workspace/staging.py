@@ -1,0 +1,223 @@
+"""The worktree brought into the private index: what is held, and what is left out and why.
+
+Held are all files the user tracks (also ignored ones) and all untracked files that git does not
+ignore, up to the limits below. Once held, a file stays held until it is gone. Left out, and listed
+as missing: untracked files that are too large or too many (the largest first), nested repositories
+and submodules, special files, and files that cannot be read.
+"""
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.text import one_line
+from ralph_tui.workspace.private import PrivateRepository, is_own
+from ralph_tui.workspace.repository import Answer
+
+MAX_FILE = 10_000_000
+"""Bytes of one untracked file."""
+MAX_FILES = 20_000
+"""Untracked files together."""
+MAX_BYTES = 500_000_000
+"""Bytes of all untracked files together."""
+MAX_REFUSED = 100
+"""Files git may refuse one by one before a snapshot gives up."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The worktree as a tree, and the paths it could not hold (folders end in ``/``)."""
+
+    tree: str
+    missing: tuple[str, ...]
+
+
+class Staging:
+    """Keeps the private index in step with the worktree."""
+
+    def __init__(self, private: PrivateRepository) -> None:
+        self._private = private
+        self._root = private.repository.root
+        self._tree: str | None = None
+        self._untracked: dict[str, int] | None = None
+        """Held files the user does not track, with their sizes; may still name some he does."""
+        self._users_index: tuple[int, int, int] | None = None
+
+    def capture(self) -> Staged:
+        """Write the worktree as a tree; a private index that is no good is built anew, once."""
+        self._private.prepare()
+        try:
+            return self._capture()
+        except WorkspaceError:
+            self._tree = self._untracked = self._users_index = None
+            self._private.reset()
+            return self._capture()
+
+    def _capture(self) -> Staged:
+        if self._untracked is None:
+            self._untracked = self._sizes(self._held() - self._tracked())
+        with ThreadPoolExecutor(max_workers=1) as beside:  # two walks of the worktree at once
+            walk = beside.submit(untracked_paths, self._private)
+            modified, gone = self._differences()
+            others = walk.result()
+        missing = {path for path in others if path.endswith("/")}
+        candidates = modified | (others - missing) | self._tracked_but_ignored()
+        sizes = self._sizes({path for path in candidates if not is_own(path)})
+        for path in candidates - sizes.keys():
+            if is_own(path) or not os.path.lexists(self._root / path):
+                continue
+            missing.add(path)
+            # A pipe or a folder in a file's place means that the file is gone; an unreadable file
+            # stays as it was last read.
+            if path in modified and not (self._root / path).is_file():
+                gone.add(path)
+        excess = self._excess(sizes, modified)
+        missing |= excess
+        gone |= excess & modified
+        wanted = sorted(sizes.keys() - excess)
+        if gone:
+            self._private.git(
+                "update-index", "-z", "--force-remove", "--stdin", stdin=nul_separated(gone)
+            )
+        missing.update(self.add(wanted))
+        for path in gone:
+            self._untracked.pop(path, None)
+        if wanted or gone or self._tree is None:
+            self._tree = self._private.git("write-tree").line
+        return Staged(self._tree, tuple(sorted(missing)))
+
+    def add(self, paths: list[str]) -> list[str]:
+        """Put these files into the index; returns those that git refuses.
+
+        Git takes all or none, so a refused list is halved until the culprits stand alone; where
+        too many are refused, the fault is not theirs (a full disk): ``WorkspaceError``.
+        """
+        refused: list[str] = []
+        waiting = [paths] if paths else []
+        while waiting:
+            some = waiting.pop()
+            answer = self._update(some)
+            if answer.status == 0:
+                refused += _ignored_by_git(answer.error)
+            elif len(some) > 1:
+                middle = len(some) // 2
+                waiting += [some[middle:], some[:middle]]
+            elif len(refused) >= MAX_REFUSED:
+                raise WorkspaceError(
+                    f"git cannot store the files of {one_line(str(self._root))}: "
+                    f"{one_line(answer.error)}"
+                )
+            elif os.path.lexists(self._root / some[0]):
+                refused += some
+        return refused
+
+    def _update(self, paths: list[str]) -> Answer:
+        options = ("-z", "--add", "--remove", "--replace", "--stdin")
+        stdin = nul_separated(paths)
+        return self._private.git("update-index", *options, stdin=stdin, accept=None)
+
+    def _differences(self) -> tuple[set[str], set[str]]:
+        """Paths of the index whose files differ from it, and those that have no file any more."""
+        fields = split(self._private.git("diff-files", "-z", "--name-status", "--no-renames").out)
+        pairs = list(zip(fields[::2], fields[1::2], strict=True))
+        gone = {path for status, path in pairs if status == "D"}
+        return {path for status, path in pairs if status != "D"}, gone
+
+    def _held(self) -> set[str]:
+        return set(split(self._private.git("ls-files", "-z").out))
+
+    def _tracked(self) -> set[str]:
+        """All paths in the user's index."""
+        return set(split(self._private.repository.git("ls-files", "-z").out))
+
+    def _tracked_but_ignored(self) -> set[str]:
+        """Asked only when the user's index changed: afterwards the private index has them."""
+        try:
+            found = (self._private.repository.git_dir / "index").stat()
+        except FileNotFoundError:
+            return set()
+        signature = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if signature == self._users_index:
+            return set()
+        answer = self._private.repository.git("ls-files", "-z", "-c", "-i", "--exclude-standard")
+        self._users_index = signature
+        return {path for path in split(answer.out) if os.path.lexists(self._root / path)}
+
+    def _sizes(self, paths: set[str]) -> dict[str, int]:
+        """Bytes of those paths that are readable files or symbolic links."""
+        sizes = {}
+        for path in paths:
+            try:
+                found = os.lstat(self._root / path)
+            except OSError:
+                continue
+            readable = stat.S_ISREG(found.st_mode) and os.access(self._root / path, os.R_OK)
+            if readable or stat.S_ISLNK(found.st_mode):
+                sizes[path] = found.st_size
+        return sizes
+
+    def _excess(self, sizes: dict[str, int], modified: set[str]) -> set[str]:
+        """Untracked files beyond the limits; `_untracked` then holds those within."""
+        untracked = self._untracked if self._untracked is not None else {}
+        asking = {path: n for path, n in sizes.items() if path not in modified or path in untracked}
+        kept = {path: n for path, n in untracked.items() if path not in asking}
+        if not _within(kept, asking):
+            tracked = self._tracked()
+            asking = {path: n for path, n in asking.items() if path not in tracked}
+            kept = {path: n for path, n in kept.items() if path not in tracked}
+        files, total = len(kept), sum(kept.values())
+        excess = set()
+        for path, size in sorted(asking.items(), key=lambda item: (item[1], item[0])):
+            if size > MAX_FILE or files >= MAX_FILES or total + size > MAX_BYTES:
+                excess.add(path)
+            else:
+                kept[path] = size
+                files, total = files + 1, total + size
+        self._untracked = kept
+        return excess
+
+
+def _within(kept: dict[str, int], asking: dict[str, int]) -> bool:
+    return (
+        all(size <= MAX_FILE for size in asking.values())
+        and len(kept) + len(asking) <= MAX_FILES
+        and sum(kept.values()) + sum(asking.values()) <= MAX_BYTES
+    )
+
+
+def _ignored_by_git(error: str) -> list[str]:
+    """Names that git holds in no tree, such as ``.GIT/config``."""
+    mark = "Ignoring path "
+    return [line.removeprefix(mark) for line in error.splitlines() if line.startswith(mark)]
+
+
+def untracked_paths(private: PrivateRepository) -> set[str]:
+    """Paths beside the private index that git does not ignore; nested repositories end in ``/``."""
+    answer = private.git("ls-files", "-z", "--others", "--exclude-standard")
+    return {path for path in split(answer.out) if not is_own(path)}
+
+
+def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:
+    """Those of the paths that git ignores; without ``--no-index`` held files are not."""
+    if not paths:
+        return set()
+    # The dot keeps a name like ``:(top)x`` a name: this command knows no literal pathspecs.
+    answer = private.git(
+        *("check-ignore", "-z", "--stdin", *options),
+        stdin=nul_separated([f"./{path}" for path in paths]),
+        environment={"GIT_LITERAL_PATHSPECS": "0"},
+        accept=(0, 1),
+    )
+    return {path.removeprefix("./") for path in split(answer.out)}
+
+
+def split(output: bytes) -> list[str]:
+    """NUL-separated fields; bytes that are not UTF-8 become surrogates, as in `os.fsdecode`."""
+    return [os.fsdecode(part) for part in output.split(b"\0")[:-1]]
+
+
+def nul_separated(paths: set[str] | list[str]) -> bytes:
+    """What git reads with ``-z --stdin``."""
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)
