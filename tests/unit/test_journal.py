@@ -1,0 +1,191 @@
+"""The journal: what is appended is read back, whatever happens in between."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.errors import JournalError
+from ralph_tui.events import AgentSpoke, Noticed, RunStarted, UnknownEvent
+from ralph_tui.records.journal import Journal, read_journal
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def start() -> RunStarted:
+    return RunStarted(
+        run_id="r",
+        root="/r",
+        objective="o",
+        agent="command",
+        max_iterations=3,
+        session_timeout_s=1.0,
+    )
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def journal(tmp_path: Path, clock: FakeClock) -> Journal:
+    return Journal(tmp_path / "deep" / "events.jsonl", clock)
+
+
+def words(number: int) -> AgentSpoke:
+    return AgentSpoke(iteration=1, text=f"word {number}")
+
+
+def test_events_come_back_stamped_and_in_order(journal: Journal) -> None:
+    journal.append(start())
+    for number in range(10):
+        journal.append(words(number))
+    recording = read_journal(journal.path)
+    assert [event.seq for event in recording.events] == list(range(1, 12))
+    assert not recording.torn
+    assert recording.problem == ""
+    assert recording.good_bytes == journal.path.stat().st_size
+
+
+def test_an_event_can_be_read_as_soon_as_append_returns(journal: Journal) -> None:
+    stamped = journal.append(start())
+    assert read_journal(journal.path).events == [stamped]
+
+
+def test_time_never_goes_back_within_a_journal(journal: Journal, clock: FakeClock) -> None:
+    clock.seconds = 100
+    first = journal.append(start())
+    clock.seconds = 50
+    assert journal.append(words(1)).at == first.at
+
+
+@pytest.mark.parametrize("cut", [1, 2, 10, 40])
+def test_a_torn_last_line_is_dropped(journal: Journal, cut: int) -> None:
+    journal.append(start())
+    journal.append(words(1))
+    journal.close()
+    content = journal.path.read_bytes()
+    journal.path.write_bytes(content[:-cut])
+    recording = read_journal(journal.path)
+    assert recording.torn
+    assert len(recording.events) == 1
+    assert recording.good_bytes == content.index(b"\n") + 1
+
+
+def test_a_bad_line_in_the_middle_is_named_and_what_is_before_it_stays(journal: Journal) -> None:
+    journal.append(start())
+    journal.append(words(1))
+    journal.append(words(2))
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(lines[0] + lines[1] + b"garbage\n" + lines[2])
+    recording = read_journal(journal.path)
+    assert len(recording.events) == 2
+    assert f"{journal.path}:3" in recording.problem
+
+
+def test_a_missing_number_is_a_problem(journal: Journal) -> None:
+    journal.append(start())
+    journal.append(words(1))
+    journal.append(words(2))
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(lines[0] + lines[2])
+    recording = read_journal(journal.path)
+    assert len(recording.events) == 1
+    assert ":2 has number 3 where 2 belongs" in recording.problem
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b'{"seq":1,"at":"2026-01-01T00:00:0', "is empty"),
+        (b"<html>\n", "is not a line of a ralph-tui journal"),
+        (b"\xff\xfe\x00\n", "is not a line of a ralph-tui journal"),
+        (b'{"type":"system"}\n', "is not a line of a ralph-tui journal"),
+        (b'{"seq":1,"at":"2026-01-01T00:00:00Z","kind":"paused"}\n', "is not the start"),
+    ],
+)
+def test_what_is_not_a_journal_is_said_to_be_none(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(JournalError, match=words):
+        read_journal(path)
+
+
+def test_a_missing_journal_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match="cannot read the journal"):
+        read_journal(tmp_path / "none")
+
+
+def test_unknown_kinds_are_kept_raw_and_clean(journal: Journal) -> None:
+    journal.append(start())
+    with journal.path.open("a") as file:
+        file.write('{"seq":2,"at":"2026-01-01T00:00:00Z","kind":"later","x":"\\u001b[1mhi"}\n')
+    event = read_journal(journal.path).events[1]
+    assert isinstance(event, UnknownEvent)
+    assert event.raw["x"] == "hi"
+
+
+def test_unknown_fields_are_ignored(journal: Journal) -> None:
+    journal.append(start())
+    with journal.path.open("a") as file:
+        file.write('{"seq":2,"at":"2026-01-01T00:00:00Z","kind":"paused","later":1}\n')
+    assert read_journal(journal.path).events[1].kind == "paused"
+
+
+@pytest.mark.parametrize("how", ["unlink", "tree", "replaced"])
+def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, how: str) -> None:
+    journal.append(start())
+    journal.path.unlink()
+    if how == "tree":
+        journal.path.parent.rmdir()
+    if how == "replaced":
+        journal.path.write_text("somebody else's\n")
+    assert journal.tick() is False, "looked at once a second, not more often"
+    clock.seconds += 1
+    assert journal.tick() is True
+    journal.append(words(1))
+    assert [event.seq for event in read_journal(journal.path).events] == [1, 2]
+    clock.seconds += 1
+    assert journal.tick() is False
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, clock: FakeClock) -> None:
+    """A file size limit in a child process stands for the full disk."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover  the child
+        import resource
+        import signal
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        journal = Journal(tmp_path / "events.jsonl", clock)
+        journal.append(start())
+        size = journal.path.stat().st_size
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, size + 50))
+        try:
+            journal.append(Noticed(source="test", text="x" * 5000))
+        except JournalError as error:
+            os.write(writer, str(error).encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as pipe:
+        assert "everything before is safe" in pipe.read()
+    recording = read_journal(tmp_path / "events.jsonl")
+    assert len(recording.events) == 1
+    assert not recording.torn
