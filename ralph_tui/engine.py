@@ -1,0 +1,212 @@
+"""Host of one run: the worker thread, its inbox, and `record`, the only way into the journal.
+
+An event is on disk before anyone sees it. Agents, watchers, timers and humans put observations and
+commands into the inbox; only this thread turns them into events, so `seq` is a total order.
+"""
+
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from ralph_tui.commands import Command
+from ralph_tui.errors import JournalError, RalphError
+from ralph_tui.events import Event, JournalRestored, RunCrashed, RunFinished
+from ralph_tui.ports import Clock, Job
+from ralph_tui.records.files import write_json
+from ralph_tui.records.journal import Journal
+from ralph_tui.state import RunState
+from ralph_tui.state.summary import summarize
+
+INBOX_LIMIT = 10_000
+"""Observations that may wait; beyond it their readers wait, and so, by its pipe, does the agent."""
+STATUS_SECONDS = 1.0
+"""The status file is rewritten at most this often."""
+LONGEST_WAIT = 1.0
+"""The journal wants a look at least once a second."""
+
+
+class SystemClock:
+    """The real time."""
+
+    def now(self) -> datetime:
+        """Wall time, UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return monotonic()
+
+
+class Inbox:
+    """What waits for the engine thread. Commands and finished jobs never wait to get in."""
+
+    def __init__(self) -> None:
+        self._items: deque[object] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._reader = 0
+
+    def put(self, item: object) -> None:
+        """For commands and jobs; returns at once."""
+        with self._changed:
+            self._items.append(item)
+            self._changed.notify_all()
+
+    def put_event(self, event: Event) -> None:
+        """For observations: waits while the inbox is full, but never its own reader."""
+        with self._changed:
+            if threading.get_ident() != self._reader:
+                self._changed.wait_for(lambda: self._closed or len(self._items) < INBOX_LIMIT)
+            self._items.append(event)
+            self._changed.notify_all()
+
+    def get(self, timeout: float) -> object | None:
+        """The oldest item, None when there is none within `timeout` seconds."""
+        with self._changed:
+            self._reader = threading.get_ident()
+            if not self._changed.wait_for(lambda: bool(self._items), timeout):
+                return None
+            item = self._items.popleft()
+            if len(self._items) == INBOX_LIMIT - 1:
+                self._changed.notify_all()
+            return item
+
+    def close(self) -> None:
+        """Nobody reads any more: let every writer go."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+class Engine:
+    """Runs a loop's generator in a thread of its own and records what it yields."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        *,
+        status: Path,
+        keep_lock: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`keep_lock` gives the lock its name back when the journal had lost its own."""
+        self.clock = clock
+        self.journal = journal
+        self.state = RunState()
+        self.error: RalphError | None = None
+        """Why the run could not be recorded to its end; one sentence for the user."""
+        self._inbox = Inbox()
+        self._subscribers: list[Callable[[Event], None]] = []
+        self._status = status
+        self._status_due = clock.monotonic()
+        self._keep_lock = keep_lock
+        self._thread: threading.Thread | None = None
+
+    # -- for the screens ---------------------------------------------------------------------
+
+    def subscribe(self, receive: Callable[[Event], None]) -> None:
+        """`receive` is called in the engine thread for each recorded event; it must be quick."""
+        self._subscribers.append(receive)
+
+    def send(self, command: Command) -> None:
+        """A wish of the owner; callable from any thread."""
+        self._inbox.put(command)
+
+    def start_thread(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
+        """Run the loop beside the caller; `stop_work` stops agent and gate when it breaks down."""
+        self._thread = threading.Thread(
+            target=self.drive, args=(steps, stop_work), name="ralph-engine", daemon=True
+        )
+        self._thread.start()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the run; whether it has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+            return not self._thread.is_alive()
+        return True
+
+    # -- for the loop (`ports.Host`) ---------------------------------------------------------
+
+    def start(self, name: str, work: Callable[[], object]) -> Job:
+        """Run `work` in a thread; the finished job arrives in the inbox."""
+        job = Job(name)
+
+        def run() -> None:
+            try:
+                job.result = work()
+            except BaseException as error:  # noqa: BLE001  handed to whoever waits for the job
+                job.error = error
+            self._inbox.put(job)
+
+        threading.Thread(target=run, name=f"ralph-{name}", daemon=True).start()
+        return job
+
+    def receive(self, timeout: float) -> object | None:
+        """The next item; between items the journal gets its due."""
+        if self.journal.tick():
+            self._keep_lock()
+            return JournalRestored(path=str(self.journal.path))
+        self._write_status()
+        return self._inbox.get(min(timeout, LONGEST_WAIT))
+
+    def emit(self, event: Event) -> None:
+        """The `Emit` for agents and watchers; callable from any thread."""
+        self._inbox.put_event(event)
+
+    # -- the thread --------------------------------------------------------------------------
+
+    def drive(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
+        """Pull the loop to its end. A bug in it is recorded as ``run_crashed``."""
+        try:
+            for event in steps:
+                self.record(event)
+        except JournalError as error:
+            self.error = error
+            stop_work()
+            self._last_word(RunFinished(outcome="failed", reason=str(error), **self._figures()))
+        except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave an agent alone
+            stop_work()
+            trace = "".join(traceback.format_exception(bug))
+            self._last_word(RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
+        finally:
+            self._inbox.close()
+            self._write_status(now=True)
+            self.journal.close()
+
+    def record(self, event: Event) -> Event:
+        """Stamp, append, fold, show: in this order."""
+        stamped = self.journal.append(event)
+        self.state.apply(stamped)
+        for receive in self._subscribers:
+            receive(stamped)
+        return stamped
+
+    def _last_word(self, event: Event) -> None:
+        try:
+            self.record(event)
+        except JournalError as error:
+            self.error = self.error or error
+            # The screens still have to learn that it is over.
+            for receive in self._subscribers:
+                receive(event.model_copy(update={"seq": self.journal.seq + 1}))
+
+    def _figures(self) -> dict[str, Any]:
+        run = self.state.run
+        return {"iterations": run.iteration, "completion": run.completion or 0.0, "best": run.best}
+
+    def _write_status(self, *, now: bool = False) -> None:
+        moment = self.clock.monotonic()
+        if not now and moment < self._status_due:
+            return
+        self._status_due = moment + STATUS_SECONDS
+        try:
+            write_json(self._status, summarize(self.state), durable=False)
+        except OSError:
+            # A projection: the next second, or a fold over the journal, brings it back.
+            return

@@ -1,0 +1,1 @@
+"""Layer 2, pure: what the agent is told. Knows only events."""

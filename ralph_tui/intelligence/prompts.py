@@ -1,0 +1,151 @@
+"""The prompt of an iteration, from what was measured (epic 26, Layer 2).
+
+A signal that nobody reads does not count: the control law speaks here, as urgency and as advice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ralph_tui.events import GateFinished, ReadingTaken, SignalComputed
+from ralph_tui.events.control import Urgency
+
+LONGEST_TAIL = 2000
+"""Characters of the gate's output that go into a prompt."""
+
+URGENT: dict[Urgency, str] = {
+    "low": "The pace is good: keep the approach, and change nothing that works.",
+    "normal": "Keep a steady pace: one failing thing at a time.",
+    "high": "Progress is behind what this run needs: take the step that moves it most.",
+    "critical": "Most of the work is still open and the present approach does not carry it: "
+    "step back, name the main obstacle, and attack that first.",
+}
+
+REPORT = (
+    '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
+    '"next": "..."}}'
+)
+PROMISE = "<promise>COMPLETE</promise>"
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Everything a prompt is made of; what is not known is left out of the text."""
+
+    objective: str
+    command: str
+    iteration: int
+    max_iterations: int
+    reading: ReadingTaken | None = None
+    gate: GateFinished | None = None
+    signal: SignalComputed | None = None
+    """None with the control layer switched off, and before the first reading."""
+    advice: str = ""
+    """The control layer's words."""
+    guidance: Sequence[str] = ()
+    claimed: bool = False
+    """The last session promised to be done, and the gate did not agree."""
+    next_step: str = ""
+    """What the last session reported as its next step."""
+    blockers: Sequence[str] = field(default=())
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What is sent."""
+
+    text: str
+    urgency: Urgency
+
+
+def build_prompt(situation: Situation) -> Prompt:
+    """The whole prompt, in Markdown, most important first."""
+    parts = [
+        f"# Objective\n\n{situation.objective.strip()}",
+        _frame(situation),
+        _guidance(situation.guidance),
+        _state(situation),
+        _control(situation),
+        _last_words(situation),
+        _contract(situation),
+    ]
+    urgency: Urgency = situation.signal.urgency if situation.signal else "normal"
+    return Prompt("\n\n".join(part for part in parts if part) + "\n", urgency)
+
+
+def _frame(situation: Situation) -> str:
+    return (
+        "# This iteration\n\n"
+        f"Iteration {situation.iteration} of {situation.max_iterations} of an automatic loop. "
+        "You start with a fresh memory; the files are as the last iteration left them. "
+        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
+        f"{_fenced(situation.command)}"
+    )
+
+
+def _guidance(guidance: Sequence[str]) -> str:
+    if not guidance:
+        return ""
+    words = "\n\n".join(text.strip() for text in guidance)
+    return f"# Guidance from the owner\n\nThis comes before everything else:\n\n{words}"
+
+
+def _state(situation: Situation) -> str:
+    reading, gate = situation.reading, situation.gate
+    if reading is None:
+        return ""
+    lines = [f"Completion: {reading.completion:.1f} % (read from the {reading.source})."]
+    if gate is not None and gate.passed is not None:
+        lines.append(
+            f"The command counted {gate.passed} passed, {gate.failed} failed, "
+            f"{gate.errors} errors, {gate.skipped} skipped."
+        )
+    if gate is not None and gate.failing:
+        lines.append("Failing:\n" + "\n".join(f"- {name}" for name in gate.failing))
+    if gate is not None and gate.timed_out:
+        lines.append("The command ran out of time.")
+    if gate is not None and gate.error:
+        lines.append(f"The command could not be run: {gate.error}")
+    if gate is not None and not gate.ok and gate.tail.strip():
+        lines.append("The end of its output:\n\n" + _fenced(gate.tail[-LONGEST_TAIL:].strip()))
+    return "# Measured state\n\n" + "\n\n".join(lines)
+
+
+def _control(situation: Situation) -> str:
+    signal = situation.signal
+    if signal is None:
+        return ""
+    lines = [f"Urgency: {signal.urgency}. {URGENT[signal.urgency]}"]
+    if situation.advice:
+        lines.append(situation.advice)
+    return "# Control\n\n" + "\n\n".join(lines)
+
+
+def _last_words(situation: Situation) -> str:
+    lines = []
+    if situation.claimed:
+        lines.append(
+            "The last iteration promised to be complete. Measured, it is not: "
+            "do not repeat the promise before the command passes."
+        )
+    if situation.blockers:
+        lines.append("Reported blockers:\n" + "\n".join(f"- {b}" for b in situation.blockers))
+    if situation.next_step:
+        lines.append(f"Its next step would have been: {situation.next_step}")
+    return "# From the last iteration\n\n" + "\n\n".join(lines) if lines else ""
+
+
+def _contract(situation: Situation) -> str:
+    return (
+        "# When you stop\n\n"
+        "Print one line of JSON that says honestly where things stand:\n\n"
+        f"{_fenced(REPORT)}\n\n"
+        f"Only if the objective is reached and the command passes, also print {PROMISE}"
+    )
+
+
+def _fenced(text: str) -> str:
+    """A code block that its content cannot close."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"

@@ -1,0 +1,103 @@
+"""Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from ralph_tui.events import FilesChanged, GateFinished, GateStarted, Noticed
+from ralph_tui.intelligence.assessment import estimate_progress
+from ralph_tui.observation.gate import GateResult
+from ralph_tui.observation.plan import Progress
+from ralph_tui.observation.report import Report
+from ralph_tui.observation.sensor import Reading, Sensor
+from ralph_tui.ports import Gate, Records
+from ralph_tui.state import RunState
+from ralph_tui.steering import Helm, Steps
+
+ProgressSource = Literal["auto", "tests", "plan", "agent", "estimate"]
+"""Where completion is read from; ``auto`` takes the first source that can speak."""
+
+
+class Measurement:
+    """Runs the completion command and turns what it said, the plan and the report to a reading."""
+
+    def __init__(
+        self,
+        helm: Helm,
+        state: RunState,
+        gate: Gate,
+        records: Records,
+        *,
+        command: str,
+        read_plan: Callable[[], Progress | None],
+        progress: ProgressSource,
+    ) -> None:
+        self._helm = helm
+        self._state = state
+        self._gate = gate
+        self._records = records
+        self._command = command
+        self._read_plan = read_plan
+        self._sensor = Sensor(progress, command)
+
+    def baseline(self) -> Steps[Reading]:
+        """The reading before iteration 1."""
+        gate = yield from self._run_gate(0)
+        plan = yield from self._helm.job("plan", self._read_plan)
+        return (yield from self._take(self._sensor.baseline(gate, plan, None)))
+
+    def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
+        """The reading after an iteration's session."""
+        gate = yield from self._run_gate(iteration)
+        plan = yield from self._helm.job("plan", self._read_plan)
+        said, counts = self._state.agent.report, gate.counts
+        estimate = estimate_progress(
+            files=sum(change.status != "deleted" for change in files.changes),
+            tests=(counts.passed, counts.failed + counts.errors) if counts else None,
+            blockers=len(said.blockers) if said else 0,
+        )
+        reading = self._sensor.read(
+            iteration,
+            gate=gate,
+            plan=plan,
+            report=Report(said.completion) if said else None,
+            estimate=estimate,
+            promise=self._state.agent.promised,
+            changed=[change.path for change in files.changes],
+        )
+        return (yield from self._take(reading))
+
+    def _run_gate(self, iteration: int) -> Steps[GateResult]:
+        log = self._records.iteration_folder(iteration) / "verification.log"
+        yield GateStarted(iteration=iteration, command=self._command)
+        self._helm.cancel_gate = self._gate.cancel
+        try:
+            result = yield from self._helm.job("gate", lambda: self._gate.run(log))
+        finally:
+            self._helm.cancel_gate = None
+        counts = result.counts
+        yield GateFinished(
+            iteration=iteration,
+            ok=result.ok,
+            exit_code=result.exit_code,
+            timed_out=result.timed_out,
+            duration_s=result.duration_s,
+            runner=counts.runner if counts else None,
+            passed=counts.passed if counts else None,
+            failed=counts.failed if counts else 0,
+            errors=counts.errors if counts else 0,
+            skipped=counts.skipped if counts else 0,
+            failing=list(counts.failing) if counts else [],
+            tail=result.tail,
+            log=self._records.relative(log),
+            error=result.error,
+        )
+        yield from self._helm.job(
+            "record", lambda: self._records.write_verification(iteration, result)
+        )
+        return result
+
+    def _take(self, reading: Reading) -> Steps[Reading]:
+        yield reading.event()
+        for warning in reading.warnings:
+            yield Noticed(level="warn", source="sensor", text=warning)
+        return reading

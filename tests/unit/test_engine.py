@@ -1,0 +1,210 @@
+"""The engine: one writer, journal first, and a bug never leaves an agent alone."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.commands import Pause
+from ralph_tui.engine import INBOX_LIMIT, Engine, Inbox, SystemClock
+from ralph_tui.errors import JournalError
+from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
+from ralph_tui.ports import Job
+from ralph_tui.records.journal import Journal, read_journal
+
+START = RunStarted(
+    run_id="r",
+    root="/r",
+    objective="o",
+    agent="fake",
+    max_iterations=3,
+    session_timeout_s=1,
+    task="task-001",
+    attempt="001",
+)
+END = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    clock = SystemClock()
+    journal = Journal(tmp_path / "events.jsonl", clock)
+    return Engine(journal, clock, status=tmp_path / "status.json")
+
+
+def drive(engine: Engine, steps: Iterator[Event]) -> list[str]:
+    stopped: list[str] = []
+    engine.start_thread(steps, lambda: stopped.append("stopped"))
+    assert engine.join(10)
+    return stopped
+
+
+def test_an_event_is_on_disk_before_anyone_sees_it(engine: Engine) -> None:
+    seen: list[int] = []
+
+    def look(event: Event) -> None:
+        on_disk = read_journal(engine.journal.path).events
+        assert on_disk[-1] == event
+        assert engine.state.seq == event.seq
+        seen.append(event.seq)
+
+    engine.subscribe(look)
+    drive(engine, iter([START, IterationStarted(iteration=1, max_iterations=3), END]))
+    assert seen == [1, 2, 3]
+
+
+def test_the_loop_finds_its_event_in_the_state_when_it_goes_on(engine: Engine) -> None:
+    def steps() -> Iterator[Event]:
+        yield START
+        assert engine.state.run.started is not None
+        yield IterationStarted(iteration=2, max_iterations=3)
+        assert engine.state.run.iteration == 2
+        yield END
+
+    drive(engine, steps())
+    assert engine.state.run.crash is None
+
+
+def test_a_bug_is_recorded_and_the_work_is_stopped(engine: Engine) -> None:
+    def steps() -> Iterator[Event]:
+        yield START
+        raise ZeroDivisionError("oops")
+
+    assert drive(engine, steps()) == ["stopped"]
+    last = read_journal(engine.journal.path).events[-1]
+    assert last.kind == "run_crashed"
+    assert "ZeroDivisionError: oops" in last.error  # type: ignore[attr-defined]
+    assert engine.state.run.phase == "crashed"
+
+
+def test_a_journal_that_refuses_stops_the_work_and_tells_the_screens(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    engine.subscribe(lambda event: shown.append(event.kind))
+
+    def refuse(_line: bytes) -> None:
+        raise JournalError("the disk is full; free some space")
+
+    def steps() -> Iterator[Event]:
+        yield START
+        monkeypatch.setattr(engine.journal, "_write", refuse)
+        yield Noticed(source="test", text="never written")
+
+    assert drive(engine, steps()) == ["stopped"]
+    assert str(engine.error) == "the disk is full; free some space"
+    assert shown == ["run_started", "run_finished"]
+
+
+def test_many_writers_one_order(engine: Engine) -> None:
+    """Observations of many threads become one sequence without gaps."""
+    writers, each = 8, 200
+
+    def write(number: int) -> None:
+        for _ in range(each):
+            engine.emit(Noticed(source=f"w{number}", text="x"))
+
+    def steps() -> Iterator[Event]:
+        yield START
+        threads = [threading.Thread(target=write, args=(n,)) for n in range(writers)]
+        for thread in threads:
+            thread.start()
+        got = 0
+        while got < writers * each:
+            item = engine.receive(1.0)
+            if isinstance(item, Event):
+                got += 1
+                yield item
+        yield END
+
+    drive(engine, steps())
+    events = read_journal(engine.journal.path).events
+    assert [event.seq for event in events] == list(range(1, writers * each + 3))
+
+
+def test_jobs_report_what_they_came_to(engine: Engine) -> None:
+    def fail() -> None:
+        raise OSError("no")
+
+    engine.start("good", lambda: 42)
+    first = engine.receive(5.0)
+    assert isinstance(first, Job)
+    assert first.result == 42
+    engine.start("bad", fail)
+    second = engine.receive(5.0)
+    assert isinstance(second, Job)
+    assert isinstance(second.error, OSError)
+
+
+def test_a_deleted_journal_comes_back_with_an_event_and_the_lock_with_it(tmp_path: Path) -> None:
+    class Clock(SystemClock):
+        seconds = 0.0
+
+        def monotonic(self) -> float:
+            return self.seconds
+
+    clock = Clock()
+    kept: list[str] = []
+    journal = Journal(tmp_path / "events.jsonl", clock)
+    engine = Engine(
+        journal, clock, status=tmp_path / "status.json", keep_lock=lambda: kept.append("lock")
+    )
+
+    def steps() -> Iterator[Event]:
+        yield START
+        journal.path.unlink()
+        clock.seconds += 1
+        item = engine.receive(0)
+        assert isinstance(item, Event)
+        yield item
+        yield END
+
+    drive(engine, steps())
+    assert kept == ["lock"]
+    kinds = [event.kind for event in read_journal(journal.path).events]
+    assert kinds == ["run_started", "journal_restored", "run_finished"]
+
+
+def test_the_status_file_tells_the_end(engine: Engine, tmp_path: Path) -> None:
+    drive(engine, iter([START, END]))
+    status = json.loads((tmp_path / "status.json").read_text())
+    assert status["outcome"] == "completed"
+    assert status["run"] == "task-001/001"
+
+
+def test_a_full_inbox_holds_observers_up_but_never_a_human() -> None:
+    inbox = Inbox()
+    for _ in range(INBOX_LIMIT):
+        inbox.put_event(Noticed(source="test", text="x"))
+    blocked = threading.Thread(
+        target=inbox.put_event, args=(Noticed(source="test", text="late"),), daemon=True
+    )
+    blocked.start()
+    inbox.put(Pause())
+    blocked.join(0.05)
+    assert blocked.is_alive()
+    inbox.get(0)
+    inbox.get(0)
+    blocked.join(5)
+    assert not blocked.is_alive()
+
+
+def test_a_closed_inbox_lets_every_writer_go() -> None:
+    inbox = Inbox()
+    for _ in range(INBOX_LIMIT):
+        inbox.put_event(Noticed(source="test", text="x"))
+    blocked = threading.Thread(
+        target=inbox.put_event, args=(Noticed(source="test", text="late"),), daemon=True
+    )
+    blocked.start()
+    inbox.close()
+    blocked.join(5)
+    assert not blocked.is_alive()
+
+
+def test_time_is_utc_and_aware() -> None:
+    assert SystemClock().now().tzinfo is UTC
+    assert isinstance(SystemClock().now(), datetime)

@@ -1,0 +1,387 @@
+"""The loop: its steps in their order, its ends, and its owner's wishes at any moment."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
+from ralph_tui.control.settings import ControlSettings
+from ralph_tui.errors import AgentError, WorkspaceError
+from ralph_tui.loop import Rules
+from tests.unit.fakes import FakeSession, World, promise, report, wait
+
+
+def last(world: World) -> Any:
+    return world.events[-1]
+
+
+def test_a_run_ends_completed_when_the_gate_passes() -> None:
+    world = World([2, 4, 7, 10]).run()
+    assert last(world).kind == "run_finished"
+    assert last(world).outcome == "completed"
+    assert last(world).completion == 100
+    assert last(world).iterations == 3
+    assert world.watcher.stopped
+    assert [e.completion for e in world.all("reading_taken")] == [20, 40, 70, 100]  # type: ignore[attr-defined]
+
+
+def test_one_iteration_goes_through_its_steps_in_their_order() -> None:
+    world = World([2, 10]).run()
+    assert [e.step for e in world.all("step_entered")] == [0, 4, 5, 6, 7, 9, 10, 11, 12, 17]  # type: ignore[attr-defined]
+    assert world.kinds(
+        "run_started",
+        "gate_started",
+        "gate_finished",
+        "reading_taken",
+        "snapshot_taken",
+        "checkpoint_captured",
+        "iteration_started",
+        "prompt_prepared",
+        "session_started",
+        "session_finished",
+        "files_changed",
+        "signal_computed",
+        "iteration_finished",
+        "run_finished",
+    ) == [
+        "run_started",
+        "gate_started",
+        "gate_finished",
+        "reading_taken",
+        "snapshot_taken",
+        "checkpoint_captured",
+        "iteration_started",
+        "prompt_prepared",
+        "checkpoint_captured",
+        "session_started",
+        "session_finished",
+        "snapshot_taken",
+        "files_changed",
+        "checkpoint_captured",
+        "gate_started",
+        "gate_finished",
+        "reading_taken",
+        "signal_computed",
+        "iteration_finished",
+        "run_finished",
+    ]
+
+
+def test_a_promise_does_not_end_a_run_and_is_told_to_the_next_session() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.append(promise)
+    world.run()
+    assert last(world).iterations == 2
+    assert "promised to be complete. Measured, it is not" in world.agent.prompts[1]
+    assert "promised to be complete" not in world.agent.prompts[0]
+
+
+def test_a_gate_green_at_the_start_needs_promise_and_change() -> None:
+    world = World([10, 10, 10, 10])
+    world.agent.acts.extend([FakeSession.finish, promise])
+    world.run()
+    assert last(world).outcome == "completed"
+    assert last(world).iterations == 2
+    assert [e.completion for e in world.all("reading_taken")][:2] == [99.9, 99.9]  # type: ignore[attr-defined]
+
+
+def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> None:
+    world = World([10, 10, 10], max_iterations=2)
+    world.workspace.changed = []
+    world.agent.acts.extend([promise, promise])
+    world.run()
+    assert last(world).outcome == "limit_reached"
+
+
+def test_a_run_ends_at_its_limit() -> None:
+    world = World([2, 3, 4], max_iterations=2).run()
+    assert last(world).outcome == "limit_reached"
+    assert "2 iterations are used up at 40.0 %" in last(world).reason
+    assert [e.alarm for e in world.all("alarm_raised")] == ["BUDGET_EXCEEDED"]  # type: ignore[attr-defined]
+
+
+def test_a_run_ends_when_its_money_is_spent() -> None:
+    world = World([2, 3, 4], budget_usd=1.0)
+    world.agent.acts.extend([partial(FakeSession.finish, cost=0.6)] * 3)
+    world.run()
+    assert last(world).outcome == "limit_reached"
+    assert last(world).iterations == 2
+    assert last(world).cost_usd == pytest.approx(1.2)
+
+
+def test_alarms_are_raised_once_and_cleared() -> None:
+    world = World([2, 3, 3, 3, 3, 3, 3, 8, 10], max_iterations=20).run()
+    stuck = [e.kind for e in world.events if getattr(e, "alarm", "") == "STUCK"]
+    assert stuck == ["alarm_raised", "alarm_cleared"]
+
+
+def test_the_prompt_carries_what_was_measured_and_reported() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.append(report("look at the lexer"))
+    world.run()
+    second = world.agent.prompts[1]
+    assert "Completion: 40.0 % (read from the tests)" in second
+    assert "4 passed, 6 failed" in second
+    assert "look at the lexer" in second
+    assert "the tail" in second
+    assert world.records.prompts == dict(enumerate(world.agent.prompts, 1))
+
+
+def test_control_speaks_in_the_prompt_only_when_it_is_on() -> None:
+    """A signal that nobody reads does not count."""
+    series = [2, 3, 3, 3, 3, 3]
+    on = World(series, max_iterations=5).run()
+    off = World(series, max_iterations=5, rules=Rules(control=ControlSettings(enabled=False))).run()
+    assert "# Control" in on.agent.prompts[-1]
+    assert "# Control" not in off.agent.prompts[-1]
+    assert on.agent.prompts[-1] != off.agent.prompts[-1]
+    urgency = [[e.urgency for e in w.all("prompt_prepared")] for w in (on, off)]  # type: ignore[attr-defined]
+    assert urgency[1] == ["normal"] * 5
+    assert urgency[0][-1] in ("high", "critical")
+    assert not off.all("alarm_raised")
+
+
+# -- the owner ------------------------------------------------------------------------------------
+
+
+def test_pause_holds_before_the_next_iteration_and_unpause_goes_on() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.append(wait)
+    world.send(Pause())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.send(Unpause())
+    world.run()
+    wanted = world.kinds("pause_requested", "paused", "unpaused", "iteration_started")
+    assert wanted == [
+        "iteration_started",
+        "pause_requested",
+        "paused",
+        "unpaused",
+        "iteration_started",
+    ]
+    assert last(world).outcome == "completed"
+    assert "ralph: after a pause" in world.workspace.taken
+
+
+def test_a_wish_to_pause_can_be_taken_back() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(wait)
+    world.send(Pause(), Unpause())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert not world.all("paused")
+
+
+def test_guidance_goes_into_the_next_prompt_where_the_session_takes_none() -> None:
+    world = World([2, 4, 6, 10])
+    world.agent.acts.append(wait)
+    world.send(Guide(text="mind the *lexer*"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert "mind the *lexer*" not in world.agent.prompts[0]
+    assert "mind the *lexer*" in world.agent.prompts[1]
+    assert "mind the *lexer*" not in world.agent.prompts[2], "once is enough"
+    assert [item.status for item in world.state.guidance.items.values()] == ["delivered"]
+
+
+def test_guidance_is_sent_into_a_session_that_takes_it() -> None:
+    world = World([2, 10])
+    world.agent.takes_guidance = True
+    world.agent.acts.append(wait)
+    world.send(Guide(text="mind the lexer"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert world.agent.sessions[0].sent == ["mind the lexer"]
+
+
+def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(wait)
+    world.send(Checkpoint(note="before the risky part"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    triggers = [(e.trigger, e.note) for e in world.all("checkpoint_captured")]  # type: ignore[attr-defined]
+    assert triggers == [
+        ("start", ""),
+        ("start", ""),
+        ("key", "before the risky part"),
+        ("end", ""),
+    ]
+    assert [e.number for e in world.all("checkpoint_captured")] == [1, 1, 2, 3]  # type: ignore[attr-defined]
+
+
+def test_checkpoints_by_timer_come_at_their_interval() -> None:
+    world = World([2, 10], rules=Rules(checkpoint_interval_s=10))
+    world.agent.acts.append(wait)
+
+    def later() -> None:
+        if world.host.clock.seconds > 35:
+            world.agent.sessions[0].finish()
+        else:
+            world.host.idle.append(later)
+
+    world.host.idle.append(later)
+    world.run()
+    timed = [e for e in world.all("checkpoint_captured") if e.trigger == "timer"]  # type: ignore[attr-defined]
+    assert len(timed) == 3
+
+
+def test_a_checkpoint_that_fails_is_told_and_ends_nothing() -> None:
+    world = World([2, 10])
+
+    def act(session: FakeSession) -> None:
+        world.workspace.error = WorkspaceError("git is gone; install it")
+
+    world.agent.acts.append(act)
+    world.send(Checkpoint())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    failed = [e for e in world.all("checkpoint_captured") if e.error]  # type: ignore[attr-defined]
+    assert failed[0].snapshot is None  # type: ignore[attr-defined]
+    assert last(world).outcome == "completed"
+    assert any("no snapshot taken" in e.text for e in world.all("noticed"))  # type: ignore[attr-defined]
+
+
+def act_then(world: World, command: Command) -> Callable[[FakeSession], None]:
+    def act(session: FakeSession) -> None:
+        world.send(command)
+
+    return act
+
+
+@pytest.mark.parametrize(("command", "outcome"), [(Abort(), "aborted"), (Stop(), "interrupted")])
+def test_an_end_in_mid_session_stops_the_agent_and_holds_the_work(
+    command: Command, outcome: str
+) -> None:
+    world = World([2, 4])
+    world.agent.acts.append(act_then(world, command))
+    world.run()
+    assert world.agent.sessions[0].stopped
+    assert last(world).outcome == outcome
+    finished = world.all("iteration_finished")
+    assert [e.status for e in finished] == ["interrupted"]  # type: ignore[attr-defined]
+    assert world.workspace.taken[-1] == f"ralph: the run ended: {outcome}"
+    assert world.state.run.session_running is False
+
+
+def test_stop_after_the_iteration_lets_it_finish() -> None:
+    world = World([2, 4, 6])
+    world.agent.acts.append(wait)
+    world.send(Stop(mode="after_iteration"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert last(world).outcome == "interrupted"
+    assert last(world).iterations == 1
+    assert world.all("iteration_finished")[0].status == "incomplete"  # type: ignore[attr-defined]
+
+
+def test_an_end_while_paused_needs_no_unpause() -> None:
+    world = World([2, 4, 6])
+    world.agent.acts.append(wait)
+    world.send(Pause())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.send(Abort())
+    world.run()
+    assert last(world).outcome == "aborted"
+    assert len(world.agent.sessions) == 1
+
+
+def test_an_end_during_the_baseline_cancels_the_gate() -> None:
+    world = World([2, 4])
+    steps = world.steps()
+    for event in steps:
+        if event.kind == "gate_started":
+            world.host.inbox.append(Abort())
+            break
+    for _ in steps:
+        pass
+    assert world.gate.cancelled == 1
+    assert last(world).outcome == "aborted"
+    assert not world.agent.sessions
+
+
+def test_commands_that_cannot_be_obeyed_say_why() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(wait)
+    world.send(Unpause(), Pause(), Pause(), Unpause())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    refused = [(e.command, e.reason) for e in world.all("command_refused")]  # type: ignore[attr-defined]
+    assert refused == [
+        ("unpause", "the run is not paused"),
+        ("pause", "a pause was asked for already"),
+    ]
+
+
+def test_commands_after_the_end_began_are_refused() -> None:
+    world = World([2, 4])
+
+    def act(session: FakeSession) -> None:
+        world.send(Abort(), Guide(text="wait"))
+        session.stop = lambda outcome="stopped": None  # type: ignore[method-assign]
+        world.host.idle.append(lambda: session.finish("stopped"))
+
+    world.agent.acts.append(act)
+    world.run()
+    assert [e.reason for e in world.all("command_refused")] == ["the run is ending"]  # type: ignore[attr-defined]
+    assert last(world).outcome == "aborted"
+
+
+def test_every_command_works_at_every_moment() -> None:
+    """Whatever is asked, wherever the loop stands: the run ends, and nothing is left running."""
+    moments = len(World([2, 4, 10]).run().events)
+    for command in (Pause(), Guide(text="hi"), Checkpoint(), Abort(), Stop(), Unpause()):
+        for moment in range(moments):
+            world = World([2, 4, 10])
+            for number, _ in enumerate(world.steps()):
+                if number == moment:
+                    world.host.inbox.append(command)
+                if world.state.run.paused:
+                    world.host.inbox.append(Unpause())
+                assert number < 200
+            assert last(world).kind == "run_finished", (command, moment)
+            assert world.loop.helm.session is None
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+def test_an_agent_that_cannot_start_ends_the_run_with_its_sentence() -> None:
+    world = World([2, 4])
+
+    def start(*_: object) -> None:
+        raise AgentError("no such program: install it")
+
+    world.agent.start = start  # type: ignore[method-assign, assignment]
+    world.run()
+    assert last(world).outcome == "failed"
+    assert last(world).reason == "no such program: install it"
+
+
+def test_without_a_first_snapshot_a_run_does_not_begin() -> None:
+    world = World([2, 4])
+    world.workspace.error = WorkspaceError("the disk is full; free some space")
+    world.run()
+    assert last(world).outcome == "failed"
+    assert not world.agent.sessions
+
+
+def test_a_refusing_disk_is_a_sentence() -> None:
+    world = World([2, 4])
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "prompt.md")
+
+    world.records.write_prompt = full  # type: ignore[method-assign, assignment]
+    world.run()
+    assert last(world).outcome == "failed"
+    assert "No space left on device (prompt.md)" in last(world).reason
+
+
+def test_a_session_that_fails_is_an_error_iteration_and_the_loop_goes_on() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.append(lambda session: session.finish("error"))
+    world.run()
+    assert [e.status for e in world.all("iteration_finished")] == ["error", "completed"]  # type: ignore[attr-defined]
