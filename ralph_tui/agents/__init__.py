@@ -1,0 +1,34 @@
+"""The agents a run can drive, by name. Each starts one process per session, under the keeper."""
+
+from collections.abc import Callable, Mapping
+
+from ralph_tui.agents.claude import StreamAgent
+from ralph_tui.agents.command import CommandAgent
+from ralph_tui.agents.start import Settings
+from ralph_tui.errors import UsageError
+from ralph_tui.ports import Agent
+
+
+def _demo(settings: Settings) -> Agent:
+    from ralph_tui import demo  # noqa: PLC0415 - only the demo needs it
+
+    return StreamAgent("demo", demo.command(settings.scenario, fast=settings.fast), settings)
+
+
+AGENTS: Mapping[str, Callable[[Settings], Agent]] = {"command": CommandAgent, "demo": _demo}
+"""Every agent of this version."""
+
+
+def build(name: str, settings: Settings) -> Agent:
+    """The agent of this name; raises ``UsageError`` for an unknown one."""
+    factory = AGENTS.get(name)
+    if factory is None:
+        chosen = f"There is no agent {name!r}" if name else "No agent is chosen"
+        raise UsageError(
+            f"{chosen}; choose one with --agent: {', '.join(AGENTS)}"
+            " (`command` runs any program given with --agent-command), or try `ralph-tui demo`."
+        )
+    return factory(settings)
+
+
+__all__ = ["AGENTS", "CommandAgent", "Settings", "StreamAgent", "build"]

@@ -1,0 +1,44 @@
+"""Reading foreign JSON without trusting its shape: a wrong type reads as absent."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+
+def as_map(value: object) -> Mapping[str, object]:
+    """The value when it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> Sequence[object]:
+    """The value when it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else ()
+
+
+def as_text(value: object) -> str:
+    """The value when it is a string, else the empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_count(value: object) -> int:
+    """A whole number that is not negative, else 0."""
+    return value if type(value) is int and value >= 0 else 0
+
+
+def as_amount(value: object) -> float | None:
+    """A finite number that is not negative, else None."""
+    if type(value) not in (int, float):
+        return None
+    try:
+        amount = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return None
+    return amount if math.isfinite(amount) and amount >= 0 else None
+
+
+def content_text(content: object) -> str:
+    """The words of a message's content: a string, or the text of its blocks."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(
+        text for block in as_list(content) if (text := as_text(as_map(block).get("text")))
+    )

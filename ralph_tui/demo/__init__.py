@@ -1,0 +1,91 @@
+"""The embedded sample project, and the scripted agent that really works on it.
+
+No account, no network: the agent speaks the same stream-json as a real one, and its edits, its
+commands and the tests it runs are real.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ralph_tui.demo.agent.scenario import SCENARIOS
+from ralph_tui.errors import UsageError, WorkspaceError
+
+PROJECT = Path(__file__).with_name("project")
+OBJECTIVE = "Fix the failing tests of the calculator"
+MAX_ITERATIONS = 10
+
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "ralph-tui demo",
+    "GIT_AUTHOR_EMAIL": "demo@example.invalid",
+    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00+00:00",
+    "GIT_COMMITTER_NAME": "ralph-tui demo",
+    "GIT_COMMITTER_EMAIL": "demo@example.invalid",
+    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00+00:00",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+
+
+def prepare(destination: Path) -> None:
+    """Make `destination` (missing or empty) a git repository with the project as first commit.
+
+    The same commit every time. Raises ``WorkspaceError``.
+    """
+    try:
+        shutil.copytree(
+            PROJECT,
+            destination,
+            ignore=shutil.ignore_patterns("__pycache__", "*.pyc"),
+            copy_function=shutil.copyfile,
+            dirs_exist_ok=True,
+        )
+    except OSError as error:
+        raise WorkspaceError(f"The demo project cannot be copied: {error}.") from error
+    for arguments in (
+        ("init", "--quiet", "--template=", "--initial-branch=main"),
+        ("add", "--all"),
+        ("commit", "--quiet", "--no-verify", "--message=A calculator, with bugs"),
+    ):
+        _git(destination, *arguments)
+
+
+def completion_command() -> str:
+    """The command that passes when all tests do."""
+    # -B: bytecode is stamped in whole seconds, and the agent may edit a file twice in one.
+    return f"{shlex.quote(sys.executable)} -B -m unittest"
+
+
+def command(scenario: str, *, fast: bool = False) -> list[str]:
+    """The command line of the scripted agent; raises ``UsageError`` for an unknown scenario."""
+    if scenario not in SCENARIOS:
+        raise UsageError(
+            f"There is no demo scenario {scenario!r}; choose one of {', '.join(SCENARIOS)}."
+        )
+    # -P: the agent works inside the sample project, whose modules must not shadow its own.
+    program = [sys.executable, "-P", "-m", "ralph_tui.demo.agent", "--scenario", scenario]
+    return [*program, "--fast"] if fast else program
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=folder,
+            env={**environ, **_IDENTITY},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError as error:
+        raise WorkspaceError(f"The demo needs git, and it cannot be run: {error}.") from error
+    if done.returncode:
+        raise WorkspaceError(
+            f"`git {arguments[0]}` failed in {folder}: {done.stderr.strip() or 'no reason given'}."
+        )

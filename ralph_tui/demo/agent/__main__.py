@@ -1,0 +1,58 @@
+"""``python -P -m ralph_tui.demo.agent``: works in the current folder until its stdin ends."""
+
+import argparse
+import os
+import sys
+import uuid
+from pathlib import Path
+
+from ralph_tui.demo.agent.scenario import SCENARIOS
+from ralph_tui.demo.agent.turn import Session
+from ralph_tui.demo.agent.wire import Interrupted, Terminated, Wire
+from ralph_tui.demo.agent.work import Worker
+
+BEAT_S = 0.55
+
+
+def main() -> int:
+    """Play the agent; 143 after SIGTERM, as a shell says it."""
+    parser = argparse.ArgumentParser(prog="ralph-tui demo agent")
+    parser.add_argument("--scenario", choices=SCENARIOS, default="steady")
+    parser.add_argument("--fast", action="store_true")
+    parser.add_argument("--session-id", default=str(uuid.uuid4()))
+    # The flags of a real agent mean nothing here.
+    options, _ = parser.parse_known_args()
+    if not Path("abacus", "lexer.py").is_file():
+        sys.stderr.write("The demo's agent works only in its project: use `ralph-tui demo`.\n")
+        return 1
+    wire = Wire(options.session_id)
+    session = Session(wire, 0.0 if options.fast else BEAT_S)
+    iteration = os.environ.get("RALPH_ITERATION", "")
+    worker = Worker(session, options.scenario, int(iteration) if iteration.isdigit() else 1)
+    try:
+        wire.listen()
+        _converse(wire, session, worker)
+    except Interrupted:
+        return 0
+    except Terminated:
+        return 143
+    except BrokenPipeError:
+        # Nobody listens any more; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def _converse(wire: Wire, session: Session, worker: Worker) -> None:
+    while not wire.leaving and (message := wire.next_message()) is not None:
+        try:
+            session.begin(*message)
+            session.end(worker.turn())
+        except Interrupted:
+            session.break_off()
+        # Whatever comes after the first turn was sent by the owner.
+        session.guided = True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

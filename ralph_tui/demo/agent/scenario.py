@@ -1,0 +1,74 @@
+"""What the agent does in an iteration, decided by the state of the files and the iteration. Pure.
+
+With 25 tests, 12 of them passing, a test is worth 4 points:
+
+    steady       48 56 64 72 80 88 100
+    stuck        48 56 64 64 64 64 ...            until guidance comes
+    oscillating  48 64 52 64 52 64 ...            until guidance comes
+    regressing   48 64 76 60 48 64 76 88 100
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from ralph_tui.demo.agent.bugs import (
+    BUGS,
+    COMMENT,
+    EXPONENT,
+    GROUPS,
+    POSITION,
+    POWER,
+    SIGN,
+    Bug,
+)
+
+SCENARIOS = ("steady", "stuck", "oscillating", "regressing")
+
+Deed = Literal["fix", "break", "fiddle"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do to one bug."""
+
+    deed: Deed
+    bug: Bug
+
+
+WHOLE_LEXER = frozenset({EXPONENT, COMMENT, POSITION, POWER})
+OTHER_SIDE = frozenset({GROUPS})
+STUCK_AT = 4
+"""Tests it mends before it meets the bug it cannot solve."""
+
+
+def plan(scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool) -> list[Step]:
+    """The steps of this iteration, given the bugs already fixed; `guided` by the owner's words."""
+    done = frozenset(fixed)
+    if scenario == "stuck" and not guided and sum(bug.tests for bug in done) == STUCK_AT:
+        return [Step("fiddle", SIGN)]
+    if scenario == "oscillating" and not guided and done in ({*()}, WHOLE_LEXER, OTHER_SIDE):
+        return _swing(done)
+    if scenario == "regressing" and iteration in (3, 4):
+        breakable = [bug for bug in BUGS if bug in done]
+        return [Step("break", bug) for bug in _worth(3, breakable)]
+    order = [bug for bug in BUGS if bug not in done]
+    return [Step("fix", bug) for bug in _worth(3 if scenario == "regressing" else 2, order)]
+
+
+def _swing(done: frozenset[Bug]) -> list[Step]:
+    """Two fixes that exclude each other in the eyes of the agent."""
+    wanted = OTHER_SIDE if done == WHOLE_LEXER else WHOLE_LEXER
+    breaks = [Step("break", bug) for bug in BUGS if bug in done]
+    return breaks + [Step("fix", bug) for bug in BUGS if bug in wanted]
+
+
+def _worth(tests: int, bugs: list[Bug]) -> list[Bug]:
+    """The first bugs worth about so many tests; a single test is not left for another day."""
+    chosen: list[Bug] = []
+    for bug in bugs:
+        left = sum(other.tests for other in bugs) - sum(other.tests for other in chosen)
+        if sum(other.tests for other in chosen) >= tests and left > 1:
+            break
+        chosen.append(bug)
+    return chosen

@@ -1,0 +1,101 @@
+"""The agent's tools. They really read, edit and run; each answers (text, structured result)."""
+
+import contextlib
+import difflib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from ralph_tui.demo.agent.wire import Interrupted, Wire
+
+Answer = tuple[str, dict[str, object]]
+
+PYTHON = Path(sys.executable).name
+TESTS = f"{PYTHON} -B -m unittest"
+
+
+class ToolError(Exception):
+    """A tool failed; the text is its answer."""
+
+
+def read(path: str) -> Answer:
+    """A file's lines, numbered."""
+    try:
+        content = Path(path).read_text(encoding="utf-8")
+    except OSError:
+        raise ToolError(f"File does not exist: {path}") from None
+    lines = content.splitlines()
+    numbered = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, 1))
+    facts = {"filePath": path, "numLines": len(lines), "startLine": 1, "totalLines": len(lines)}
+    return numbered, {"type": "text", "file": facts}
+
+
+def edit(path: str, old: str, new: str) -> Answer:
+    """Replace a passage that stands in the file exactly once."""
+    before = Path(path).read_text(encoding="utf-8")
+    if before.count(old) != 1:
+        raise ToolError(
+            f"<tool_use_error>String to replace not found in file.\nString: {old}</tool_use_error>"
+        )
+    after = before.replace(old, new)
+    Path(path).write_text(after, encoding="utf-8")
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    patch = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return f"The file {path} has been updated successfully.", {
+        "filePath": path,
+        "oldString": old,
+        "newString": new,
+        "structuredPatch": [{"oldStart": 1, "newStart": 1, "lines": patch}],
+        "userModified": False,
+        "replaceAll": False,
+    }
+
+
+def grep(pattern: str, folder: str) -> Answer:
+    """The files below `folder` that hold the pattern."""
+    expression = re.compile(pattern)
+    found = [
+        str(path)
+        for path in sorted(Path(folder).rglob("*.py"))
+        if expression.search(path.read_text(encoding="utf-8"))
+    ]
+    return "\n".join(found) or "No files found", {"mode": "files", "numFiles": len(found)}
+
+
+def bash(wire: Wire, command: str) -> Answer:
+    """Run a shell command in a session of its own; raises ToolError when it fails."""
+    folder = str(Path(sys.executable).parent)
+    path = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
+    wire.running = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output = wire.running.communicate()[0].rstrip("\n")
+        code = wire.running.returncode
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            if wire.running.poll() is None:
+                wire.running.kill()
+        wire.running = None
+    if wire.interrupted.is_set():
+        raise Interrupted
+    if code:
+        raise ToolError(f"Exit code {code}\n{output}")
+    return output, {"stdout": output, "stderr": "", "interrupted": False}
+
+
+def counts(output: str) -> tuple[int, int]:
+    """Passed and all tests, as unittest's summary says; (0, 0) when it says nothing."""
+    ran = re.search(r"^Ran (\d+) tests?", output, re.MULTILINE)
+    total = int(ran[1]) if ran else 0
+    bad = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", output))
+    return total - bad, total

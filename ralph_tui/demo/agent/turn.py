@@ -1,0 +1,184 @@
+"""One turn of the scripted agent: what it says, the tools it uses, what it has cost."""
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from ralph_tui.demo.agent import tools
+from ralph_tui.demo.agent.wire import MODEL, WINDOW, Interrupted, Wire
+
+PROMPT_TOKENS = 21_000
+TOKENS_PER_CHARACTER = 0.8
+"""Far above a real agent's, so that the context visibly fills in a short session."""
+PRICES = {"read": 0.3e-6, "written": 3.75e-6, "output": 15e-6}
+"""Made-up dollars per token: nothing is billed."""
+
+GUIDANCE = "# Guidance"
+"""The heading of the owner's words in a prompt."""
+REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+class Session:
+    """Speaks for the agent, and keeps the account of the session."""
+
+    def __init__(self, wire: Wire, beat: float) -> None:
+        self.wire = wire
+        self.beat = beat
+        """Seconds between two things the agent does."""
+        self.guided = False
+        self.turns = 1
+        self._results = 0
+        self._accepted: list[str] = []
+        self._totals = {"inputTokens": 0, "outputTokens": 0, "cacheReadInputTokens": 0,
+                        "cacheCreationInputTokens": 0}  # fmt: skip
+        self._cost = 0.0
+        self._new_tokens = PROMPT_TOKENS
+        self._open_tool = ""
+
+    def begin(self, text: str, message_id: str | None) -> None:
+        """A turn begins with this message."""
+        self.turns = 1
+        self.wire.send("system", {
+            "subtype": "init", "cwd": str(Path.cwd()), "model": MODEL,
+            "tools": ["Bash", "Edit", "Grep", "Read", "Task"], "permissionMode": "acceptEdits",
+            "apiKeySource": "nothing is billed", "claude_code_version": "demo",
+        })  # fmt: skip
+        self._replay(text, message_id)
+        self.guided = self.guided or GUIDANCE in text
+
+    def say(self, text: str, parent: str | None = None) -> None:
+        """A message of words alone."""
+        self.wire.pause(self.beat * 1.5)
+        self._message([{"type": "text", "text": text}], parent)
+
+    def use(
+        self,
+        tool: str,
+        arguments: Mapping[str, object],
+        work: Callable[[str], tools.Answer],
+        *,
+        words: str = "",
+        parent: str | None = None,
+    ) -> tuple[bool, str]:
+        """Use a tool, with some words before it; whether it worked, and its answer.
+
+        `work` is given the tool call's id.
+        """
+        self.wire.pause(self.beat)
+        tool_id = f"toolu_{uuid.uuid4().hex[:20]}"
+        said: list[Mapping[str, object]] = [{"type": "text", "text": words}] if words else []
+        call: Mapping[str, object] = {
+            "type": "tool_use",
+            "id": tool_id,
+            "name": tool,
+            "input": arguments,
+        }
+        self._message([*said, call], parent)
+        self._open_tool = tool_id
+        try:
+            self.wire.pause(self.beat)
+            text, structured = work(tool_id)
+        except tools.ToolError as error:
+            self._answer(tool_id, str(error), f"Error: {error}", parent, failed=True)
+            return False, str(error)
+        self._answer(tool_id, text, structured, parent)
+        if parent is None:
+            self.hear()
+        return True, text
+
+    def hear(self) -> None:
+        """Take in what the owner sent meanwhile."""
+        while not self.wire.messages.empty():
+            message = self.wire.messages.get()
+            if message is None:
+                self.wire.messages.put(None)
+                return
+            self._replay(*message)
+            self.guided = True
+            self.say("You have sent me a note; I take it into account from here on.")
+
+    def end(self, text: str) -> None:
+        """The turn ended of its own accord."""
+        self._result({
+            "subtype": "success", "is_error": False, "terminal_reason": "completed",
+            "result": text, "stop_reason": "end_turn",
+        })  # fmt: skip
+
+    def break_off(self) -> None:
+        """The turn was interrupted."""
+        reason = "aborted_tools" if self._open_tool else "aborted_streaming"
+        if self._open_tool:
+            self._answer(self._open_tool, REJECTED, f"Error: {REJECTED}", None, failed=True)
+        self._result({
+            "subtype": "error_during_execution", "is_error": True, "terminal_reason": reason,
+            "errors": ["interrupted"],
+        })  # fmt: skip
+
+    def _replay(self, text: str, message_id: str | None) -> None:
+        message = {"role": "user", "content": text}
+        self.wire.send("user", {"message": message, "parent_tool_use_id": None, "isReplay": True})
+        self._new_tokens += round(len(text) * TOKENS_PER_CHARACTER / 4)
+        if message_id is not None:
+            self.wire.receipt(message_id, "started")
+            self._accepted.append(message_id)
+
+    def _message(self, blocks: Sequence[Mapping[str, object]], parent: str | None) -> None:
+        text = json.dumps(blocks)
+        output = len(text) // 4
+        read, written = (self.wire.context, self._new_tokens) if parent is None else (6_000, 800)
+        if parent is None:
+            self.wire.context += written + 12
+            self._new_tokens = output
+        usage = {"input_tokens": 12, "cache_creation_input_tokens": written,
+                 "cache_read_input_tokens": read, "output_tokens": 1}  # fmt: skip
+        self._totals["inputTokens"] += 12
+        self._totals["outputTokens"] += output
+        self._totals["cacheReadInputTokens"] += read
+        self._totals["cacheCreationInputTokens"] += written
+        self._cost += read * PRICES["read"] + written * PRICES["written"]
+        self._cost += output * PRICES["output"]
+        message_id = f"msg_{uuid.uuid4().hex[:20]}"
+        for block in blocks:
+            self.wire.send("assistant", {
+                "message": {"id": message_id, "type": "message", "role": "assistant",
+                            "model": MODEL, "content": [block], "stop_reason": None,
+                            "usage": usage},
+                "parent_tool_use_id": parent,
+            })  # fmt: skip
+
+    def _answer(
+        self,
+        tool_id: str,
+        text: str,
+        structured: object,
+        parent: str | None,
+        *,
+        failed: bool = False,
+    ) -> None:
+        self._open_tool = ""
+        if parent is None:
+            self.turns += 1
+            self._new_tokens += 600 + round(len(text) * TOKENS_PER_CHARACTER)
+        content = {"tool_use_id": tool_id, "type": "tool_result", "content": text,
+                   "is_error": failed}  # fmt: skip
+        self.wire.send("user", {
+            "message": {"role": "user", "content": [content]},
+            "parent_tool_use_id": parent, "tool_use_result": structured,
+        })  # fmt: skip
+
+    def _result(self, ending: dict[str, object]) -> None:
+        for message_id in self._accepted:
+            self.wire.receipt(message_id, "completed")
+        self._accepted.clear()
+        self._open_tool = ""
+        cost = round(self._cost, 6)
+        self.wire.send("result", {
+            **ending, "num_turns": self.turns, "total_cost_usd": cost, "api_error_status": None,
+            "permission_denials": [], "result_index": self._results,
+            "modelUsage": {MODEL: {**self._totals, "costUSD": cost, "contextWindow": WINDOW}},
+        })  # fmt: skip
+        self._results += 1
+
+
+__all__ = ["Interrupted", "Session"]

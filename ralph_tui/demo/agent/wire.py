@@ -1,0 +1,137 @@
+"""The agent's side of stream-json: one JSON object per line, both ways, with receipts.
+
+A reader thread takes what comes in while the script works, as a real agent does.
+"""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Mapping
+
+WINDOW = 200_000
+MODEL = "demo-agent"
+
+
+class Interrupted(BaseException):
+    """The turn shall end now: by a control request, or by SIGINT."""
+
+
+class Terminated(BaseException):
+    """The process shall end now: SIGTERM."""
+
+
+class Wire:
+    """Lines out, messages in."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.context = 0
+        """Tokens in the context window."""
+        self.messages: queue.SimpleQueue[tuple[str, str | None] | None] = queue.SimpleQueue()
+        """User messages as (text, uuid); None at the end of stdin."""
+        self.interrupted = threading.Event()
+        self.leaving = False
+        """Whether SIGINT came: the turn ends, and then the process."""
+        self.running: subprocess.Popen[str] | None = None
+        """The command of a tool at work."""
+        self._lock = threading.Lock()
+        self._busy = False
+
+    def listen(self) -> None:
+        """Start the reader thread, and obey signals."""
+        signal.signal(signal.SIGINT, self._leave)
+        signal.signal(signal.SIGTERM, self._terminate)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def next_message(self) -> tuple[str, str | None] | None:
+        """Wait for the prompt of the next turn; None when there will be none."""
+        self._busy = False
+        message = self.messages.get()
+        self.interrupted.clear()
+        self._busy = message is not None
+        return message
+
+    def send(self, kind: str, fields: Mapping[str, object]) -> None:
+        """One event."""
+        line = {"type": kind, **fields, "session_id": self.session_id, "uuid": str(uuid.uuid4())}
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        with self._lock:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+    def receipt(self, message_id: str, state: str) -> None:
+        """Where a message that carries a uuid is."""
+        self.send("command_lifecycle", {"command_uuid": message_id, "state": state})
+
+    def pause(self, seconds: float) -> None:
+        """Think for a while; raises Interrupted."""
+        if self.interrupted.wait(seconds):
+            raise Interrupted
+
+    def interrupt(self) -> None:
+        """End the turn and the command it runs."""
+        if self._busy:
+            self.interrupted.set()
+            self._kill()
+
+    def _kill(self) -> None:
+        running = self.running
+        if running is not None and running.poll() is None:
+            # Its own session, as a real agent's shell has: the whole group goes.
+            os.killpg(running.pid, signal.SIGKILL)
+
+    def _leave(self, *_: object) -> None:
+        self.leaving = True
+        if not self._busy:
+            raise Interrupted
+        self.interrupt()
+
+    def _terminate(self, *_: object) -> None:
+        self._kill()
+        raise Terminated
+
+    def _read(self) -> None:
+        for line in sys.stdin:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue
+            if message.get("type") == "user":
+                self._user(message)
+            elif message.get("type") == "control_request":
+                self._control(message)
+        self.messages.put(None)
+
+    def _user(self, message: dict[str, object]) -> None:
+        content = message.get("message")
+        text = content.get("content") if isinstance(content, dict) else ""
+        message_id = message.get("uuid")
+        known = message_id if isinstance(message_id, str) else None
+        if known is not None:
+            self.receipt(known, "queued")
+        self.messages.put((text if isinstance(text, str) else "", known))
+
+    def _control(self, message: dict[str, object]) -> None:
+        request = message.get("request")
+        subtype = request.get("subtype") if isinstance(request, dict) else ""
+        answer: dict[str, object] = {"subtype": "success", "request_id": message.get("request_id")}
+        if subtype == "interrupt":
+            answer["response"] = {"still_queued": []}
+        elif subtype == "get_context_usage":
+            answer["response"] = {
+                "totalTokens": self.context,
+                "maxTokens": WINDOW,
+                "percentage": round(100 * self.context / WINDOW),
+                "model": MODEL,
+            }
+        else:
+            answer |= {"subtype": "error", "error_code": "unsupported_request",
+                       "error": f"unsupported request {subtype}"}  # fmt: skip
+        self.send("control_response", {"response": answer})
+        if subtype == "interrupt":
+            self.interrupt()

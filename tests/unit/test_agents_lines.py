@@ -1,0 +1,68 @@
+"""Bytes to lines, lines to a transcript without secrets."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.agents.lines import LineSplitter
+from ralph_tui.agents.transcript import PIECE, KeyFilter, Transcript, redact_long
+
+SECRET = "sk-" + "b2" * 20
+
+
+@given(st.lists(st.binary(max_size=20)), st.integers(1, 8))
+def test_splitting_loses_nothing_and_bounds_every_line(chunks: list[bytes], limit: int) -> None:
+    splitter = LineSplitter(limit)
+    lines = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.close()
+    assert b"".join(lines) == b"".join(chunks).replace(b"\n", b"")
+    assert all(len(line) <= limit for line in lines)
+
+
+@given(st.lists(st.binary(max_size=20)))
+def test_short_lines_come_whole(chunks: list[bytes]) -> None:
+    splitter = LineSplitter(1000)
+    lines = [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.close()
+    assert b"\n".join(lines) == b"".join(chunks).removesuffix(b"\n")
+
+
+def test_offsets_point_to_lines(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"of the session before\n")
+    transcript = Transcript(path)
+    offsets = transcript.write(["é one", f"key {SECRET}", "three"])
+    transcript.close()
+    data = path.read_bytes()
+    assert [data[offset:].split(b"\n")[0] for offset in offsets] == [
+        "é one".encode(),
+        b"key [redacted]",
+        b"three",
+    ]
+
+
+@given(st.integers(0, 3 * PIECE))
+def test_a_secret_in_a_huge_line_is_hidden_wherever_it_stands(position: int) -> None:
+    filler = "some words, " * (3 * PIECE // 12)
+    line = f"{filler[:position]} {SECRET} {filler[position:]}"
+    assert "b2b2" not in redact_long(line)
+
+
+def test_a_private_key_across_a_seam_is_hidden() -> None:
+    body = "\\n".join(["c3" * 32] * 40)
+    key = f"-----BEGIN RSA PRIVATE KEY-----\\n{body}\\n-----END RSA PRIVATE KEY-----"
+    filler = "word " * (PIECE // 5 - 200)
+    assert "c3c3" not in redact_long(f"{filler}{key} {filler}")
+
+
+def test_a_private_key_in_plain_lines_is_hidden() -> None:
+    clean = KeyFilter()
+    lines = ["a", "x -----BEGIN PRIVATE KEY-----", "c3c3", "-----END PRIVATE KEY-----", "b"]
+    assert [clean(line) for line in lines] == ["a", "x [redacted]", "[redacted]", "[redacted]", "b"]
+
+
+def test_a_full_disk_stops_the_writing_only() -> None:
+    transcript = Transcript(Path("/dev/full"))
+    transcript.write(["one"])
+    transcript.write(["two"])
+    transcript.close()
+    assert transcript.error is not None
