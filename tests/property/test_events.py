@@ -180,3 +180,8 @@ def test_what_is_named_a_secret_is_hidden(form: str) -> None:
 def test_prose_about_tokens_stays_readable() -> None:
     words = "the tokenizer has 3 tokens; the secret of a good test is that it can fail"
     assert redact(words) == words
+
+
+def test_a_path_of_that_name_is_no_password() -> None:
+    words = "cat: /etc/passwd: Permission denied"
+    assert redact(words) == words
