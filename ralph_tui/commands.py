@@ -56,6 +56,44 @@ class Stop(Command):
     mode: StopMode = "now"
 
 
+class Interrupt(Command):
+    """End the agent's turn; the run goes on."""
+
+    name: Literal["interrupt"] = "interrupt"
+
+
+class RetryNow(Command):
+    """Do not wait for the end of a limit."""
+
+    name: Literal["retry"] = "retry"
+
+
+class Answer(Command):
+    """Decide an open question; it names the question, for it may have been answered meanwhile."""
+
+    name: Literal["answer"] = "answer"
+    question_id: Line
+    answer: Line
+
+
+class SetPermissions(Command):
+    """What the agent may do from its next session on."""
+
+    name: Literal["permissions"] = "permissions"
+    mode: Literal["edits", "skip"]
+    allow: tuple[Line, ...] = ()
+
+
 AnyCommand = Annotated[
-    Pause | Unpause | Guide | Abort | Checkpoint | Stop, Field(discriminator="name")
+    Pause
+    | Unpause
+    | Guide
+    | Abort
+    | Checkpoint
+    | Stop
+    | Interrupt
+    | RetryNow
+    | Answer
+    | SetPermissions,
+    Field(discriminator="name"),
 ]

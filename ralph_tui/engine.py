@@ -13,9 +13,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ralph_tui.commands import Command
-from ralph_tui.errors import JournalError, RalphError
-from ralph_tui.events import Event, JournalRestored, RunCrashed, RunFinished
+from ralph_tui.commands import Abort, Command, Stop
+from ralph_tui.errors import JournalError, JournalFullError, RalphError
+from ralph_tui.events import (
+    Event,
+    JournalRestored,
+    RunCrashed,
+    RunFinished,
+    WaitEnded,
+    WaitStarted,
+)
 from ralph_tui.ports import Clock, Job
 from ralph_tui.records.files import write_json
 from ralph_tui.records.journal import Journal
@@ -101,6 +108,8 @@ class Engine:
         self.error: RalphError | None = None
         """Why the run could not be recorded to its end; one sentence for the user."""
         self._inbox = Inbox()
+        self._kept: deque[object] = deque()
+        """Taken out of the inbox while the disk was full, still to be attended to."""
         self._subscribers: list[Callable[[Event], None]] = []
         self._status = status
         self._status_due = clock.monotonic()
@@ -153,6 +162,8 @@ class Engine:
             self._keep_lock()
             return JournalRestored(path=str(self.journal.path))
         self._write_status()
+        if self._kept:
+            return self._kept.popleft()
         return self._inbox.get(min(timeout, LONGEST_WAIT))
 
     def emit(self, event: Event) -> None:
@@ -165,7 +176,7 @@ class Engine:
         """Pull the loop to its end. A bug in it is recorded as ``run_crashed``."""
         try:
             for event in steps:
-                self.record(event)
+                self._record_when_there_is_room(event, stop_work)
         except JournalError as error:
             self.error = error
             stop_work()
@@ -187,14 +198,52 @@ class Engine:
             receive(stamped)
         return stamped
 
+    def _record_when_there_is_room(self, event: Event, stop_work: Callable[[], None]) -> None:
+        """A full disk stops the agent and holds the run, but loses nothing: what waits is kept.
+
+        Only the owner's stop or abort gives up. The screens learn of it although no journal can.
+        """
+        began = self.clock.now()
+        told = False
+        while True:
+            try:
+                self.record(event)
+            except JournalFullError as error:
+                if not told:
+                    told = True
+                    stop_work()
+                    self._show_unrecorded(
+                        WaitStarted(
+                            iteration=self.state.run.iteration, cause="disk_full", reason=str(error)
+                        )
+                    )
+                if self._told_to_end():
+                    raise
+                continue
+            break
+        if told:
+            iteration = self.state.run.iteration
+            waited = (self.clock.now() - began).total_seconds()
+            self.record(WaitEnded(iteration=iteration, by="room on the disk", waited_s=waited))
+
+    def _told_to_end(self) -> bool:
+        """Look through what comes within a second; all of it is kept for the loop."""
+        item = self._inbox.get(LONGEST_WAIT)
+        if item is not None:
+            self._kept.append(item)
+        return isinstance(item, Stop | Abort)
+
+    def _show_unrecorded(self, event: Event) -> None:
+        for receive in self._subscribers:
+            receive(event.model_copy(update={"seq": self.journal.seq, "at": self.clock.now()}))
+
     def _last_word(self, event: Event) -> None:
         try:
             self.record(event)
         except JournalError as error:
             self.error = self.error or error
             # The screens still have to learn that it is over.
-            for receive in self._subscribers:
-                receive(event.model_copy(update={"seq": self.journal.seq + 1}))
+            self._show_unrecorded(event)
 
     def _figures(self) -> dict[str, Any]:
         run = self.state.run

@@ -3,13 +3,20 @@
     RalphError                 anything a user can meet and mend; shown without a traceback
     ├── UsageError             the command line or a setting is not what it should be (exit 2)
     ├── WorkspaceError         git or the file system refused what a run needs
+    │   └── NoRoomError        the disk is full: waited for, never given up on
     ├── LockHeldError          another run owns this worktree
     ├── AgentError             the agent's program cannot be started or spoken to
     ├── ProcessError           a command under the keeper cannot be started
     └── JournalError           a journal cannot be read or written
+        └── JournalFullError   the disk is full: waited for, never given up on
 
 A bug is any other exception: the engine journals it as ``run_crashed``.
 """
+
+import errno
+
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of a disk, a quota or a file size limit that is full."""
 
 
 class RalphError(Exception):
@@ -28,6 +35,10 @@ class WorkspaceError(RalphError):
     """Git or the file system refused what a run needs."""
 
 
+class NoRoomError(WorkspaceError):
+    """The disk is full; the run waits until there is room."""
+
+
 class LockHeldError(RalphError):
     """Another run owns this worktree; the sentence names it."""
 
@@ -44,3 +55,7 @@ class ProcessError(RalphError):
 
 class JournalError(RalphError):
     """A journal cannot be read or written; the sentence names ``path:line`` where it can."""
+
+
+class JournalFullError(JournalError):
+    """The disk is full; what was recorded before is safe, and the run waits until there is room."""

@@ -7,7 +7,6 @@ The numbers of the steps are those of the whole design; a step that is not here 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 from ralph_tui.briefing import brief
 from ralph_tui.checkpoints import Checkpoints
@@ -34,7 +33,9 @@ from ralph_tui.events.run import IterationStatus, Outcome
 from ralph_tui.measurement import Measurement, ProgressSource
 from ralph_tui.observation.changes import files_changed
 from ralph_tui.observation.sensor import Reading
-from ralph_tui.ports import Host, Ports, Turn
+from ralph_tui.ports import Host, Ports
+from ralph_tui.sessions import Sessions
+from ralph_tui.silence import Patience
 from ralph_tui.state import RunState
 from ralph_tui.steering import Ended, Helm, Steps
 
@@ -62,9 +63,6 @@ SESSION_STATUS: dict[str, IterationStatus] = {
 }
 """An iteration's status by how its session ended; what is not named is an error."""
 
-HOPELESS = ("missing", "auth")
-"""Ends of a session that no further iteration can mend: the owner has to."""
-
 
 @dataclass(frozen=True)
 class Rules:
@@ -73,6 +71,7 @@ class Rules:
     control: ControlSettings = field(default_factory=ControlSettings)
     progress: ProgressSource = "auto"
     checkpoint_interval_s: float = 1800.0
+    patience: Patience = field(default_factory=Patience)
 
 
 class Loop:
@@ -88,6 +87,15 @@ class Loop:
         self.state = state
         self.helm = Helm(host, state)
         self.checkpoints = Checkpoints(self.helm, state, ports.workspace)
+        self.sessions = Sessions(
+            self.helm,
+            state,
+            ports,
+            start,
+            self.checkpoints,
+            checkpoint_interval_s=rules.checkpoint_interval_s,
+            patience=rules.patience,
+        )
         self.measurement = Measurement(
             self.helm,
             state,
@@ -137,7 +145,7 @@ class Loop:
         yield self.at(k, 9)  # PromptGenerator
         prompt = yield from self.generate_prompt(k, control)
         yield self.at(k, 10)  # SessionLauncher
-        session = yield from self.launch_session(k, prompt)
+        session = yield from self.sessions.run(k, prompt)
         files = yield from self.settle_files(k)
         yield self.at(k, 11)  # the verification gate
         reading = yield from self.measurement.after(k, files)
@@ -170,31 +178,6 @@ class Loop:
         for item in guidance:
             yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
         return prompt.text
-
-    def launch_session(self, k: int, prompt: str) -> Steps[SessionFinished]:
-        """Step 10: the agent works; checkpoints by timer and key, files watched, owner heard."""
-        helm, checkpoints = self.helm, self.checkpoints
-        yield checkpoints.event(k, "start")
-        self.ports.watcher.follow(k, checkpoints.latest.tree)
-        folder = self.ports.records.iteration_folder(k)
-        turn = Turn(
-            iteration=k,
-            prompt=prompt,
-            session_id=str(uuid4()),
-            transcript=folder / "transcript.jsonl",
-            stderr=folder / "stderr.log",
-            command=self.start.command or "",
-        )
-        helm.capture = lambda note: checkpoints.capture(k, "key", note)
-        helm.every(self.rules.checkpoint_interval_s, lambda: checkpoints.capture(k, "timer"))
-        helm.session = self.ports.agent.start(turn, helm.host.emit)
-        finished = yield from helm.until_finished()
-        helm.capture = None
-        helm.quiet()
-        yield from helm.settle()
-        if finished.outcome in HOPELESS:
-            raise Ended("failed", finished.reason)
-        return finished
 
     def settle_files(self, k: int) -> Steps[FilesChanged]:
         """What the session did to the files, held in a snapshot."""
@@ -243,10 +226,10 @@ class Loop:
             completion=run.completion or 0.0,
             gate_ok=gate is not None and gate.ok,
             duration_s=self.helm.seconds_since(run.iteration_started_at),
-            cost_usd=session.cost_usd or 0.0,
-            tokens=session.tokens,
-            tool_calls=session.tool_calls,
-            tool_errors=session.tool_errors,
+            cost_usd=run.iteration_cost_usd,
+            tokens=run.iteration_tokens,
+            tool_calls=run.iteration_tool_calls,
+            tool_errors=run.iteration_tool_errors,
             files=sum(total.files for total in files.totals),
             added=sum(total.added for total in files.totals),
             removed=sum(total.removed for total in files.totals),

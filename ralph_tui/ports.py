@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from ralph_tui.events import Event
 from ralph_tui.events.workspace import FileChange
@@ -34,6 +34,16 @@ class Clock(Protocol):
 
 
 @dataclass(frozen=True)
+class Permissions:
+    """What an agent may do without asking."""
+
+    mode: Literal["edits", "skip"] = "edits"
+    """File edits and the completion command, or everything."""
+    allow: tuple[str, ...] = ()
+    """More of what is allowed, in the agent's own notation."""
+
+
+@dataclass(frozen=True)
 class Turn:
     """Everything an agent needs for one session."""
 
@@ -46,6 +56,31 @@ class Turn:
     stderr: Path
     command: str
     """The completion command: always permitted."""
+    permissions: Permissions = Permissions()
+    budget_usd: float | None = None
+    """Dollars this session may cost."""
+    resume: str | None = None
+    """The session that was interrupted and is to go on, where the agent can."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to a model, answered with a JSON object."""
+
+    prompt: str
+    model: str | None = None
+    timeout_s: float = 120.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came of it."""
+
+    answer: dict[str, object] | None
+    """None when there was no usable answer; `error` says why."""
+    error: str = ""
+    cost_usd: float | None = None
+    tokens: int = 0
 
 
 class Session(Protocol):
@@ -69,6 +104,14 @@ class Agent(Protocol):
 
     def start(self, turn: Turn, emit: Emit) -> Session:
         """Start a session; raises ``AgentError`` when the program cannot be started."""
+        ...
+
+
+class Asker(Protocol):
+    """An agent that can also be asked."""
+
+    def ask(self, question: Ask) -> Asked:
+        """Ask one question, outside of any session; blocking, a job. Never raises."""
         ...
 
 

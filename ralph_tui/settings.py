@@ -61,6 +61,10 @@ class AgentSettings(_Section):
 
     name: Annotated[Words | None, NoneIfEmpty] = None
     """Which adapter runs it: ``command``, ``demo``."""
+    silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
+    """Seconds without output or a changed file, after which the owner is asked."""
+    silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
+    """Seconds after which that question is answered by its default."""
     command: Annotated[Words | None, NoneIfEmpty] = None
     """For ``command``: a shell command that takes the prompt on stdin."""
     model: Annotated[Words | None, NoneIfEmpty] = None
@@ -85,6 +89,10 @@ class LimitSettings(_Section):
     """Seconds one agent session may take, or text such as ``"90m"``."""
     budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
     """US dollars for the whole run; None: no limit."""
+    iteration_budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
+    """US dollars for one iteration; None: no limit."""
+    iteration_budget_tokens: Annotated[int | None, Field(gt=0, le=10**12), NoneIfEmpty] = None
+    """Tokens for one iteration; None: no limit."""
     budget_tokens: Annotated[int | None, Field(gt=0, le=10**12), NoneIfEmpty] = None
     """Tokens for the whole run; None: no limit."""
 

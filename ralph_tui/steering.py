@@ -5,24 +5,16 @@ in observations, finished jobs and commands as they come. So pause, guidance, ch
 work at any time.
 """
 
-from collections.abc import Callable, Generator
-from datetime import datetime
+from collections.abc import Callable, Generator, Iterator
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol, TypeVar
-from uuid import uuid4
 
-from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.events import (
-    AbortRequested,
-    CommandRefused,
-    Event,
-    GuidanceQueued,
-    PauseRequested,
-    SessionFinished,
-    StopRequested,
-    Unpaused,
-)
+from ralph_tui.commands import Command
+from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.events import Event, SessionFinished, WaitEnded, WaitStarted
 from ralph_tui.events.run import Outcome
+from ralph_tui.obeying import obey
 from ralph_tui.ports import Host, Job, Session
 from ralph_tui.state import RunState
 
@@ -32,6 +24,8 @@ Steps = Generator[Event, None, T]
 
 PATIENCE_S = 1.0
 """How long one look into the inbox may take; timers are looked at in between."""
+ROOM_SECONDS = 5.0
+"""How often a full disk is tried again."""
 
 
 class Ended(Exception):  # noqa: N818  an end is not an error
@@ -62,8 +56,16 @@ class Helm:
         """Ends the completion command while it runs."""
         self.capture: Capture | None = None
         """Takes a checkpoint by key; None while there is nothing to capture."""
+        self.look_after: Callable[[], Iterator[Event]] | None = None
+        """Called at every look into the inbox while a session runs."""
+        self.answered: Callable[[str], None] | None = None
+        """Does what an answer to the open question says."""
         self._finished: SessionFinished
         self._ending: Ended | None = None
+        self.waiting = False
+        """Whether time is being waited for, so that `RetryNow` means something."""
+        self.retry_by = ""
+        """Who said `RetryNow`."""
         self._closing = False
         self._pending: list[Job] = []
         self._timer: tuple[float, float, Callable[[], None]] | None = None
@@ -80,25 +82,45 @@ class Helm:
                 break
             yield from self._attend(self.host.receive(PATIENCE_S))
             self._ring()
+            if self.look_after is not None and self.session is not None:
+                yield from self.look_after()
         if self._ending is not None and not self._closing:
             self._closing = True
             raise self._ending
 
     def job(self, name: str, work: Callable[[], T]) -> Steps[T]:
-        """Run `work` beside the engine thread and wait for it; its exception is raised here."""
-        job = self.host.start(name, work)
-        yield from self.until(lambda: job.done)
-        match job.error:
-            case None:
-                pass
-            case OSError() as error:
-                raise WorkspaceError(
-                    f"{name} failed: {error.strerror or error} ({error.filename}); "
-                    "make room or give permission, then start again"
-                ) from error
-            case error:
-                raise error
-        return job.result  # type: ignore[return-value]
+        """Run `work` beside the engine thread and wait for it; its error is raised here.
+
+        While the disk is full it is tried again; any other refusal of the system is one sentence.
+        """
+        while True:
+            job = self.host.start(name, work)
+            yield from self.until(partial(_is_done, job))
+            match job.error:
+                case None:
+                    return job.result  # type: ignore[return-value]
+                case OSError(errno=number) if number in NO_ROOM:
+                    yield from self._wait_for_room(name, str(job.error))
+                case NoRoomError():
+                    yield from self._wait_for_room(name, str(job.error))
+                case OSError() as error:
+                    raise WorkspaceError(
+                        f"{name} failed: {error.strerror or error} ({error.filename}); "
+                        "give permission or put it right, then start again"
+                    ) from error
+                case error:
+                    raise error
+
+    def _wait_for_room(self, name: str, reason: str) -> Steps[None]:
+        iteration, now = self.state.run.iteration, self.host.clock.now()
+        if self.state.needs.wait is None:
+            yield WaitStarted(
+                iteration=iteration,
+                cause="disk_full",
+                reason=f"{name}: {reason}; what was recorded is safe, free some space",
+            )
+        yield from self.pass_time(now + timedelta(seconds=ROOM_SECONDS))
+        yield WaitEnded(iteration=iteration, waited_s=self.seconds_since(now))
 
     def beside(
         self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
@@ -125,11 +147,28 @@ class Helm:
         yield from self.until(lambda: self.session is None)
         return self._finished
 
+    def pass_time(self, moment: datetime) -> Steps[str]:
+        """Wait for a moment of the wall clock, or for the owner to say `RetryNow`; who it was."""
+        self.retry_by = ""
+        self.waiting = True
+        try:
+            yield from self.until(
+                lambda: bool(self.retry_by) or self.host.clock.now() >= moment, idle=True
+            )
+        finally:
+            self.waiting = False
+        return self.retry_by or "the clock"
+
     def seconds_since(self, moment: datetime | None) -> float:
         """Wall seconds since a recorded moment, never negative; 0 when there is none."""
         if moment is None:
             return 0.0
         return max(0.0, (self.host.clock.now() - moment).total_seconds())
+
+    @property
+    def ending(self) -> bool:
+        """Whether the run is on its way out, and obeys no more."""
+        return self._closing or self._ending is not None
 
     def close(self) -> None:
         """From here on nothing ends the run: it is ending, and so is whatever still works."""
@@ -164,61 +203,16 @@ class Helm:
                     self._pending.remove(item)
                     yield from item.then(item)
             case Command():
-                yield from self.obey(item)
+                yield from obey(self, item)
             case _:
                 return
 
-    # -- obeying -----------------------------------------------------------------------------
+    def end(self, outcome: Outcome, reason: str) -> None:
+        """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
+        if self._ending is None:
+            self._ending = Ended(outcome, reason)
+            self.stop_work()
 
-    def obey(self, command: Command) -> Steps[None]:
-        """Answer one command with events; what cannot be done now is refused with a reason."""
-        if self._closing or self._ending is not None:
-            yield CommandRefused(command=command.name, reason="the run is ending")
-            return
-        match command:
-            case Pause(by=by):
-                yield from self._pause(by)
-            case Unpause(by=by):
-                yield from self._unpause(by)
-            case Guide(text=text, by=by):
-                yield from self._guide(text, by)
-            case Checkpoint(note=note):
-                yield from self._checkpoint(note)
-            case Stop(mode=mode, by=by):
-                yield StopRequested(mode=mode, by=by)
-                if mode == "now":
-                    self._end(Ended("interrupted", f"stopped by {by}"))
-            case Abort(by=by):
-                yield AbortRequested(by=by)
-                self._end(Ended("aborted", f"aborted by {by}; the work stays as it is"))
-            case _:
-                yield CommandRefused(command=command.name, reason="not known to this version")
 
-    def _pause(self, by: str) -> Steps[None]:
-        if self.state.run.paused or self.state.run.pause_requested:
-            yield CommandRefused(command="pause", reason="a pause was asked for already")
-        else:
-            yield PauseRequested(by=by)
-
-    def _unpause(self, by: str) -> Steps[None]:
-        if self.state.run.paused or self.state.run.pause_requested:
-            yield Unpaused(by=by)
-        else:
-            yield CommandRefused(command="unpause", reason="the run is not paused")
-
-    def _checkpoint(self, note: str) -> Steps[None]:
-        if self.capture is None:
-            yield CommandRefused(command="checkpoint", reason="no session runs that could change")
-        else:
-            self.capture(note)
-
-    def _guide(self, text: str, by: str) -> Steps[None]:
-        guidance = GuidanceQueued(guidance_id=str(uuid4()), text=text, by=by)
-        yield guidance
-        # What the session cannot take now stays queued, and the next prompt carries it.
-        if self.session is not None and self.session.takes_guidance:
-            self.session.send(guidance.guidance_id, guidance.text)
-
-    def _end(self, ended: Ended) -> None:
-        self._ending = ended
-        self.stop_work()
+def _is_done(job: Job) -> bool:
+    return job.done

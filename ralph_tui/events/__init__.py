@@ -41,6 +41,15 @@ from ralph_tui.events.run import (
     Unpaused,
 )
 from ralph_tui.events.sensor import GateFinished, GateStarted, ReadingTaken
+from ralph_tui.events.waiting import (
+    InterruptRequested,
+    PermissionsChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    WaitEnded,
+    WaitStarted,
+)
 from ralph_tui.events.workspace import (
     CheckpointCaptured,
     FilesChanged,
@@ -74,14 +83,19 @@ AnyEvent = Annotated[
     | GuidanceAcknowledged
     | GuidanceDelivered
     | GuidanceQueued
+    | InterruptRequested
     | IterationFinished
     | IterationStarted
     | JournalRestored
     | Noticed
     | PauseRequested
     | Paused
+    | PermissionsChanged
     | PromiseMade
     | PromptPrepared
+    | QuestionAnswered
+    | QuestionAsked
+    | QuestionWithdrawn
     | ReadingTaken
     | RunCrashed
     | RunFinished
@@ -97,7 +111,9 @@ AnyEvent = Annotated[
     | ToolFinished
     | ToolStarted
     | Unpaused
-    | UsageReported,
+    | UsageReported
+    | WaitEnded
+    | WaitStarted,
     Field(discriminator="kind"),
 ]
 
@@ -166,14 +182,19 @@ __all__ = [
     "GuidanceAcknowledged",
     "GuidanceDelivered",
     "GuidanceQueued",
+    "InterruptRequested",
     "IterationFinished",
     "IterationStarted",
     "JournalRestored",
     "Noticed",
     "PauseRequested",
     "Paused",
+    "PermissionsChanged",
     "PromiseMade",
     "PromptPrepared",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionWithdrawn",
     "ReadingTaken",
     "RunCrashed",
     "RunFinished",
@@ -191,5 +212,7 @@ __all__ = [
     "UnknownEvent",
     "Unpaused",
     "UsageReported",
+    "WaitEnded",
+    "WaitStarted",
     "parse_event",
 ]

@@ -1,5 +1,6 @@
 """What the agent did: prompts, sessions, words, tools, usage, and guidance on its way to it."""
 
+from datetime import datetime
 from typing import Literal
 
 from ralph_tui.events.base import Event
@@ -15,6 +16,7 @@ SessionOutcome = Literal[
     "max_turns",
     "budget",
     "interrupted",  # we, or the owner, interrupted it
+    "silent",  # it said nothing for too long and was stopped to be tried again
     "timeout",  # it ran longer than a session may
     "stopped",  # ended because the run ends
     "crashed",  # it died without a word
@@ -105,6 +107,8 @@ class ToolDenied(Event):
     tool: Line
     tool_id: Line | None = None
     message: Plain = ""
+    permit: Line = ""
+    """The ``permissions.allow`` line that would permit it."""
 
 
 class AgentNoted(Event):
@@ -169,6 +173,10 @@ class SessionFinished(Event):
     turns: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
+    limit: Literal["usage_limit", "overload"] | None = None
+    """Which kind of limit ended it, with outcome ``limited``."""
+    resets_at: datetime | None = None
+    """When that limit ends, UTC, as far as the service told."""
     leftovers: int = 0
     """Processes it had left running, now stopped."""
 

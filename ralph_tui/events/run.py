@@ -36,6 +36,8 @@ class RunStarted(Event):
     session_timeout_s: float
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    iteration_budget_usd: float | None = None
+    iteration_budget_tokens: int | None = None
     scenario: Line | None = None
     """Name of the demo scenario, when this is a demo."""
     branch: Line | None = None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ralph_tui.errors import JournalError
+from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError
 from ralph_tui.events import Event, RunStarted, parse_event
 from ralph_tui.ports import Clock
 from ralph_tui.text import one_line
@@ -81,7 +81,8 @@ class Journal:
                 written += os.write(self._descriptor, line[written:])
         except OSError as error:
             os.ftruncate(self._descriptor, end)
-            raise JournalError(
+            kind = JournalFullError if error.errno in NO_ROOM else JournalError
+            raise kind(
                 f"cannot append to the journal {self.path}: {error.strerror}; "
                 "everything before is safe; free some space"
             ) from error

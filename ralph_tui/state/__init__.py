@@ -16,6 +16,7 @@ from ralph_tui.state.files import FilesFold
 from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
 from ralph_tui.state.log import LogFold, LogRow
+from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.run import Phase, RunFold
 from ralph_tui.state.timeline import CheckpointPoint, IterationSpan, TimelineFold
 
@@ -47,6 +48,7 @@ class RunState:
         self.agent = AgentFold()
         self.gate = GateFold()
         self.guidance = GuidanceFold()
+        self.needs = NeedsFold()
         self._handlers: dict[str, list[Callable[[Any], None]]] = {}
         for fold in self.folds():
             for kind, handler in fold.handlers().items():
@@ -63,6 +65,7 @@ class RunState:
             self.agent,
             self.gate,
             self.guidance,
+            self.needs,
         )
 
     def apply(self, event: Event) -> None:

@@ -30,6 +30,7 @@ Phase = Literal[
     "waiting",  # the agent was started and has not said anything
     "agent",  # the agent works
     "verifying",  # the completion command runs
+    "limited",  # waiting for the end of a limit
     "paused",
     "finished",
     "crashed",
@@ -91,6 +92,10 @@ class RunFold:
         # cost
         self._cost_before = 0.0
         self._tokens_before = 0
+        self._cost_at_start = 0.0
+        self._tokens_at_start = 0
+        self.iteration_tool_calls = 0
+        self.iteration_tool_errors = 0
         self.session_cost = 0.0
         self.session_tokens = 0
         self.cost_known = False
@@ -107,6 +112,16 @@ class RunFold:
     def tokens(self) -> int:
         """Tokens so far, the running session included."""
         return self._tokens_before + self.session_tokens
+
+    @property
+    def iteration_cost_usd(self) -> float:
+        """Dollars of this iteration so far."""
+        return self.cost_usd - self._cost_at_start
+
+    @property
+    def iteration_tokens(self) -> int:
+        """Tokens of this iteration so far."""
+        return self.tokens - self._tokens_at_start
 
     @property
     def context_percent(self) -> float | None:
@@ -142,6 +157,8 @@ class RunFold:
             "session_finished": self._session_finished,
             "tool_denied": self._tool_denied,
             "usage_reported": self._usage_reported,
+            "wait_started": self._wait_started,
+            "wait_ended": self._wait_ended,
             "run_finished": self._run_finished,
             "run_crashed": self._run_crashed,
         }
@@ -159,6 +176,8 @@ class RunFold:
         self.iteration = event.iteration
         self.max_iterations = event.max_iterations
         self.iteration_started_at = event.at
+        self._cost_at_start, self._tokens_at_start = self.cost_usd, self.tokens
+        self.iteration_tool_calls = self.iteration_tool_errors = 0
         self.phase = "thinking"
         self.context_tokens = None
 
@@ -246,7 +265,18 @@ class RunFold:
         self._cost_before += self.session_cost
         self._tokens_before += max(event.tokens, self.session_tokens)
         self.session_cost, self.session_tokens = 0.0, 0
+        self.iteration_tool_calls += event.tool_calls
+        self.iteration_tool_errors += event.tool_errors
         self.phase = "thinking"
+
+    def _wait_started(self, event: Event) -> None:
+        self.revision += 1
+        self.phase = "limited"
+
+    def _wait_ended(self, event: Event) -> None:
+        self.revision += 1
+        if self.phase == "limited":
+            self.phase = "thinking"
 
     def _tool_denied(self, event: ToolDenied) -> None:
         self.revision += 1

@@ -8,7 +8,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import EVENT_TYPES, Event, UnknownEvent, parse_event
+from ralph_tui.events import (
+    EVENT_TYPES,
+    Event,
+    Paused,
+    RunStarted,
+    UnknownEvent,
+    Unpaused,
+    parse_event,
+)
 from ralph_tui.records.journal import read_journal
 from ralph_tui.state import RunState
 from ralph_tui.text import one_line, plain, redact, strip_controls
@@ -39,6 +47,8 @@ def events(draw: st.DrawFn) -> Event:
                 fields[name] = []
             elif field.is_required():
                 fields[name] = _first_literal(field.annotation)
+        elif "datetime" in annotation:
+            fields[name] = draw(st.datetimes(timezones=st.just(UTC)))
         elif "bool" in annotation:
             fields[name] = draw(st.booleans())
         elif "float" in annotation:
@@ -140,13 +150,13 @@ def test_ordinary_text_passes_as_it_is(text: str) -> None:
 def test_any_truncated_journal_still_loads(tmp_path_factory: Any, cut: int) -> None:
     folder: Path = tmp_path_factory.mktemp("journal")
     path = folder / "events.jsonl"
-    lines = [
-        EVENT_TYPES["run_started"](
+    lines: list[Event] = [
+        RunStarted(
             seq=1, run_id="r", root="/r", objective="o", agent="a", max_iterations=1,
             session_timeout_s=1,
         ),
-        EVENT_TYPES["paused"](seq=2),
-        EVENT_TYPES["unpaused"](seq=3),
+        Paused(seq=2),
+        Unpaused(seq=3),
     ]  # fmt: skip
     content = b"".join(event.model_dump_json().encode() + b"\n" for event in lines)
     path.write_bytes(content[: len(content) - cut])

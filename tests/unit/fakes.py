@@ -19,7 +19,7 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.loop import Loop, Rules
 from ralph_tui.observation.gate import Counts, GateResult
-from ralph_tui.ports import Emit, Job, Ports, Snapshot, Turn
+from ralph_tui.ports import Ask, Asked, Emit, Job, Ports, Snapshot, Turn
 from ralph_tui.state import RunState
 
 
@@ -109,6 +109,9 @@ class FakeAgent:
         act = self.acts.popleft() if self.acts else FakeSession.finish
         act(session)
         return session
+
+    def ask(self, question: Ask) -> Asked:
+        return Asked(None, "the fake agent cannot be asked")
 
 
 class FakeGate:

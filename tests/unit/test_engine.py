@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.commands import Pause
+from ralph_tui.commands import Pause, Stop
 from ralph_tui.engine import INBOX_LIMIT, Engine, Inbox, SystemClock
-from ralph_tui.errors import JournalError
+from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
 from ralph_tui.ports import Job
 from ralph_tui.records.journal import Journal, read_journal
@@ -208,3 +208,56 @@ def test_a_closed_inbox_lets_every_writer_go() -> None:
 def test_time_is_utc_and_aware() -> None:
     assert SystemClock().now().tzinfo is UTC
     assert isinstance(SystemClock().now(), datetime)
+
+
+def test_a_full_disk_holds_the_run_and_loses_nothing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent is stopped, the screens are told, and the run goes on when there is room."""
+    full = threading.Event()
+    shown: list[str] = []
+    write = engine.journal._write
+
+    def refuse(line: bytes) -> None:
+        if full.is_set():
+            raise JournalFullError("no room; free some")
+        write(line)
+
+    def see(event: Event) -> None:
+        shown.append(event.kind)
+        if event.kind == "wait_started":
+            engine.emit(Noticed(source="test", text="came meanwhile"))
+            full.clear()
+
+    def steps() -> Iterator[Event]:
+        yield START
+        full.set()
+        yield IterationStarted(iteration=1, max_iterations=3)
+        item = engine.receive(1.0)
+        assert isinstance(item, Event)
+        yield item
+        yield END
+
+    monkeypatch.setattr(engine.journal, "_write", refuse)
+    engine.subscribe(see)
+    assert drive(engine, steps()) == ["stopped"]
+    kinds = ["run_started", "iteration_started", "wait_ended", "noticed", "run_finished"]
+    assert [event.kind for event in read_journal(engine.journal.path).events] == kinds
+    assert shown == ["run_started", "wait_started", *kinds[1:]]
+    assert engine.state.run.phase == "finished"
+
+
+def test_the_owner_may_give_up_on_a_full_disk(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_line: bytes) -> None:
+        raise JournalFullError("no room; free some")
+
+    def steps() -> Iterator[Event]:
+        yield START
+        monkeypatch.setattr(engine.journal, "_write", refuse)
+        engine.send(Stop())
+        yield IterationStarted(iteration=1, max_iterations=3)
+
+    assert drive(engine, steps()) == ["stopped", "stopped"]
+    assert str(engine.error) == "no room; free some"

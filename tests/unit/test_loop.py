@@ -372,12 +372,12 @@ def test_a_refusing_disk_is_a_sentence() -> None:
     world = World([2, 4])
 
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device", "prompt.md")
+        raise OSError(13, "Permission denied", "prompt.md")
 
     world.records.write_prompt = full  # type: ignore[method-assign, assignment]
     world.run()
     assert last(world).outcome == "failed"
-    assert "No space left on device (prompt.md)" in last(world).reason
+    assert "Permission denied (prompt.md)" in last(world).reason
 
 
 def test_a_session_that_fails_is_an_error_iteration_and_the_loop_goes_on() -> None:

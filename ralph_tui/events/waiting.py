@@ -1,0 +1,93 @@
+"""What a run waits for: the end of a limit, or an answer of its owner."""
+
+from datetime import datetime
+from typing import Literal
+
+from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.text import Line, Plain
+
+WaitCause = Literal["usage_limit", "overload", "disk_full"]
+Topic = Literal["silence"]
+
+
+class WaitStarted(Event):
+    """The agent's service, or the disk, has no room for us; the iteration is not spent."""
+
+    kind: Literal["wait_started"] = "wait_started"
+    iteration: int
+    cause: WaitCause
+    reason: Plain = ""
+    until: datetime | None = None
+    """When it is tried again, UTC; None: as soon as there is room."""
+    resets_at: datetime | None = None
+    """When the service said that the limit ends, UTC; None when it did not say."""
+    attempt: int = 1
+    """How often in a row this iteration has waited."""
+
+
+class WaitEnded(Event):
+    """It is tried again."""
+
+    kind: Literal["wait_ended"] = "wait_ended"
+    iteration: int
+    by: Line = "the clock"
+    waited_s: float = 0.0
+
+
+class Option(Fact):
+    """One answer that can be given."""
+
+    key: Line
+    answer: Line
+    """The word that commands and journal use."""
+    verb: Line
+    """What it does, in a few words."""
+
+
+class QuestionAsked(Event):
+    """The run needs a decision; without one its default happens at the deadline."""
+
+    kind: Literal["question_asked"] = "question_asked"
+    iteration: int
+    question_id: Line
+    topic: Topic
+    text: Plain
+    options: list[Option]
+    default: Line
+    """The answer that silence gives."""
+    deadline: datetime | None = None
+    """UTC; None waits for ever."""
+
+
+class QuestionAnswered(Event):
+    """It is decided."""
+
+    kind: Literal["question_answered"] = "question_answered"
+    question_id: Line
+    answer: Line
+    by: Line = "you"
+    """``the default`` when nobody answered in time."""
+
+
+class QuestionWithdrawn(Event):
+    """It has answered itself."""
+
+    kind: Literal["question_withdrawn"] = "question_withdrawn"
+    question_id: Line
+    reason: Plain
+
+
+class InterruptRequested(Event):
+    """The owner interrupts the agent's turn; the run goes on."""
+
+    kind: Literal["interrupt_requested"] = "interrupt_requested"
+    by: Line = "you"
+
+
+class PermissionsChanged(Event):
+    """What the agent may do from its next session on."""
+
+    kind: Literal["permissions_changed"] = "permissions_changed"
+    mode: Literal["edits", "skip"]
+    allow: list[Line] = []
+    by: Line = "you"

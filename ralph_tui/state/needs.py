@@ -1,0 +1,86 @@
+"""What stands between a run and its going on: a limit, a question; and what its agent may do."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ralph_tui.events import (
+    PermissionsChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    RunStarted,
+    ToolDenied,
+    WaitStarted,
+)
+
+
+class NeedsFold:
+    """What the header's last corner, the question dialog and the loop's waiting look at."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.wait: WaitStarted | None = None
+        """The wait that goes on."""
+        self.waits = 0
+        """How often in a row this iteration has waited."""
+        self.question: QuestionAsked | None = None
+        """The question that is open; one at a time."""
+        self.mode = "edits"
+        self.allow: tuple[str, ...] = ()
+        self.denied: dict[str, int] = {}
+        """How often what each ``permissions.allow`` line would permit was denied."""
+
+    def handlers(self) -> dict[str, Callable[[Any], None]]:
+        """See `Fold`."""
+        return {
+            "run_started": self._run_started,
+            "iteration_started": self._iteration_started,
+            "wait_started": self._wait_started,
+            "wait_ended": self._wait_ended,
+            "question_asked": self._question_asked,
+            "question_answered": self._question_closed,
+            "question_withdrawn": self._question_closed,
+            "permissions_changed": self._permissions_changed,
+            "tool_denied": self._tool_denied,
+            "run_finished": self._over,
+            "run_crashed": self._over,
+        }
+
+    def _run_started(self, event: RunStarted) -> None:
+        self.revision += 1
+        self.mode = event.permissions
+        allow = event.config.get("permissions.allow")
+        self.allow = tuple(allow) if isinstance(allow, list) else ()
+
+    def _iteration_started(self, event: Any) -> None:
+        self.waits = 0
+
+    def _wait_started(self, event: WaitStarted) -> None:
+        self.revision += 1
+        self.wait, self.waits = event, event.attempt
+
+    def _wait_ended(self, event: Any) -> None:
+        self.revision += 1
+        self.wait = None
+
+    def _question_asked(self, event: QuestionAsked) -> None:
+        self.revision += 1
+        self.question = event
+
+    def _question_closed(self, event: QuestionAnswered | QuestionWithdrawn) -> None:
+        self.revision += 1
+        if self.question is not None and self.question.question_id == event.question_id:
+            self.question = None
+
+    def _permissions_changed(self, event: PermissionsChanged) -> None:
+        self.revision += 1
+        self.mode, self.allow = event.mode, tuple(event.allow)
+
+    def _tool_denied(self, event: ToolDenied) -> None:
+        self.revision += 1
+        line = event.permit or event.tool
+        self.denied[line] = self.denied.get(line, 0) + 1
+
+    def _over(self, event: Any) -> None:
+        self.revision += 1
+        self.wait = self.question = None

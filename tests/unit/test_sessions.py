@@ -1,0 +1,288 @@
+"""Limits, silence, interruptions, budgets: what a session may meet without costing an iteration."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.commands import Abort, Answer, Interrupt, RetryNow, SetPermissions
+from ralph_tui.errors import NoRoomError
+from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
+from ralph_tui.loop import Rules
+from ralph_tui.sessions import GO_ON, LONGEST_WAIT_S, wait_until
+from ralph_tui.silence import Patience
+from tests.unit.fakes import FakeSession, World, wait
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def last(world: World) -> Any:
+    return world.events[-1]
+
+
+def limited(
+    seconds: float | None = None, kind: str = "usage_limit"
+) -> Callable[[FakeSession], None]:
+    def act(session: FakeSession) -> None:
+        resets = None if seconds is None else NOW + timedelta(seconds=seconds)
+        session.emit(
+            SessionFinished.model_validate(
+                {
+                    "iteration": session.iteration,
+                    "outcome": "limited",
+                    "reason": "the usage limit is reached",
+                    "limit": kind,
+                    "resets_at": resets,
+                    "cost_usd": 0.01,
+                }
+            )
+        )
+
+    return act
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+def test_a_usage_limit_is_waited_for_and_costs_no_iteration() -> None:
+    world = World([2, 10], max_iterations=1)
+    world.agent.acts.append(limited(3600))
+    world.run()
+    assert last(world).outcome == "completed"
+    assert last(world).iterations == 1
+    started, ended = world.all("wait_started")[0], world.all("wait_ended")[0]
+    assert started.resets_at == NOW + timedelta(hours=1)  # type: ignore[attr-defined]
+    assert 3600 <= ended.waited_s <= 3610  # type: ignore[attr-defined]
+    assert len(world.agent.sessions) == 2
+    finished = world.all("iteration_finished")[0]
+    assert finished.cost_usd == pytest.approx(0.01)  # type: ignore[attr-defined]
+
+
+def test_the_owner_may_try_again_at_once() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(limited(36_000))
+    world.host.idle.extend([RetryNow()])
+    world.run()
+    assert world.all("wait_ended")[0].by == "you"  # type: ignore[attr-defined]
+    assert world.host.clock.seconds < 60
+
+
+def test_overload_backs_off_and_a_new_iteration_starts_afresh() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.extend(limited(kind="overload") for _ in range(3))
+    world.agent.acts.append(FakeSession.finish)
+    world.agent.acts.append(limited(kind="overload"))
+    world.run()
+    waits = [(e.until - e.at).total_seconds() for e in world.all("wait_started")]  # type: ignore[attr-defined]
+    assert waits == [30, 60, 120, 30]
+
+
+def test_a_run_can_be_aborted_while_it_waits() -> None:
+    world = World([2, 4])
+    world.agent.acts.append(limited(36_000))
+    world.send(Abort())
+    world.run()
+    assert last(world).outcome == "aborted"
+    assert world.state.needs.wait is None
+
+
+def test_retry_is_refused_when_nothing_is_waited_for() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(wait)
+    world.send(RetryNow())
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert [e.reason for e in world.all("command_refused")] == ["the run waits for no limit"]  # type: ignore[attr-defined]
+
+
+@given(
+    st.sampled_from(["overload", "usage_limit"]),
+    st.integers(1, 10_000),
+    st.none() | st.floats(-1e6, 1e6),
+)
+def test_a_wait_ends_after_now_and_never_before_a_known_reset(
+    cause: Any, attempt: int, reset: float | None
+) -> None:
+    resets_at = None if reset is None else NOW + timedelta(seconds=reset)
+    until = wait_until(NOW, cause, attempt, resets_at)
+    assert until > NOW
+    if resets_at is not None and resets_at > NOW:
+        assert until > resets_at
+    else:
+        assert until <= NOW + timedelta(seconds=LONGEST_WAIT_S)
+
+
+# -- what no further iteration can mend ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", ["auth", "missing"])
+def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
+    world = World([2, 4])
+
+    def act(session: FakeSession) -> None:
+        session.emit(SessionFinished(iteration=1, outcome=outcome, reason="log in first"))
+
+    world.agent.acts.append(act)
+    world.run()
+    assert (last(world).outcome, last(world).reason) == ("failed", "log in first")
+    assert len(world.agent.sessions) == 1
+
+
+# -- silence -------------------------------------------------------------------------------------
+
+
+def silent_world(passed: list[int]) -> World:
+    rules = Rules(patience=Patience(silence_s=600, answer_s=300))
+    world = World(passed, rules=rules)
+    world.agent.acts.append(wait)
+    return world
+
+
+def silent(world: World) -> Callable[[FakeSession], None]:
+    def act(session: FakeSession) -> None:
+        session.stop = lambda outcome="stopped": session.finish(outcome)  # type: ignore[method-assign, arg-type]
+
+    return act
+
+
+def test_silence_is_asked_about_and_by_default_retried_once() -> None:
+    world = silent_world([2, 10])
+    world.agent.acts.clear()
+    world.agent.acts.extend([silent(world), silent(world)])
+    world.run()
+    asked = world.all("question_asked")
+    assert [e.default for e in asked] == ["retry", "stop"]  # type: ignore[attr-defined]
+    answered = world.all("question_answered")
+    assert [(e.answer, e.by) for e in answered] == [  # type: ignore[attr-defined]
+        ("retry", "the default"),
+        ("stop", "the default"),
+    ]
+    assert world.agent.prompts[1] == GO_ON
+    assert len(world.agent.sessions) == 2
+    assert 1700 < world.host.clock.seconds < 1900
+
+
+def test_a_sign_of_life_withdraws_the_question() -> None:
+    world = silent_world([2, 10])
+
+    def later() -> None:
+        if world.state.needs.question is None:
+            world.host.idle.append(later)
+        else:
+            world.host.inbox.append(AgentSpoke(iteration=1, text="still here"))
+            world.host.idle.append(lambda: world.agent.sessions[0].finish())
+
+    world.host.idle.append(later)
+    world.run()
+    assert len(world.all("question_withdrawn")) == 1
+    assert not world.all("question_answered")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sessions", "outcome"),
+    [("wait", 1, "completed"), ("retry", 2, "completed"), ("abort", 1, "aborted")],
+)
+def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
+    world = silent_world([2, 10])
+    world.agent.acts.clear()
+    world.agent.acts.append(silent(world))
+
+    def later() -> None:
+        question = world.state.needs.question
+        if question is None:
+            world.host.idle.append(later)
+            return
+        world.host.inbox.append(Answer(question_id=question.question_id, answer=answer))
+        if answer == "wait":
+            world.host.idle.append(lambda: world.agent.sessions[0].finish())
+
+    world.host.idle.append(later)
+    world.run()
+    assert len(world.agent.sessions) == sessions
+    assert last(world).outcome == outcome
+    assert [e.by for e in world.all("question_answered")] == ["you"]  # type: ignore[attr-defined]
+
+
+def test_an_answer_to_a_closed_question_changes_nothing() -> None:
+    world = silent_world([2, 10])
+    world.send(Answer(question_id="gone", answer="abort"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert last(world).outcome == "completed"
+    assert [e.command for e in world.all("command_refused")] == ["answer"]  # type: ignore[attr-defined]
+
+
+# -- interrupt, permissions, budgets ---------------------------------------------------------------
+
+
+def test_an_interrupt_ends_the_turn_and_not_the_run() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.append(silent(world))
+    world.send(Interrupt())
+    world.run()
+    assert [e.status for e in world.all("iteration_finished")] == ["interrupted", "completed"]  # type: ignore[attr-defined]
+    assert last(world).outcome == "completed"
+
+
+def test_changed_permissions_hold_from_the_next_session_on() -> None:
+    turns = []
+    world = World([2, 4, 10])
+    start = world.agent.start
+
+    def remember(turn: Any, emit: Any) -> Any:
+        turns.append(turn)
+        return start(turn, emit)
+
+    world.agent.start = remember  # type: ignore[method-assign]
+    world.agent.acts.append(wait)
+    world.send(SetPermissions(mode="skip", allow=("WebFetch",)))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert [turn.permissions.mode for turn in turns] == ["edits", "skip"]
+    assert turns[1].permissions.allow == ("WebFetch",)
+
+
+def test_a_session_over_budget_is_stopped_and_the_overshoot_said() -> None:
+    world = World([2, 4, 10], budget_usd=1.0)
+
+    def act(session: FakeSession) -> None:
+        session.stop = lambda outcome="stopped": session.finish(outcome, cost=1.25)  # type: ignore[method-assign, arg-type]
+        session.emit(UsageReported(iteration=1, cost_usd=1.25, tokens=10))
+
+    world.agent.acts.append(act)
+    world.run()
+    assert last(world).outcome == "limit_reached"
+    said = [e.text for e in world.all("noticed")]  # type: ignore[attr-defined]
+    assert any("budget of $1 is used up ($1.25)" in text for text in said)
+    assert any("went $0.2500 over its budget" in text for text in said)
+
+
+# -- a full disk -----------------------------------------------------------------------------------
+
+
+def test_a_full_disk_at_a_snapshot_is_waited_for() -> None:
+    world = World([2, 10])
+
+    def act(session: FakeSession) -> None:
+        world.workspace.error = NoRoomError("no space left; free some")
+        session.finish()
+
+    def free() -> None:
+        world.workspace.error = None
+
+    world.agent.acts.append(act)
+    world.host.idle.append(free)
+    world.run()
+    assert last(world).outcome == "completed"
+    assert [e.cause for e in world.all("wait_started")] == ["disk_full"]  # type: ignore[attr-defined]
+
+
+def test_an_agent_stopped_by_a_full_disk_works_on_in_the_same_iteration() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(lambda session: session.finish("stopped"))
+    world.run()
+    assert last(world).iterations == 1
+    assert len(world.agent.sessions) == 2
