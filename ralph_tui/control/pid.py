@@ -5,9 +5,8 @@ from ralph_tui.control.metrics import Metrics
 from ralph_tui.control.settings import ControlSettings
 from ralph_tui.events.control import Band
 
-
 _DIGITS = 12
-"""Decimals that are kept of u: a plateau that stands on a band's bound must not flicker about it."""
+"""Decimals kept of u: a plateau that stands on a band's bound must not flicker about it."""
 
 
 def output(metrics: Metrics, gains: Gains, settings: ControlSettings) -> float:

@@ -1,0 +1,234 @@
+"""The lab against an independent reading of the rules, field by field, on series of many shapes."""
+
+from math import isclose
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ralph_tui.control import ControlSettings
+from ralph_tui.lab import simulate
+from tests.property import oracle
+
+EXACT = ("iteration", "profile", "band", "alarms", "detections", "intervention")
+
+STEPS = (0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 4.99, 5.0, 5.01, 7.0, 10.0, 15.0, 20.0, 30.0)
+ROUNDING = (0.0, 0.0, 0.0, 0.0, 4e-10, -4e-10, 1e-4, -1e-4)
+"""Either within the tolerance of any comparison, or clearly outside."""
+
+
+class Case(NamedTuple):
+    """What a simulation is given."""
+
+    progress: list[float]
+    baseline: float
+    max_iterations: int
+    tests: int | None
+    settings: oracle.Settings
+
+
+def kept(value: float, top: float = 100.0) -> float:
+    return min(top, max(0.0, value))
+
+
+@st.composite
+def walks(draw: st.DrawFn, baseline: float, tests: int | None) -> list[float]:
+    """Steps that lie on, just under and just over what the rules compare with."""
+    readings = [baseline, *draw(st.lists(st.sampled_from([30.0, 60.0, 88.0, 95.0]), max_size=1))]
+    top = draw(st.sampled_from([100.0, 99.9, 99.9, 99.9]))
+    grain = 200 / (tests or 100)
+    for _ in range(draw(st.integers(1, 40))):
+        now, best = readings[-1], max(readings)
+        gain = min(5 * (100 - baseline) / 100, (100 - best) / 4)
+        size = draw(st.sampled_from([*STEPS, grain]))
+        goal = draw(
+            st.sampled_from(
+                [now + size] * 4
+                + [now - size] * 3
+                + [best, best + gain, best + 0.6 * gain, best - 15, best - grain, now + gain, 30.0]
+            )
+        )
+        readings.append(kept(goal + draw(st.sampled_from(ROUNDING)), top))
+    return readings[1:]
+
+
+@st.composite
+def lines(draw: st.DrawFn, baseline: float) -> list[float]:
+    """A steady climb or fall; some just fit a budget."""
+    step = draw(st.sampled_from([-7.0, -2.0, 0.3, 1.0, 2.0, 2.5, 100 / 30, 5.0, 8.0, 10.0]))
+    length = draw(st.integers(1, 60))
+    return [kept(baseline + step * k) for k in range(1, length + 1)]
+
+
+@st.composite
+def zigzags(draw: st.DrawFn) -> list[float]:
+    """Up and down about a slope, settling at times."""
+    middle, slope = draw(st.integers(0, 100)), draw(st.sampled_from([0.0, 0.5, 1.0, 3.0, -1.0]))
+    swing = draw(st.sampled_from([2.0, 4.99, 5.0, 8.0, 15.0, 25.0]))
+    turning = draw(st.lists(st.sampled_from([1, 1, 1, 0]), min_size=2, max_size=45))
+    return [
+        kept(middle + slope * k + swing * turns * (-1) ** k / 2) for k, turns in enumerate(turning)
+    ]
+
+
+@st.composite
+def stairs(draw: st.DrawFn) -> list[float]:
+    """Plateaus, each at its own height: climbs, collapses, and 100 reached and lost."""
+    heights = st.one_of(st.integers(0, 100).map(float), st.sampled_from([0.0, 95.0, 99.9, 100.0]))
+    floors = draw(st.lists(st.tuples(heights, st.integers(1, 14)), min_size=1, max_size=6))
+    return [height for height, length in floors for _ in range(length)]
+
+
+TESTS = st.sampled_from([None, None, 0, 1, 7, 12, 40, 100, 1000])
+SETTINGS = st.one_of(
+    st.just(oracle.Settings()),
+    st.builds(
+        oracle.Settings,
+        window_size=st.integers(1, 12),
+        decay=st.sampled_from([0.0, 0.3, 0.9, 0.99, 1.0]),
+        noise_threshold=st.sampled_from([0.0, 0.01, 0.05, 0.2, 1.0]),
+        smoothing=st.sampled_from([0.0, 0.3, 0.8, 1.0]),
+        integral_term=st.sampled_from(["mean", "accumulated"]),
+        patience=st.sampled_from([0.1, 0.5, 0.7, 1.0, 1.1, 1.4, 2.0, 3.0, 5.0]),
+    ),
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    baseline = draw(
+        st.one_of(
+            st.just(0.0), st.integers(0, 99).map(float), st.sampled_from([100 / 3, 99.9, 100.0])
+        )
+    )
+    tests = draw(TESTS)
+    progress = draw(
+        st.one_of(
+            walks(baseline, tests),
+            lines(baseline),
+            zigzags(),
+            stairs(),
+            st.lists(st.integers(0, 100).map(float), min_size=1, max_size=30),
+        )
+    )
+    length = len(progress)
+    budget = draw(
+        st.one_of(
+            st.integers(1, 200),
+            st.integers(max(1, length - 3), length + 20),
+            st.sampled_from([10, 20, 30, 40, 50, 100]),
+        )
+    )
+    return Case(progress, baseline, budget, tests, draw(SETTINGS))
+
+
+def produced(case: Case) -> list[dict[str, Any]]:
+    """What the package makes of it."""
+    rows = simulate(
+        case.progress,
+        baseline=case.baseline,
+        max_iterations=case.max_iterations,
+        tests=case.tests,
+        control=ControlSettings.model_validate(case.settings._asdict()),
+    )
+    return [
+        vars(row) | {"alarms": sorted(row.alarms), "detections": sorted(row.detections)}
+        for row in rows
+    ]
+
+
+def differences(case: Case) -> list[str]:
+    """Every field in which the two disagree."""
+    ours = produced(case)
+    theirs = oracle.rows(*case)
+    assert [set(row) for row in ours] == [set(row) for row in theirs]
+    found: list[str] = []
+    for mine, its in zip(ours, theirs, strict=True):
+        for name, value in its.items():
+            same = mine[name] == value
+            if name not in EXACT:
+                same = isclose(mine[name], value, rel_tol=1e-9, abs_tol=1e-9)
+            if not same:
+                found.append(f"{its['iteration']}: {name} is {mine[name]!r}, not {value!r}")
+    return found
+
+
+PLAIN = oracle.Settings()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            Case([20.4, 18.1, 15.4], 0.0, 10, None, PLAIN),
+            id="two losses of 5 together, less a rounding error",
+        ),
+        pytest.param(
+            Case([0.0] * 9, 0.0, 100, 12, PLAIN._replace(patience=0.28)),
+            id="25 iterations of patience times 0.28 are 7",
+        ),
+        pytest.param(
+            Case([95.0, 95.0, 60.0, 60.0, 61.0, 63.0], 0.0, 20, None, PLAIN._replace(patience=2.0)),
+            id="far below the best an escape is measured from the reading, not from the best",
+        ),
+        pytest.param(
+            Case([3.0 * k for k in range(1, 17)] + [44.0, 40.0, 40.0], 0.0, 20, None, PLAIN),
+            id="a budget question takes the place of a redirect, which comes after it",
+        ),
+        pytest.param(
+            Case([0.0] * 30, 0.0, 25, 100, PLAIN), id="an episode's questions up to the limit"
+        ),
+        pytest.param(
+            Case([40.0, 60.0, 40.0, 60.0, 40.0, 60.0], 0.0, 10, None, PLAIN), id="a zigzag"
+        ),
+        pytest.param(
+            Case([2.0 * k for k in range(1, 51)], 0.0, 50, None, PLAIN), id="a pace that just fits"
+        ),
+        pytest.param(
+            Case([50.0, 60.0, 40.0, 40.0], 0.0, 5, None, PLAIN._replace(window_size=2)),
+            id="volatility on its bound",
+        ),
+        pytest.param(
+            Case([50.0, 50.0 + 4e-10, 50.0, 50.0], 0.0, 50, None, PLAIN),
+            id="a rounding error is no new best",
+        ),
+        pytest.param(
+            Case([50.0, 45.0 + 4e-10, 50.0, 45.0 + 4e-10], 0.0, 10, None, PLAIN),
+            id="a rounding error makes no step small",
+        ),
+        pytest.param(
+            Case([30.0] * 4 + [33.0, 30.4, 27.9, 35.0, 35.0, 35.0, 35.0], 0.0, 20, None, PLAIN),
+            id="an episode ends by the best at its opening, not at its pause",
+        ),
+        pytest.param(
+            Case([50.0, 100.0, 100.0, 70.0, 70.0, 70.0, 70.0], 0.0, 10, None, PLAIN),
+            id="100 reached and lost",
+        ),
+    ],
+)
+def test_lab_agrees_at_the_edges(case: Case) -> None:
+    assert not differences(case)
+
+
+@settings(max_examples=200)
+@given(cases())
+def test_lab_agrees_with_the_rules_as_written(case: Case) -> None:
+    assert not differences(case)
+
+
+@pytest.mark.parametrize(
+    ("progress", "max_iterations", "expected"),
+    [
+        ([10.0 * k for k in range(1, 11)], 10, {7: "WARN", 9: "WARN"}),
+        ([30.0, 30.0, 31.0, 30.0, 31.0, 30.0], 10, {4: "REDIRECT", 6: "PAUSE"}),
+        ([40.0, 60.0, 40.0, 60.0, 40.0], 10, {5: "REDIRECT"}),
+        ([70.0, 60.0, 50.0], 10, {3: "REDIRECT"}),
+        ([80.0, 80.0, 20.0, 20.0], 20, {4: "REDIRECT"}),
+    ],
+)
+def test_oracle_answers_the_worked_examples(
+    progress: list[float], max_iterations: int, expected: dict[int, str]
+) -> None:
+    rows = oracle.rows(progress, 0.0, max_iterations, 100, oracle.Settings())
+    assert {r["iteration"]: r["intervention"] for r in rows if r["intervention"]} == expected
