@@ -58,7 +58,8 @@ _OPEN = re.compile(
 """The end of a text whose very next word may be a secret."""
 _KEY_BEGIN = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _KEY_END = re.compile(rb"-----END [A-Z ]*PRIVATE KEY-----")
-_REST = re.compile(rb"[^\n]*(?:\s*\S[^\n]*){0,2}\n?")
+_BLANK = rb"\s\x1c-\x1f\x80-\xff"
+_REST = re.compile(rb"[^\n]*(?:[" + _BLANK + rb"]*[^" + _BLANK + rb"][^\n]*){0,2}\n?")
 """The rest of a line and the two after it that say something: a name may stand above its value."""
 
 

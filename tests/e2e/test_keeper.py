@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.processes import sweep as sweeping
 from ralph_tui.processes.child import launch
 from ralph_tui.processes.sweep import sweep
 
@@ -170,6 +171,13 @@ def test_an_obedient_command_is_gone_at_once(hosts: dict[str, Host]) -> None:
 
 
 @pytest.fixture
+def short_ladder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hostile obey neither INT nor TERM: waiting for that is tested once, with the keeper."""
+    rungs = tuple((number, 0.2) for number, _ in sweeping.LADDER[:-1])
+    monkeypatch.setattr(sweeping, "LADDER", (*rungs, sweeping.LADDER[-1]))
+
+
+@pytest.fixture
 def orphans(tmp_path: Path) -> Iterator[Host]:
     """What is left when the keeper is killed first, and then ralph-tui."""
     host = Host(tmp_path / "orphans", "tree", signal.SIGKILL)
@@ -190,6 +198,7 @@ def orphans(tmp_path: Path) -> Iterator[Host]:
             os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.usefixtures("short_ladder")
 def test_sweep_stops_what_a_killed_keeper_left(orphans: Host) -> None:
     before = set(pids(orphans.folder))
     asked: list[str] = []
@@ -210,6 +219,7 @@ def test_sweep_leaves_a_living_run_alone(orphans: Host) -> None:
     assert pids(orphans.folder) == before
 
 
+@pytest.mark.usefixtures("short_ladder")
 def test_a_killed_keeper_is_noticed_and_replaced_by_a_sweep(tmp_path: Path) -> None:
     child = launch(hostile(tmp_path, "tree"), cwd=tmp_path, env=os.environ, run_id="the-run")
     other = tmp_path / "other"

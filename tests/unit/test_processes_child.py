@@ -101,7 +101,7 @@ def test_the_lock_is_held_while_anything_lives_and_free_after(tmp_path: Path) ->
     path = tmp_path / "lock"
     with path.open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        child = shell("sleep 100", tmp_path, lock_fd=lock.fileno())
+        child = shell("exec sleep 100", tmp_path, lock_fd=lock.fileno())
     with path.open("rb") as probe:
         with pytest.raises(BlockingIOError):
             fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -118,7 +118,7 @@ def pipes_of(pid: int) -> set[str]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_keepers_do_not_hold_each_others_pipes(tmp_path: Path) -> None:
     first = shell("cat", tmp_path, stdin="pipe", stdout=PIPE)
-    second = shell("sleep 100", tmp_path, stdin="pipe", stdout=PIPE)
+    second = shell("exec sleep 100", tmp_path, stdin="pipe", stdout=PIPE)
     assert not pipes_of(first.keeper_pid) & pipes_of(second.keeper_pid)
     assert not pipes_of(first.pid) & pipes_of(second.pid)
     assert not pipes_of(first.pid) & pipes_of(first.keeper_pid)
@@ -161,18 +161,27 @@ def test_stop_lets_a_command_finish_in_its_own_way(tmp_path: Path) -> None:
     assert child.wait(LIMIT_S) == Exit(5, stopped=True)
 
 
+LISTENER = """
+import signal, sys
+signal.signal(signal.SIGINT, lambda *_: print("heard", flush=True))
+print("on", flush=True)
+for line in sys.stdin:
+    print(line, end="", flush=True)
+"""
+
+
 def test_interrupt_reaches_the_command_and_is_no_stop(tmp_path: Path) -> None:
-    script = "trap 'echo heard' INT; echo on; while read line; do echo $line; done"
-    child = shell(script, tmp_path, stdin="pipe", stdout=PIPE)
+    command = [sys.executable, "-c", LISTENER]
+    child = launch(command, cwd=tmp_path, env=os.environ, run_id="r", stdin="pipe", stdout=PIPE)
     assert child.stdin is not None
     assert child.stdout is not None
     with child.stdout:
         assert child.stdout.readline() == b"on\n"
         child.interrupt()
+        assert child.stdout.readline() == b"heard\n"
         with child.stdin:
             child.stdin.write(b"more\n")
-            child.stdin.flush()
-            assert {child.stdout.readline(), child.stdout.readline()} == {b"heard\n", b"more\n"}
+        assert child.stdout.read() == b"more\n"
     assert child.wait(LIMIT_S) == Exit(0)
 
 
@@ -186,7 +195,7 @@ def test_orders_to_a_command_that_has_ended_do_nothing(tmp_path: Path) -> None:
 
 
 def test_wait_gives_up_in_time(tmp_path: Path) -> None:
-    child = shell("sleep 100", tmp_path)
+    child = shell("exec sleep 100", tmp_path)
     with pytest.raises(TimeoutError):
         child.wait(0.01)
     child.stop()
@@ -263,4 +272,5 @@ def test_a_start_under_the_keeper_is_quick(tmp_path: Path) -> None:
     bare = [sys.executable, "-I", "-S", "-c", ""]
     python = min(seconds(lambda: subprocess.run(bare, check=True)) for _ in range(8))
     kept = min(seconds(lambda: shell("true", tmp_path).wait(LIMIT_S)) for _ in range(8))
-    assert kept < python + 0.04
+    # About 2.5 times when nothing else runs: 20 ms.
+    assert kept < 6 * python

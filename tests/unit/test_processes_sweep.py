@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.processes import keeper
+from ralph_tui.processes import sweep as sweeping
 from ralph_tui.processes.keeper import Entry, descendants, process_table
 from ralph_tui.processes.sweep import RUN_MARK, sweep
 
@@ -72,8 +73,9 @@ def marked() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 def test_the_marked_and_their_children_are_stopped(
-    marked: tuple[subprocess.Popen[bytes], str],
+    marked: tuple[subprocess.Popen[bytes], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sweeping, "LADDER", ((signal.SIGTERM, 1.0), (signal.SIGKILL, 1.0)))
     process, run_id = marked
     assert process.stdout is not None
     child = int(process.stdout.readline())

@@ -123,7 +123,7 @@ def test_time_runs_out_amid_endless_output(tmp_path: Path) -> None:
 
 def test_cancel_ends_a_running_command(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    running = gate("echo begun; sleep 100", tmp_path)
+    running = gate("echo begun; exec sleep 100", tmp_path)
 
     def cancel() -> None:
         assert until(lambda: log.exists() and bool(log.read_bytes()))
@@ -208,7 +208,7 @@ def test_of_too_many_lines_the_end_is_counted(
 
 def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    killed = gate("echo begun; sleep 100", tmp_path)
+    killed = gate("echo begun; exec sleep 100", tmp_path)
 
     def kill_keeper() -> None:
         assert until(lambda: log.exists() and bool(log.read_bytes()))
@@ -220,7 +220,7 @@ def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
     result = killed.run(log)
     killer.join()
     assert (result.ok, result.exit_code, result.timed_out) == (False, None, False)
-    assert result.error.startswith("The keeper of `echo begun; sleep 100` was killed")
+    assert result.error.startswith("The keeper of `echo begun; exec sleep 100` was killed")
 
 
 MEASURE = """
