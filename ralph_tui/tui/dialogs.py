@@ -1,0 +1,114 @@
+"""Dialogs of the cockpit: what is asked, and which command an answer becomes.
+
+Rule: nothing here knows a pane; a run is changed by commands to the source alone.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ralph_tui import commands
+from ralph_tui.state import RunState
+from ralph_tui.text import plain
+from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.help import Help
+from ralph_tui.tui.modals.leave import Leave, Leaving
+from ralph_tui.tui.source import Source
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.app import CockpitApp
+
+LEAVE_S = 8.0
+"""How long a stopping run may keep the screen."""
+TWICE_S = 2.0
+"""Within this time a second ctrl+c stops now."""
+MOST_CHARACTERS = 100_000
+"""Of one piece of guidance."""
+
+
+class Dialogs:
+    """Asks, and sends what was answered; remembers a draft and the wish to leave."""
+
+    def __init__(self, app: "CockpitApp", source: Source, say: Callable[[str], None]) -> None:
+        self._app = app
+        self._source = source
+        self._say = say
+        self._draft = ""
+        self._leaving: float | None = None
+        self._interrupted = float("-inf")
+
+    @property
+    def _clock(self) -> Callable[[], float]:
+        return self._app.monotonic
+
+    def guide(self, *, into_session: bool) -> None:
+        """Ask for words to the agent."""
+        # Textual's editor takes long to import, and the first paint does not wait for it.
+        from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
+
+        dialog = Guide(self._draft, into_session=into_session, clock=self._clock)
+        self._app.push_screen(dialog, self._guided)
+
+    def _guided(self, answer: tuple[bool, str] | None) -> None:
+        send, text = answer or (False, "")
+        text = plain(text)
+        if send and len(text) > MOST_CHARACTERS:
+            send = False
+            self._say(f"guidance is limited to {MOST_CHARACTERS} characters; the text is kept")
+        self._draft = "" if send else text
+        if send and text.strip():
+            self._source.send(commands.Guide(text=text))
+
+    def abort(self) -> None:
+        """Give the run up, after one question."""
+        detail = "The agent is stopped; the work stays as it is."
+        self._app.push_screen(Confirm("Give this run up?", detail, self._clock), self._aborted)
+
+    def _aborted(self, yes: bool | None) -> None:  # noqa: FBT001 - a dialog's answer
+        if yes:
+            self._source.send(commands.Abort())
+
+    def help(self) -> None:
+        """Keys, lines, glyphs."""
+        self._app.push_screen(Help(live=self._source.live, clock=self._clock))
+
+    def detail(self, title: str, body: str) -> None:
+        """The evidence of one entry."""
+        self._app.push_screen(Detail(title, body, self._clock))
+
+    # leaving ----------------------------------------------------------------------------------
+
+    def leave(self, state: RunState) -> None:
+        """Leave; a live run asks how."""
+        if not self._source.live or state.run.finished or state.run.crash:
+            self._app.exit()
+        elif not isinstance(self._app.screen, Leave):
+            self._app.push_screen(Leave(self._clock), self._left)
+
+    def interrupt(self, state: RunState) -> None:
+        """ctrl+c: the same dialog; a second one soon after it stops now."""
+        now = self._clock()
+        again, self._interrupted = now - self._interrupted <= TWICE_S, now
+        if again and isinstance(self._app.screen, Leave):
+            self._app.screen.dismiss("now")
+        else:
+            self.leave(state)
+
+    def _left(self, way: Leaving | None) -> None:
+        if way == "now":
+            self.stop_now("you")
+        elif way == "after_iteration":
+            self._source.send(commands.Stop(mode="after_iteration"))
+
+    def stop_now(self, by: str) -> None:
+        """Stop the run, and leave as soon as `may_go` says so."""
+        if self._leaving is None:
+            self._leaving = self._clock()
+            self._source.send(commands.Stop(mode="now", by=by))
+
+    def may_go(self, state: RunState) -> bool:
+        """Whether a wish to leave is due: the end is recorded, or eight seconds have passed."""
+        if self._leaving is None:
+            return False
+        over = state.run.finished is not None or state.run.crash is not None
+        return over or self._clock() - self._leaving > LEAVE_S

@@ -1,0 +1,60 @@
+"""Copies of a `RunState`, so that a replay can jump back without folding everything anew.
+
+Rule: what never changes (events, rows of the log) is shared; what a fold may still change is copied
+once, also where it is held twice.
+"""
+
+from collections import deque
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from types import NoneType
+from typing import Any
+
+from ralph_tui.state import RunState
+
+
+def copied(state: RunState) -> RunState:
+    """A state that goes on independently of this one."""
+    twin = RunState()
+    twin.seq, twin.at = state.seq, state.at
+    memo: dict[int, Any] = {}
+    for mine, other in zip(state.folds(), twin.folds(), strict=True):
+        vars(other).update({name: _copied(value, memo) for name, value in vars(mine).items()})
+    return twin
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is list:
+        return [_copied(item, memo) for item in value]
+    if kind is deque:
+        return deque([_copied(item, memo) for item in value], maxlen=value.maxlen)
+    if kind is dict:
+        return {key: _copied(item, memo) for key, item in value.items()}
+    if kind is set:
+        return set(value)
+    names = _names(kind)
+    if not names:
+        return value
+    twin = memo.get(id(value))
+    if twin is None:
+        twin = memo[id(value)] = object.__new__(kind)
+        for name in names:
+            item = getattr(value, name)
+            setattr(twin, name, item if type(item) in _PLAIN else _copied(item, memo))
+    return twin
+
+
+_PLAIN = {str, int, float, bool, NoneType, datetime}
+_KNOWN: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    """Field names of a dataclass that may change; nothing for any other type, which is shared."""
+    names = _KNOWN.get(kind)
+    if names is None:
+        frozen = not is_dataclass(kind) or kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        names = _KNOWN[kind] = () if frozen else tuple(f.name for f in fields(kind))
+    return names

@@ -1,0 +1,1 @@
+"""Short dialogs over the cockpit; each answers with one value and decides nothing itself."""

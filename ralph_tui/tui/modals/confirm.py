@@ -1,0 +1,42 @@
+"""A question with yes or no, on one line."""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from ralph_tui.tui.modals.modal import Modal
+
+
+class Confirm(Modal[bool]):
+    """Answers True for yes; esc is no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape", "answer(False)", show=False),
+    ]
+
+    def __init__(
+        self, question: str, detail: str = "", clock: Callable[[], float] = monotonic
+    ) -> None:
+        super().__init__(clock)
+        self._question, self._detail = question, detail
+
+    def compose(self) -> ComposeResult:
+        """One line, and a dim one below it."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(self._question), classes="question")
+            if self._detail:
+                yield Static(Content(self._detail), classes="hint")
+            yield Static(
+                Content.assemble(("y", "bold"), " yes    ", ("n", "bold"), " no"), classes="keys"
+            )
+
+    def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
+        """Close with the answer."""
+        self.dismiss(yes)

@@ -1,0 +1,73 @@
+"""Words for the agent."""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+from ralph_tui.tui.modals.modal import Modal
+
+
+class Words(TextArea):
+    """A text area in which enter sends and ctrl+j breaks the line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", show=False, priority=True),
+        Binding("ctrl+j", "newline", show=False, priority=True),
+    ]
+
+    class Sent(Message):
+        """Enter was pressed."""
+
+    def action_send(self) -> None:
+        """The words are complete."""
+        self.post_message(self.Sent())
+
+    def action_newline(self) -> None:
+        """Break the line."""
+        self.insert("\n")
+
+
+class Guide(Modal[tuple[bool, str]]):
+    """Answers whether to send, and the text; a text that is not sent is the next draft."""
+
+    AUTO_FOCUS = "Words"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
+
+    def __init__(
+        self, draft: str, *, into_session: bool, clock: Callable[[], float] = monotonic
+    ) -> None:
+        super().__init__(clock)
+        self._draft = draft
+        self._into_session = into_session
+
+    def compose(self) -> ComposeResult:
+        """Where the words go, the words, and the keys."""
+        where = "into the running session" if self._into_session else "with the next prompt"
+        with Vertical(classes="dialog wide"):
+            yield Static(Content(f"Guidance for the agent, {where}"), classes="question")
+            area = Words(self._draft, show_line_numbers=False, highlight_cursor_line=False)
+            area.cursor_blink = False
+            area.move_cursor(area.document.end)
+            yield area
+            yield Static(
+                Content.assemble(
+                    ("enter", "bold"), " send   ", ("ctrl+j", "bold"), " new line   "
+                ).append(Content.assemble(("esc", "bold"), " close, the text is kept")),
+                classes="keys",
+            )
+
+    def on_words_sent(self) -> None:
+        """Send, unless there is nothing to send."""
+        text = self.query_one(Words).text.strip()
+        self.dismiss((bool(text), text))
+
+    def action_keep(self) -> None:
+        """Close; the text waits for the next time."""
+        self.dismiss((False, self.query_one(Words).text))

@@ -1,0 +1,64 @@
+"""Keys, lines and glyphs, explained from the tables that draw them."""
+
+from collections.abc import Callable, Iterable
+from time import monotonic
+
+from textual.content import Content
+
+from ralph_tui.actions import ACTIONS, offered
+from ralph_tui.tui.chart import KINDS
+from ralph_tui.tui.modals.reading import Reading
+from ralph_tui.tui.spans import wrap
+from ralph_tui.tui.words import PHASES
+
+PANE_KEYS = (
+    ("1-8", "Focus a pane; in a group its number opens its tab."),
+    ("tab", "The next pane; shift+tab the one before."),
+    ("↑ ↓", "Move in the focused pane; page up, page down, home and end too."),
+    ("← →", "In the checkpoints: select a point."),
+    ("enter", "Open the selected entry: its evidence, or the whole of a tool call."),
+    ("esc", "Close a zoom or a dialog."),
+)
+GLYPHS = (
+    ("●", "log entry · an iteration in the checkpoints · agent at work in the header"),
+    ("✓", "good news: an alarm cleared, a new best, a passed gate"),
+    ("▲", "warning"),
+    ("◆", "critical or emergency"),
+    ("▸", "something you asked for · a tool call"),
+    ("★", "the best completion so far"),
+    ("○", "the iteration that runs now"),
+    ("◦ ◈ ■", "checkpoint by timer · by key · at the end"),
+)
+
+
+LEFT, RIGHT = 10, 50
+"""Cells of the two columns; together they fit a dialog at 80 columns."""
+
+
+def rows(title: str, pairs: Iterable[tuple[str, str]]) -> Content:
+    """A headed two-column table."""
+    parts: list[tuple[str, str]] = [(title, "bold")]
+    for left, right in pairs:
+        first, *more = wrap(right, RIGHT, 9)
+        parts += [("\n", ""), (f"  {left:<{LEFT}}", "bold"), (first, "")]
+        parts += [("\n" + " " * (LEFT + 2) + piece, "") for piece in more]
+    return Content.assemble(*parts)
+
+
+class Help(Reading):
+    """What keys, lines and glyphs mean on this screen."""
+
+    def __init__(self, *, live: bool, clock: Callable[[], float] = monotonic) -> None:
+        keys = [(a.shown_key, a.help) for a in ACTIONS if offered(a, live=live)]
+        lines = [(f"{k.sample * 3} {k.letter}", f"{k.name}: {k.meaning}") for k in KINDS]
+        super().__init__(
+            "Help",
+            [
+                rows("Keys", keys),
+                rows("Panes", PANE_KEYS),
+                rows("Lines of the control signal", lines),
+                rows("Glyphs", GLYPHS),
+                rows("What the loop is doing", PHASES.values()),
+            ],
+            clock,
+        )

@@ -1,0 +1,1 @@
+"""The panes. Each has one entry, `sync`, and knows no other pane."""

@@ -1,0 +1,169 @@
+"""The agent's stream: one row per tool call, words wrapped, subagents indented.
+
+Rule: it must keep up with hundreds of rows a second; whatever is not in view costs one number.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, ClassVar
+
+from ralph_tui.state import AgentRow, RunState
+from ralph_tui.tui.panes.rows import RowsPane
+from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.words import clock, duration
+
+RECENT = 50
+"""Rows at the end among which an open tool call is looked for."""
+MOST_ROWS = 6
+"""Rows of words shown before an entry is expanded."""
+EXPANDED_ROWS = 60
+SECONDS = 80
+"""From this width on times are told to the second."""
+NOTES = {"log": ("●", "dim"), "warn": ("▲", "warn"), "error": ("◆", "bad")}
+
+
+class AgentPane(RowsPane):
+    """What the agent says and does."""
+
+    key: ClassVar[str] = "agent"
+    heading: ClassVar[str] = "agent"
+    digit: ClassVar[int] = 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.expanded: set[int] = set()
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`; tool calls that are not answered yet grow older."""
+        recent = islice(reversed(state.agent.rows), RECENT)
+        second = int(now.timestamp()) if any(row.running for row in recent) else 0
+        return (state.agent.revision, state.guidance.revision, second)
+
+    def entries(self) -> Sequence[AgentRow]:
+        """See `RowsPane`."""
+        return self.state.agent.rows
+
+    def dropped(self) -> int:
+        """See `RowsPane`."""
+        return self.state.agent.first
+
+    def changed(self) -> None:
+        """See `Pane`; an expanded call that answers becomes taller."""
+        super().changed()
+        self.expanded = {number for number in self.expanded if number >= self._first}
+        if any(self._grew(number) for number in self.expanded):
+            self._recount()
+
+    def _grew(self, number: int) -> bool:
+        at = number - self._first
+        if at >= len(self._ends):
+            return False
+        held = self._ends[at] - (self._ends[at - 1] if at else self._base)
+        return held != self.height_of(self.entries()[at], number, self._width)
+
+    def height_of(self, entry: Any, number: int, width: int) -> int:
+        """See `RowsPane`; a call that is not expanded takes one row, which need not be drawn."""
+        if number in self.expanded:
+            return len(self.rows_of(entry, number, width))
+        if entry.kind in ("tool", "session"):
+            return 1
+        text, room = entry.text.strip("\n"), self._room(entry, width)
+        if len(text) <= room and text.isascii() and "\n" not in text and "\t" not in text:
+            return 1
+        return len(wrap(text, room, MOST_ROWS))
+
+    def _room(self, entry: AgentRow, width: int) -> int:
+        """Cells for words, right of time, indent and glyph."""
+        return max(8, width - (9 if width >= SECONDS else 6) - (4 if entry.nested else 0) - 2)
+
+    def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
+        """See `RowsPane`."""
+        time = clock(entry.at, seconds=width >= SECONDS)
+        head: Line = [(f"{time} ", "dim")]
+        if entry.nested:
+            head.append(("  └ ", "faint"))
+        if entry.kind == "tool":
+            return self._tool(entry, head, width, expanded=number in self.expanded)
+        if entry.kind == "session":
+            return [self._session(entry, head, width)]
+        most = EXPANDED_ROWS if number in self.expanded else MOST_ROWS
+        style = "text"
+        if entry.kind == "note":
+            glyph, style = NOTES.get(entry.level, NOTES["log"])
+            head.append((f"{glyph} ", style))
+        elif entry.kind == "report":
+            head.append(("✎ ", "owner"))
+            style = "owner"
+        else:
+            head.append(("  ", ""))
+        rows = wrap(entry.text.strip("\n"), self._room(entry, width), most)
+        indent = " " * cells(head)
+        return [
+            [*(head if i == 0 else [(indent, "")]), (piece, style)] for i, piece in enumerate(rows)
+        ]
+
+    def _session(self, entry: AgentRow, head: Line, width: int) -> Line:
+        style = "dim" if entry.ok else "warn"
+        glyph = "" if entry.ok else "▲ "
+        took = f" · {duration(entry.duration_s)}" if entry.duration_s else ""
+        room = width - cells(head) - 4
+        spans: Line = [*head, ("── ", "faint")]
+        spans.append((clip(f"{glyph}{flat(entry.text)}{took}", room), style))
+        return [*spans, (" " + "─" * max(0, width - cells(spans) - 1), "faint")]
+
+    def _tool(self, entry: AgentRow, head: Line, width: int, *, expanded: bool) -> list[Line]:
+        tool = clip(flat(entry.tool, 80), 14)
+        spans: Line = [*head, ("▾ " if expanded else "▸ ", "dim")]
+        spans += [(f"{tool:<5} ", "accent" if not entry.nested else "dim")]
+        result = self._result(entry, max(12, width // 2))
+        room = width - cells(spans) - cells(result) - 2
+        if not expanded:
+            return [
+                [*spans, (clip(flat(entry.text, 600), max(4, room)), "text"), ("  ", ""), *result]
+            ]
+        rows: list[Line] = [[*spans, *result]]
+        indent = cells(head) + 2
+        for text, style in ((entry.text, "text"), (entry.result, "dim")):
+            if text:
+                pieces = wrap(text, max(8, width - indent), EXPANDED_ROWS)
+                rows += [[(" " * indent, ""), (piece, style)] for piece in pieces]
+        return rows
+
+    def _result(self, entry: AgentRow, room: int) -> Line:
+        if entry.running:
+            age = (self.now - entry.at).total_seconds()
+            return [("running" + (f" {duration(age)}" if age >= 1 else ""), "accent")]
+        took = f" · {duration(entry.duration_s)}" if entry.duration_s >= 1 else ""
+        words = clip(flat(entry.result), max(1, room - len(took)))
+        if entry.ok:
+            return [(f"{words}{took}", "dim")]
+        return [("✗ ", "bad"), (words or "failed", "bad"), (took, "dim")]
+
+    def row_count(self, width: int, height: int) -> int:
+        """See `Pane`; an empty stream says so."""
+        return super().row_count(width, height) or 1
+
+    def row(self, index: int, width: int, height: int) -> Line:
+        """See `Pane`."""
+        if not self.entries():
+            return [("no session yet", "dim")]
+        return super().row(index, width, height)
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`."""
+        fold = self.state.agent
+        queued = len(self.state.guidance.queued)
+        spans: Line = [(f"guidance: {queued} queued · ", "owner")] if queued else []
+        if fold.tool_calls:
+            errors = f", {fold.tool_errors} failed" if fold.tool_errors else ""
+            spans.append((f"{fold.tool_calls} calls{errors} · ", "dim"))
+        if self.following:
+            return [*spans, ("following", "dim")]
+        return [*spans, (f"{self.unseen} new · end follows", "accent")]
+
+    def open(self, entry: Any, number: int) -> None:
+        """See `RowsPane`: expand, or fold again."""
+        self.expanded ^= {number}
+        self._recount()
+        self.select(number)

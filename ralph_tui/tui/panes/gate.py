@@ -1,0 +1,68 @@
+"""The last verification: what the completion command said."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from ralph_tui.events import GateFinished
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.words import clock, duration, since
+
+
+class GatePane(LinesPane):
+    """Counts, failing tests, and the end of the output."""
+
+    key: ClassVar[str] = "gate"
+    heading: ClassVar[str] = "gate"
+    digit: ClassVar[int] = 7
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`."""
+        second = int(now.timestamp()) if state.gate.running_since else 0
+        return (state.gate.revision, second)
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """See `LinesPane`."""
+        gate = self.state.gate
+        rows: list[Line] = []
+        if gate.running_since is not None:
+            rows.append([("◐ verifying ", "accent"), (since(gate.running_since, self.now), "text")])
+        if gate.last is not None:
+            rows += _result(gate.last, width)
+        elif not rows:
+            rows.append([("not verified yet", "dim")])
+        return rows
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`."""
+        started = self.state.run.started
+        command = self.state.gate.command or (started.command if started else "") or ""
+        return [(clip(flat(command), width // 2), "dim")] if command else []
+
+
+def _result(last: GateFinished, width: int) -> list[Line]:
+    glyph, style = ("✓", "good") if last.ok else ("✗", "bad")
+    head: Line = [(f"{glyph} {'passed' if last.ok else 'red'}", f"{style} strong")]
+    if last.passed is not None:
+        head.append((f"  {last.passed}/{last.total}", "text"))
+    for number, word in (
+        (last.failed, "failed"),
+        (last.errors, "errors"),
+        (last.skipped, "skipped"),
+    ):
+        if number:
+            head.append((f" · {number} {word}", "dim" if word == "skipped" else "bad"))
+    how = "ran out of time" if last.timed_out else f"exit {last.exit_code}"
+    when = f"  {how} · {duration(last.duration_s)} · {clock(last.at)}"
+    fits = cells(head) + cells([(when, "dim")]) <= width
+    rows: list[Line] = [[*head, (when, "dim")]] if fits else [head, [(when, "dim")]]
+    if last.error:
+        rows += [[("▲ ", "warn"), (piece, "warn")] for piece in wrap(last.error, width - 2, 4)]
+    rows += [[("✗ ", "bad"), (clip(flat(name), width - 2), "text")] for name in last.failing]
+    if last.tail:
+        rows.append([("─" * width, "faint")])
+        rows += [
+            [(clip(line.expandtabs(4), width), "dim")] for line in last.tail.rstrip().split("\n")
+        ]
+    return rows

@@ -1,0 +1,262 @@
+"""What all panes share: frame, title, scrolling, and doing nothing when nothing changed.
+
+Rule: `sync` is the only way in. A pane draws what the state says and posts no messages of its own
+but `Opened`, when an entry's evidence is wanted.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from ralph_tui.events.base import EPOCH
+from ralph_tui.state import RunState
+from ralph_tui.tui.ink import Ink
+from ralph_tui.tui.spans import Line, cells, clip_line
+
+FRAME_WIDTH = 4
+"""Cells a frame takes from a row: a line and a blank on either side."""
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One pane as the title of its group names it."""
+
+    digit: int
+    heading: str
+    shown: bool
+
+
+class Pane(Ink, can_focus=True):
+    """One framed pane; rows are drawn on demand by `row`."""
+
+    key: ClassVar[str] = ""
+    """Its id."""
+    heading: ClassVar[str] = ""
+    digit: ClassVar[int] = 0
+    """The key that focuses it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("home", "edge(-1)", show=False),
+        Binding("end", "edge(1)", show=False),
+    ]
+
+    @dataclass
+    class Opened(Message):
+        """An entry's evidence is wanted."""
+
+        title: str
+        body: str
+
+    def __init__(self) -> None:
+        super().__init__(id=self.key, classes="pane")
+        self.state = RunState()
+        self.now: datetime = EPOCH
+        self.tabs: tuple[Tab, ...] = ()
+        self.zoomed = False
+        self.lit = False
+        """It has the focus; Textual's own flag is set only after the event."""
+        self.top = 0
+        self.version = 0
+        """Grows with every change that is to be drawn."""
+        self._stamp: object = None
+
+    # what a pane is ---------------------------------------------------------------------------
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """Something that differs whenever the pane would look different; ages count in seconds."""
+        raise NotImplementedError
+
+    def row_count(self, width: int, height: int) -> int:
+        """How many rows there are."""
+        raise NotImplementedError
+
+    def row(self, index: int, width: int, height: int) -> Line:
+        """One row's spans."""
+        raise NotImplementedError
+
+    def subtitle(self, width: int) -> Line:
+        """What the lower edge of the frame says."""
+        return []
+
+    def headline(self, width: int) -> Line:
+        """What the upper edge says beside the title."""
+        return []
+
+    def changed(self) -> None:
+        """Take note of a new state, before it is drawn."""
+
+    # the one entry ----------------------------------------------------------------------------
+
+    def sync(self, state: RunState, now: datetime) -> None:
+        """Show this state; costs next to nothing when nothing visible changed."""
+        if not self.display:
+            return
+        stamp = self.stamp(state, now)
+        if state is self.state and stamp == self._stamp:
+            return
+        self._stamp, self.state, self.now = stamp, state, now
+        self.version += 1
+        self.changed()
+        self.repaint()
+
+    def take_place(self, tabs: tuple[Tab, ...], *, zoomed: bool) -> None:
+        """Take note of its place: who shares it, and whether it has the whole screen."""
+        if (tabs, zoomed) != (self.tabs, self.zoomed):
+            self.tabs, self.zoomed = tabs, zoomed
+            self.redraw()
+
+    def on_focus(self) -> None:
+        """The frame tells it."""
+        self.lit = True
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """The frame tells it."""
+        self.lit = False
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw anew though the state is the same: selection, tabs or zoom changed."""
+        self.version += 1
+        self.repaint()
+
+    # frame ------------------------------------------------------------------------------------
+
+    @property
+    def inner_width(self) -> int:
+        """Cells of a row inside the frame."""
+        return max(1, self.size.width - FRAME_WIDTH)
+
+    @property
+    def inner_height(self) -> int:
+        """Rows inside the frame."""
+        return max(1, self.size.height - 2)
+
+    def line(self, y: int, width: int) -> Line:
+        """See `Ink`."""
+        frame = "focus" if self.lit else "frame"
+        if y == 0:
+            title = self._title(width - 6)
+            beside = self.headline(width - 10 - cells(title))
+            return self._edge("╭─", "─╮", title, beside, width, frame)
+        if y >= self.size.height - 1:
+            tail = clip_line(self.subtitle(width - 6), width - 6)
+            return self._edge("╰─", "─╯", [], tail, width, frame)
+        inner, height = self.inner_width, self.inner_height
+        count = self.row_count(inner, height)
+        self.top = max(0, min(self.top, count - height))
+        index = self.top + y - 1
+        spans = clip_line(self.row(index, inner, height), inner) if index < count else []
+        edge = self._thumb(y - 1, count, height, frame)
+        return [("│ ", frame), *spans, (" " * (inner - cells(spans) + 1), ""), edge]
+
+    def _edge(self, left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
+        spans: Line = [(left, style)]
+        if head:
+            spans += [(" ", ""), *head, (" ", "")]
+        used = cells(spans) + 2 + (cells(tail) + 2 if tail else 0)
+        spans.append(("─" * (width - used), style))
+        if tail:
+            spans += [(" ", ""), *tail, (" ", "")]
+        return [*spans, (right, style)]
+
+    def _thumb(self, y: int, count: int, height: int, style: str) -> tuple[str, str]:
+        """The right edge, with the part that is in view drawn heavy."""
+        if count <= height:
+            return "│", style
+        first = self.top * height // count
+        last = max(first, (self.top + height) * height // count - 1)
+        return ("┃", "focus" if self.lit else "dim") if first <= y <= last else ("│", style)
+
+    def _title(self, width: int) -> Line:
+        tabs = self.tabs or (Tab(self.digit, self.heading, shown=True),)
+        for short in (False, True):
+            spans = self._tab_spans(tabs, short=short)
+            if cells(spans) <= width:
+                return spans
+        return clip_line(spans, width)
+
+    def _tab_spans(self, tabs: tuple[Tab, ...], *, short: bool) -> Line:
+        spans: Line = []
+        for tab in tabs:
+            if spans:
+                spans.append(("  " if len(tabs) > 1 else "", ""))
+            if tab.shown:
+                name = "focus strong" if self.lit else "strong" if len(tabs) > 1 else "title"
+                spans += [(f"{tab.digit} ", "focus" if self.lit else "dim")]
+                spans += [(tab.heading, name)]
+            else:
+                spans.append((str(tab.digit) if short else f"{tab.digit} {tab.heading}", "dim"))
+        return spans
+
+    # scrolling --------------------------------------------------------------------------------
+
+    def scroll_rows(self, by: int) -> None:
+        """Move the view; it stops at either end."""
+        last = self.row_count(self.inner_width, self.inner_height) - self.inner_height
+        self.top = max(0, min(self.top + by, last))
+        self.repaint()
+
+    def action_move(self, by: int) -> None:
+        """One row, or one entry, up or down."""
+        self.scroll_rows(by)
+
+    def action_page(self, by: int) -> None:
+        """One screenful."""
+        self.scroll_rows(by * max(1, self.inner_height - 1))
+
+    def action_edge(self, to: int) -> None:
+        """The first or the last row."""
+        self.scroll_rows(to * 10**9)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the view, not the selection."""
+        event.stop()
+        self.scroll_rows(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the view, not the selection."""
+        event.stop()
+        self.scroll_rows(-3)
+
+
+class LinesPane(Pane):
+    """A pane of few rows, built at once and kept until the state or the size changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._built: tuple[int, int, int] | None = None
+        self._lines: list[Line] = []
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """All rows for this size, from `self.state` and `self.now`."""
+        raise NotImplementedError
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """The rows, built anew only where something changed."""
+        key = (self.version, width, height)
+        if key != self._built:
+            self._lines, self._built = self.build(width, height), key
+        return self._lines
+
+    def row_count(self, width: int, height: int) -> int:
+        """See `Pane`."""
+        return len(self.lines(width, height))
+
+    def row(self, index: int, width: int, height: int) -> Line:
+        """See `Pane`."""
+        return self.lines(width, height)[index]
+
+
+def padded(text: str, width: int) -> str:
+    """The text filled up with blanks to `width` cells; longer text stays."""
+    return text + " " * (width - cell_len(text))

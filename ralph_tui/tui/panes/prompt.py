@@ -1,0 +1,78 @@
+"""The prompt of this iteration, exactly as it was sent."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+from ralph_tui.state import RunState
+from ralph_tui.text import plain
+from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.spans import Line, wrap
+from ralph_tui.tui.words import tokens
+
+MOST_CHARACTERS = 200_000
+
+
+class PromptPane(LinesPane):
+    """Reads the file the journal names; a path that leaves the attempt's folder is not followed."""
+
+    key: ClassVar[str] = "prompt"
+    heading: ClassVar[str] = "prompt"
+    digit: ClassVar[int] = 8
+
+    def __init__(self, folder: Path | None) -> None:
+        super().__init__()
+        self._folder = folder
+        self._read: tuple[str, str, str] = ("", "", "")
+        """Path, text, and why there is none."""
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`."""
+        return (state.gate.prompt.path, state.gate.prompt.seq) if state.gate.prompt else None
+
+    def changed(self) -> None:
+        """See `Pane`."""
+        prompt = self.state.gate.prompt
+        if prompt is not None and (prompt.path != self._read[0]):
+            self.top = 0
+            self._read = (prompt.path, *read_inside(self._folder, prompt.path))
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """See `LinesPane`."""
+        if self.state.gate.prompt is None:
+            return [[("no prompt has been sent yet", "dim")]]
+        _, text, problem = self._read
+        if problem:
+            return [[(piece, "warn")] for piece in wrap(problem, width, 4)]
+        rows: list[Line] = []
+        for line in text.split("\n"):
+            style = "accent strong" if line.startswith("#") else "text"
+            rows += [[(piece, style)] for piece in wrap(line, width, 200)]
+        return rows
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`."""
+        prompt = self.state.gate.prompt
+        if prompt is None:
+            return []
+        urgent = prompt.urgency in ("high", "critical")
+        return [
+            (f"iteration {prompt.iteration} · urgency ", "dim"),
+            (prompt.urgency, "warn" if urgent else "text"),
+            (f" · {tokens(prompt.characters)} characters", "dim"),
+        ]
+
+
+def read_inside(folder: Path | None, name: str) -> tuple[str, str]:
+    """Text of a file below the folder, and an empty string; or nothing, and why, in a sentence."""
+    if folder is None:
+        return "", "The prompt is not at hand: this record came without its folder."
+    root = folder.resolve()
+    try:
+        path = (root / name).resolve()
+        if not path.is_relative_to(root):
+            return "", "The record names a prompt outside its own folder; it is not opened."
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return plain(file.read(MOST_CHARACTERS)), ""
+    except (OSError, ValueError, RuntimeError):
+        return "", "The prompt's file cannot be read; it may have been deleted."

@@ -1,0 +1,192 @@
+"""A pane of very many entries of one or more rows, of which only those in view are drawn.
+
+Rule: entries are read from the fold by reference and never copied; what is kept here is one number
+per entry. Entries may leave at the head while new ones arrive at the tail.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from ralph_tui.tui.panes.pane import Pane
+from ralph_tui.tui.spans import Line, cells
+
+
+class RowsPane(Pane):
+    """Follows its tail until somebody scrolls up; an entry can be selected and opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.following = True
+        self.selected: int | None = None
+        """Absolute number of the selected entry."""
+        self.unseen = 0
+        self._first = 0
+        """Absolute number of the first entry that is kept."""
+        self._ends: list[int] = []
+        """For every entry the absolute number of the row after its last."""
+        self._base = 0
+        """Absolute number of the first row."""
+        self._width = 0
+        self._seen_state: object = None
+        self._drawn: dict[int, list[Line]] = {}
+
+    def entries(self) -> Sequence[Any]:
+        """What the fold keeps, oldest first."""
+        raise NotImplementedError
+
+    def dropped(self) -> int:
+        """How many entries the fold no longer keeps."""
+        return 0
+
+    def height_of(self, entry: Any, number: int, width: int) -> int:
+        """Rows an entry takes at this width; at least one."""
+        return len(self.rows_of(entry, number, width))
+
+    def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
+        """An entry's rows."""
+        raise NotImplementedError
+
+    def open(self, entry: Any, number: int) -> None:
+        """Somebody wants to see more of this entry."""
+
+    # bookkeeping ------------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """See `Pane`."""
+        known = len(self._ends) + self._first
+        if self._seen_state is not self.state or self.dropped() > known or not self._width:
+            self._recount()
+        else:
+            self._drop(self.dropped() - self._first)
+            self._extend(self._width)
+        arrived = len(self._ends) + self._first - known
+        self.unseen = 0 if self.following else self.unseen + max(0, arrived)
+        self._drawn.clear()
+
+    def _recount(self) -> None:
+        """Measure everything anew: another state, or another width."""
+        if self._seen_state is not None and self._seen_state is not self.state:
+            self.selected, self.following, self.unseen = None, True, 0
+        self._seen_state = self.state
+        self._first, self._base, self._ends = self.dropped(), 0, []
+        self._width = self.inner_width
+        self._extend(self._width)
+        self._drawn.clear()
+
+    def _extend(self, width: int) -> None:
+        entries = self.entries()
+        end = self._ends[-1] if self._ends else self._base
+        for index in range(len(self._ends), len(entries)):
+            end += self.height_of(entries[index], self._first + index, width)
+            self._ends.append(end)
+
+    def _drop(self, number: int) -> None:
+        """Forget entries at the head; the view stays where it is."""
+        if number <= 0:
+            return
+        rows = self._ends[number - 1] - self._base
+        del self._ends[:number]
+        self._first += number
+        self._base += rows
+        self.top = max(0, self.top - rows)
+        if self.selected is not None and self.selected < self._first:
+            self.selected = self._first
+
+    @property
+    def last(self) -> int:
+        """Absolute number of the last entry, one less than the first when there is none."""
+        return self._first + len(self._ends) - 1
+
+    def row_count(self, width: int, height: int) -> int:
+        """See `Pane`."""
+        if width != self._width:
+            self._recount()
+        count = self._ends[-1] - self._base if self._ends else 0
+        if self.following:
+            self.top = max(0, count - height)
+        return count
+
+    def row(self, index: int, width: int, height: int) -> Line:
+        """See `Pane`."""
+        at = bisect_right(self._ends, index + self._base)
+        number = self._first + at
+        rows = self._drawn.get(number)
+        if rows is None:
+            rows = self._drawn[number] = self.rows_of(self.entries()[at], number, width)
+        start = (self._ends[at - 1] if at else self._base) - self._base
+        inside = index - start
+        spans = rows[inside] if inside < len(rows) else []
+        if number == self.selected and self.lit:
+            spans = [(text, f"{style} cursor".strip()) for text, style in spans]
+            spans.append((" " * max(0, width - cells(spans)), "cursor"))
+        return spans
+
+    # moving -----------------------------------------------------------------------------------
+
+    def select(self, number: int) -> None:
+        """Select an entry and bring it into view; the last one means following."""
+        number = max(self._first, min(number, self.last))
+        self.selected = number if self._ends else None
+        self.following = number >= self.last
+        if self.following:
+            self.unseen = 0
+        elif self._ends:
+            at = number - self._first
+            start = (self._ends[at - 1] if at else self._base) - self._base
+            end = self._ends[at] - self._base
+            self.top = min(start, max(self.top, end - self.inner_height))
+        self._drawn.clear()
+        self.repaint()
+
+    def scroll_rows(self, by: int) -> None:
+        """See `Pane`."""
+        count = self.row_count(self.inner_width, self.inner_height)
+        bottom = max(0, count - self.inner_height)
+        self.top = max(0, min(self.top + by, bottom))
+        self.following = self.top >= bottom
+        if self.following:
+            self.unseen = 0
+        self.repaint()
+
+    def action_move(self, by: int) -> None:
+        """See `Pane`."""
+        start = self.last + (1 if by < 0 and self.selected is None else 0)
+        self.select((self.selected if self.selected is not None else start) + by)
+
+    def action_page(self, by: int) -> None:
+        """See `Pane`."""
+        self.scroll_rows(by * max(1, self.inner_height - 1))
+        if self._ends:
+            at = bisect_right(self._ends, self.top + self._base)
+            self.selected = self.last if self.following else self._first + at
+        self._drawn.clear()
+
+    def action_edge(self, to: int) -> None:
+        """See `Pane`."""
+        self.select(self.last if to > 0 else self._first)
+
+    def action_open(self) -> None:
+        """Open the selected entry, or the last one."""
+        if not self._ends:
+            return
+        number = self.selected if self.selected is not None else self.last
+        self.selected = number
+        self.open(self.entries()[number - self._first], number)
+
+    def on_click(self, event: events.Click) -> None:
+        """Select what was clicked; a second click opens it."""
+        index = self.top + event.y - 1
+        if not 0 <= index < self.row_count(self.inner_width, self.inner_height):
+            return
+        number = self._first + bisect_right(self._ends, index + self._base)
+        top, following = self.top, self.following
+        self.select(number)
+        self.top, self.following = top, following and number >= self.last
+        if event.chain > 1:
+            self.action_open()

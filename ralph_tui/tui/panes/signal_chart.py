@@ -1,0 +1,104 @@
+"""The control signal: chart, marks, legend; zoomed it explains its lines."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from ralph_tui.control import band_words
+from ralph_tui.state import RunState
+from ralph_tui.tui.chart import KINDS, plot, series_of
+from ralph_tui.tui.panes.pane import LinesPane, padded
+from ralph_tui.tui.spans import Line, cells
+from ralph_tui.tui.words import fraction
+
+LEGEND_ROWS = 9
+"""From this height on the legend has a row inside the frame."""
+EXPLAINED = (
+    ("▲ ◆", "an alarm rose at this iteration: warning, critical or emergency"),
+    ("★", "the best completion so far"),
+    (
+        "bands",
+        "of the output: from .3 on moderate, .5 significant, .7 critical",
+    ),
+)
+
+
+class SignalChart(LinesPane):
+    """Completion, error, integral mean and output over the iterations."""
+
+    key: ClassVar[str] = "signal"
+    heading: ClassVar[str] = "control signal"
+    digit: ClassVar[int] = 1
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`."""
+        return (state.control.revision, state.run.max_iterations, state.timeline.best_iteration)
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """See `LinesPane`."""
+        state = self.state
+        points = state.control.points
+        if not points:
+            return [[("no reading yet: the baseline is measured first", "dim")]]
+        words = self._explanation(width) if self.zoomed and height > 16 else []
+        legend = [self._legend(width)] if height >= LEGEND_ROWS else []
+        best = state.timeline.best_iteration if state.run.completions else None
+        lines = plot(
+            points,
+            state.control.marks,
+            width=width,
+            height=max(2, height - len(words) - len(legend)),
+            max_iterations=state.run.max_iterations,
+            best=best,
+        )
+        return [*lines, *legend, *words]
+
+    def headline(self, width: int) -> Line:
+        """See `Pane`; where rows are few the legend stands up here."""
+        if self.inner_height >= LEGEND_ROWS:
+            return []
+        full, lean = self._legend(10**6), self._legend(10**6, names=False)
+        fitting = [legend for legend in (full, lean) if cells(legend) <= width]
+        return fitting[0] if fitting else self._legend(width, names=False, band=False)
+
+    def _legend(self, width: int, *, names: bool = True, band: bool = True) -> Line:
+        spans: Line = []
+        for line in series_of(self.state.control.points):
+            if line.last is None:
+                continue
+            more: Line = [(f"{line.kind.sample}{line.kind.letter} ", f"{line.kind.style} strong")]
+            more += [(f"{line.kind.name} ", "dim")] if names else []
+            more.append((fraction(line.last), line.kind.style))
+            if line.kind.letter == "u" and band:
+                more.append((f" {self._band()}", "dim"))
+            if cells(spans) + cells(more) + 2 > width:
+                break
+            spans += ([("  ", "")] if spans else []) + more
+        return spans
+
+    def _band(self) -> str:
+        latest = self.state.control.latest
+        return band_words(latest.band, latest.completion) if latest is not None else ""
+
+    def _explanation(self, width: int) -> list[Line]:
+        rows: list[Line] = [[]]
+        for kind in KINDS:
+            rows.append(
+                [
+                    (f"{kind.sample * 3} {kind.letter}  ", f"{kind.style} strong"),
+                    (padded(kind.name, 12), kind.style),
+                    (kind.meaning, "dim"),
+                ]
+            )
+        rows += [[(padded(glyph, 7), "text"), (text, "dim")] for glyph, text in EXPLAINED]
+        return rows
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`."""
+        latest = self.state.control.latest
+        if latest is None:
+            return []
+        gains = (("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
+        spans: Line = [(latest.profile, "text")]
+        for name, value in gains:
+            spans += [(f" {name} ", "dim"), (fraction(value), "text")]
+        return spans

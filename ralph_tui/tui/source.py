@@ -1,0 +1,267 @@
+"""Where the cockpit's events come from. Live and replay differ here and nowhere else.
+
+Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touches a widget.
+"""
+
+import gc
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Protocol
+
+from ralph_tui.commands import Command
+from ralph_tui.events import Event
+from ralph_tui.state import RunState
+from ralph_tui.tui.keyframes import copied
+
+PER_POLL = 5000
+"""Events taken in at most per poll, so that a flood delays nobody's key."""
+LONGEST_GAP_S = 2.0
+"""Seconds of replay time that a silence lasts at most."""
+FRAME = 8192
+"""Events between two keyframes of a replay: what a jump has to fold at most."""
+SPEEDS = (1, 2, 4, 8, 16, 32, 64, 0)
+"""Replay speeds; 0 is instant: as fast as the screen can follow."""
+FIRST_SPEED = 8
+
+
+class Player(Protocol):
+    """What a scrubber may do with a recorded run."""
+
+    position: int
+    """How many events are applied, or are about to be."""
+    length: int
+    playing: bool
+    speed: int
+
+    @property
+    def marks(self) -> Sequence[tuple[int, str]]:
+        """Positions right after an alarm, with its severity."""
+        ...
+
+    def toggle(self) -> None:
+        """Play or hold; at the end, play from the start."""
+        ...
+
+    def seek(self, position: int) -> None:
+        """Go there at the next poll, and hold."""
+        ...
+
+    def step_iteration(self, direction: int) -> None:
+        """Go to where the next (1) or this or the last (-1) iteration starts."""
+        ...
+
+    def step_mark(self, direction: int) -> None:
+        """Go to the next (1) or the last (-1) alarm."""
+        ...
+
+    def change_speed(self, direction: int) -> None:
+        """Double (1) or halve (-1)."""
+        ...
+
+
+class Source(Protocol):
+    """Fills a `RunState`, and takes commands where there is somebody to obey them."""
+
+    live: bool
+    folder: Path | None
+    """The attempt's folder; None when there are no files to look at."""
+    note: str
+    """One sentence about the record itself, such as where it breaks off; mostly empty."""
+    player: Player | None
+    """The means to move in time; None for what happens now."""
+
+    def start(self) -> None:
+        """Begin to deliver; called once, before the first poll."""
+        ...
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """Bring the state up to date; `now` is monotonic. A jump back returns a new state."""
+        ...
+
+    def clock(self, state: RunState) -> datetime:
+        """The present of what is shown: ages are told against it."""
+        ...
+
+    def send(self, command: Command) -> None:
+        """Hand a wish to the engine, if there is one."""
+        ...
+
+    def stop(self) -> None:
+        """The screen is gone."""
+        ...
+
+
+def _wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Live:
+    """A run of this process: its engine's thread fills the deque, the UI thread empties it."""
+
+    live = True
+    player: Player | None = None
+
+    def __init__(
+        self,
+        inbox: deque[Event],
+        send: Callable[[Command], None],
+        folder: Path | None = None,
+        *,
+        wall_clock: Callable[[], datetime] = _wall_clock,
+    ) -> None:
+        self.folder = folder
+        self.note = ""
+        self._inbox = inbox
+        self._send = send
+        self._wall_clock = wall_clock
+
+    def start(self) -> None:
+        """See `Source`."""
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """See `Source`."""
+        inbox = self._inbox
+        for _ in range(min(len(inbox), PER_POLL)):
+            state.apply(inbox.popleft())
+        return state
+
+    def clock(self, state: RunState) -> datetime:
+        """See `Source`."""
+        return self._wall_clock()
+
+    def send(self, command: Command) -> None:
+        """See `Source`."""
+        self._send(command)
+
+    def stop(self) -> None:
+        """See `Source`."""
+
+
+class Replay:
+    """A recorded run; opens at its end, holding."""
+
+    live = False
+    player: Player | None
+
+    def __init__(
+        self, events: Sequence[Event], folder: Path | None = None, *, note: str = ""
+    ) -> None:
+        self.folder = folder
+        self.note = note
+        self.player = self
+        self.length = self.position = len(events)
+        self.playing = False
+        self.speed = FIRST_SPEED
+        self.marks: list[tuple[int, str]] = [
+            (index + 1, getattr(event, "severity", "warning"))
+            for index, event in enumerate(events)
+            if event.kind == "alarm_raised"
+        ]
+        self._events = events
+        self._applied = 0
+        self._frames: dict[int, RunState] = {}
+        gaps = ((b.at - a.at).total_seconds() for a, b in pairwise(events))
+        self._times = list(
+            accumulate((min(LONGEST_GAP_S, max(0.0, gap)) for gap in gaps), initial=0.0)
+        )
+        self._iterations = [
+            index + 1 for index, event in enumerate(events) if event.kind == "iteration_started"
+        ]
+        self._cursor = self._times[-1]
+        self._last: float | None = None
+
+    def start(self) -> None:
+        """See `Source`."""
+        # The events stay until the end; the collector need not walk them at every step.
+        gc.freeze()
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """See `Source`."""
+        passed, self._last = now - (self._last if self._last is not None else now), now
+        if self.playing:
+            self._play(passed)
+        state = self._nearest(state)
+        while self._applied < self.position:
+            frame = self._applied - self._applied % FRAME + FRAME
+            stop = min(self.position, frame)
+            for event in self._events[self._applied : stop]:
+                state.apply(event)
+            self._applied = stop
+            if stop == frame and frame not in self._frames:
+                self._frames[frame] = copied(state)
+                # One keyframe per poll: a long record is on screen at once and grows complete.
+                break
+        return state
+
+    def _nearest(self, state: RunState) -> RunState:
+        """The state to fold on from: this one, or a copy of a keyframe before the position."""
+        if self._applied <= self.position <= self._applied + FRAME:
+            return state
+        known = [frame for frame in self._frames if frame <= self.position]
+        frame = max(known, default=0)
+        if self._applied <= self.position and frame <= self._applied:
+            return state
+        self._applied = frame
+        return copied(self._frames[frame]) if frame else RunState()
+
+    def _play(self, passed: float) -> None:
+        if self.speed:
+            self._cursor += passed * self.speed
+            self.position = max(self.position, bisect_right(self._times, self._cursor))
+        else:
+            self.position += max(1, self.length // 60)
+        self.position = min(self.position, self.length)
+        if not self.speed and self.position:
+            self._cursor = self._times[self.position - 1]
+        if self.position == self.length:
+            self.playing = False
+
+    def clock(self, state: RunState) -> datetime:
+        """See `Source`."""
+        if not self._applied or not self.playing:
+            return state.at
+        beyond = self._cursor - self._times[self._applied - 1]
+        return state.at + timedelta(seconds=min(LONGEST_GAP_S, max(0.0, beyond)))
+
+    def send(self, command: Command) -> None:
+        """See `Source`; a record takes no commands."""
+
+    def stop(self) -> None:
+        """See `Source`."""
+
+    def toggle(self) -> None:
+        """See `Player`."""
+        if not self.playing and self.position == self.length:
+            self.seek(1)
+        self.playing = not self.playing and self.length > 0
+
+    def seek(self, position: int) -> None:
+        """See `Player`."""
+        self.playing = False
+        self.position = min(self.length, max(min(1, self.length), position))
+        self._cursor = self._times[self.position - 1] if self.position else 0.0
+
+    def step_iteration(self, direction: int) -> None:
+        """See `Player`."""
+        self._step(self._iterations, direction)
+
+    def step_mark(self, direction: int) -> None:
+        """See `Player`."""
+        self._step([position for position, _ in self.marks], direction)
+
+    def _step(self, stops: list[int], direction: int) -> None:
+        if direction > 0:
+            index = bisect_right(stops, self.position)
+            self.seek(stops[index] if index < len(stops) else self.length)
+        else:
+            index = bisect_left(stops, self.position) - 1
+            self.seek(stops[index] if index >= 0 else 1)
+
+    def change_speed(self, direction: int) -> None:
+        """See `Player`."""
+        index = SPEEDS.index(self.speed) + direction
+        self.speed = SPEEDS[min(len(SPEEDS) - 1, max(0, index))]

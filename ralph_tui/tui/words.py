@@ -1,0 +1,132 @@
+"""How the cockpit says numbers, times and states. Rule: pure functions of their arguments."""
+
+from datetime import datetime
+
+from ralph_tui.state import RunState
+
+PHASES = {
+    "starting": ("○", "starting"),
+    "thinking": ("◔", "between sessions"),
+    "waiting": ("◌", "waiting for the agent"),
+    "agent": ("●", "agent at work"),
+    "verifying": ("◐", "verifying"),
+    "paused": ("▮", "paused"),
+    "finished": ("■", "finished"),
+    "crashed": ("◆", "crashed"),
+}
+"""Phase: glyph and words."""
+
+SHORT_PHASES = {"thinking": "between", "waiting": "waiting", "agent": "agent"}
+
+OUTCOMES = {
+    "completed": ("✓", "good", "completed"),
+    "limit_reached": ("▲", "warn", "limit reached"),
+    "aborted": ("◆", "warn", "aborted"),
+    "failed": ("◆", "bad", "failed"),
+    "interrupted": ("▲", "warn", "interrupted"),
+}
+"""Outcome: glyph, style, words."""
+
+SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def duration(seconds: float) -> str:
+    """``5s``, ``1m 30s``, ``41m``, ``1h 30m``; seconds are told below ten minutes."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole}s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 10 and rest:
+        return f"{minutes}m {rest}s"
+    hours, minutes = divmod(minutes, 60)
+    if not hours:
+        return f"{minutes}m"
+    return f"{hours}h {minutes}m" if minutes else f"{hours}h"
+
+
+def short_duration(seconds: float) -> str:
+    """The largest unit alone: ``5s``, ``41m``, ``2h``, ``3d``."""
+    whole = max(0, int(seconds))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if whole >= size:
+            return f"{whole // size}{unit}"
+    return f"{whole}s"
+
+
+def since(then: datetime | None, now: datetime) -> str:
+    """How long ago, in one unit; ``—`` for never."""
+    return "—" if then is None else short_duration((now - then).total_seconds())
+
+
+def clock(at: datetime, *, seconds: bool = False) -> str:
+    """Local time of day."""
+    return at.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
+
+
+def tokens(count: int) -> str:
+    """``950``, ``12k``, ``1.2M``."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.0f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+def money(usd: float, *, known: bool = True, estimated: bool = False) -> str:
+    """``$1.82``, ``~$1.82`` for an estimate, ``—`` while nobody has told."""
+    return f"{'~' if estimated else ''}${usd:.2f}" if known else "—"
+
+
+def percent(points: float) -> str:
+    """Points as a reader wants them: 100 only when it is 100, tenths only near the end."""
+    if points >= 100:
+        return "100 %"
+    return f"{points:.1f} %" if points > 99 else f"{points:.0f} %"
+
+
+def fraction(value: float) -> str:
+    """A fraction with two digits and no leading zero: ``.26``, ``1.0``, ``-.12``."""
+    text = f"{value:.2f}"
+    if text in ("1.00", "-1.00"):
+        return text[:-1]
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def count(number: int, noun: str) -> str:
+    """``1 file``, ``3 files``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def spark(values: list[float], width: int) -> str:
+    """The last `width` values, 0-100, as a row of blocks."""
+    return "".join(
+        SPARKS[min(7, max(0, int(value / 100 * 8)))] for value in values[-width:] if width > 0
+    )
+
+
+def bar(part: float, width: int) -> str:
+    """A filled bar for a fraction 0-1: ``▰▰▰▱▱``."""
+    filled = round(min(1.0, max(0.0, part)) * width)
+    return "▰" * filled + "▱" * (width - filled)
+
+
+def context_level(filled: float) -> tuple[str, str]:
+    """Level word and style of a context window filled to this percentage."""
+    if filled >= 95:
+        return "L3", "bad"
+    if filled >= 85:
+        return "L2", "warn"
+    return ("L1", "warn") if filled >= 70 else ("L0", "dim")
+
+
+def cost(state: RunState) -> str:
+    """Dollars of the run so far."""
+    run = state.run
+    return money(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)
+
+
+def elapsed(state: RunState, now: datetime) -> float:
+    """Seconds since the run began, up to its end."""
+    if state.run.started_at is None:
+        return 0.0
+    return ((state.run.ended_at or now) - state.run.started_at).total_seconds()

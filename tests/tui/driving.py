@@ -1,0 +1,105 @@
+"""Driving the cockpit in tests: a frozen clock, conditions for sleeps, the screen as text."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from textual.pilot import Pilot
+
+from ralph_tui.commands import Command
+from ralph_tui.events import Event
+from ralph_tui.tui.app import CockpitApp
+from ralph_tui.tui.cockpit import CockpitScreen
+from ralph_tui.tui.source import Live, Replay, Source
+from tests.tui.make_run import STORIES
+
+
+class Stopwatch:
+    """Monotonic time that moves only when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Driver:
+    """An app under test and what it was given."""
+
+    def __init__(self, source: Source, **options: Any) -> None:
+        self.watch = Stopwatch()
+        self.sent: list[Command] = []
+        self.inbox: deque[Event] = deque()
+        self.app = CockpitApp(source, monotonic=self.watch, **options)
+        self.pilot: Pilot[int]
+
+    @property
+    def cockpit(self) -> CockpitScreen:
+        return next(s for s in self.app.screen_stack if isinstance(s, CockpitScreen))
+
+    def text(self) -> list[str]:
+        """The rows of the screen as they are seen."""
+        return [strip.text for strip in self.app.screen._compositor.render_strips()]
+
+    async def until(self, condition: Callable[[], object], timeout: float = 10.0) -> None:
+        """Wait for a condition, letting the app work."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, "\n".join(["still not so:", *self.text()])
+            await self.pilot.pause()
+
+    async def sees(self, text: str) -> None:
+        """Wait for a text to stand on the screen."""
+        await self.until(lambda: text in "\n".join(self.text()))
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, long enough after whatever opened last."""
+        for key in keys:
+            self.watch.now += 3.0
+            await self.pilot.press(key)
+            await self.pilot.pause()
+
+
+def live(events: Sequence[Event], **options: Any) -> Driver:
+    """A driver of a live run that has come this far; `sent` collects its commands."""
+    now = events[-1].at + timedelta(seconds=3)
+    inbox = deque(events)
+    sent: list[Command] = []
+    driver = Driver(Live(inbox, sent.append, wall_clock=lambda: now), **options)
+    driver.sent, driver.inbox = sent, inbox
+    return driver
+
+
+def replay(events: Sequence[Event], **options: Any) -> Driver:
+    """A driver of a recorded run."""
+    return Driver(Replay(events, note=options.pop("note", "")), **options)
+
+
+def drive(
+    driver: Driver,
+    scenario: Callable[[Driver], Awaitable[None]],
+    size: tuple[int, int] = (80, 24),
+) -> Driver:
+    """Run a scenario in the app; anything that goes wrong in the app fails the test."""
+
+    async def run() -> None:
+        async with driver.app.run_test(size=size, notifications=True) as pilot:
+            driver.pilot = pilot
+            await driver.until(lambda: driver.cockpit.state.run.started)
+            await pilot.pause()
+            await scenario(driver)
+
+    task: Coroutine[Any, Any, None] = run()
+    asyncio.run(task)
+    return driver
+
+
+@cache
+def story(name: str) -> list[Event]:
+    """The events of a named story."""
+    return STORIES[name]()

@@ -1,0 +1,172 @@
+"""The header answers its questions at every width, and never wraps."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.events import (
+    ReadingTaken,
+    RunStarted,
+    SessionDescribed,
+    StepEntered,
+    UsageReported,
+)
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.header import header_lines
+from ralph_tui.tui.spans import cells
+from ralph_tui.tui.verdict import verdict
+from ralph_tui.tui.words import context_level, duration, fraction, money, percent, short_duration
+from tests.tui.make_run import START, STORIES, Recorder
+
+ANY = (
+    st.text(max_size=80) | st.just("日本語" * 40) | st.just("[/foo]" * 9) | st.just("e\u0301" * 90)
+)
+
+
+@given(
+    width=st.integers(1, 200),
+    objective=ANY,
+    model=ANY,
+    mode=ANY,
+    step=ANY,
+    tokens=st.integers(0, 10**12),
+    cost=st.none() | st.floats(0, 10**9),
+    completion=st.floats(0, 100),
+    seconds=st.integers(-5, 10**8),
+)
+def test_no_text_at_any_width_makes_it_wrap(
+    width: int,
+    objective: str,
+    model: str,
+    mode: str,
+    step: str,
+    tokens: int,
+    cost: float | None,
+    completion: float,
+    seconds: int,
+) -> None:
+    run = Recorder(10, objective=objective, agent=model)
+    run.baseline(3)
+    run.open(1)
+    for event in (
+        SessionDescribed(iteration=1, model=model, permission_mode=mode),
+        StepEntered(iteration=1, step=10, name=step),
+        UsageReported(
+            iteration=1, tokens=tokens, cost_usd=cost, context_tokens=tokens, context_window=1000
+        ),
+        ReadingTaken(
+            iteration=1, completion=completion, source="tests", passed=tokens, total=tokens
+        ),
+    ):
+        run.add(event)
+    state = RunState().apply_all(run.events)
+    for line in header_lines(state, run.at + timedelta(seconds=seconds), width):
+        assert cells(line) == width
+        assert "\n" not in "".join(text for text, _ in line)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("name", ["running", "stuck", "paused", "empty", "crashed", "regressing"])
+def test_every_story_fits(name: str, width: int) -> None:
+    events = STORIES[name]()
+    state = RunState().apply_all(events)
+    assert all(cells(row) == width for row in header_lines(state, events[-1].at, width))
+
+
+def header(name: str, width: int) -> str:
+    events = STORIES[name]()
+    state = RunState().apply_all(events)
+    rows = header_lines(state, events[-1].at + timedelta(seconds=3), width)
+    return "\n".join("".join(text for text, _ in row) for row in rows)
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_it_answers_every_question(width: int) -> None:
+    text = header("running", width)
+    for answer in ("Fix the failing parser tests", "7/12", "agent", "10", "48 %", "32/66", "tests"):
+        assert answer in text, text
+    for answer in ("3s", "9s", "1m", "$1.86", "990k", "L0", "68", "21m", "▂▂▂▂▄"):
+        assert answer in text, text
+
+
+def test_what_may_do_everything_is_never_hidden() -> None:
+    assert "skip permissions" in header("regressing", 80)
+
+
+def test_denied_tools_are_counted() -> None:
+    assert "1 denied" in header("oscillating", 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("running", "slow: about"),
+        ("steady", "completed: the completion command passed"),
+        ("stuck", "limit reached: 10 of 10 iterations are used"),
+        ("oscillating", "oscillating: "),
+        ("regressing", "regressing: "),
+        ("paused", "paused: the loop waits for you"),
+        ("empty", "starting: measuring"),
+        ("crashed", "crashed: KeyError"),
+    ],
+)
+def test_the_verdict_says_what_the_owner_should_know_first(name: str, says: str) -> None:
+    events = STORIES[name]()
+    assert verdict(RunState().apply_all(events), events[-1].at).text.startswith(says)
+
+
+def test_a_silent_agent_is_told_about() -> None:
+    run = Recorder(10)
+    run.baseline(0)
+    run.open(1)
+    state = RunState().apply_all(run.events)
+    assert verdict(state, run.at + timedelta(seconds=60)).word != "QUIET"
+    assert "no output for 4m" in verdict(state, run.at + timedelta(seconds=250)).text
+
+
+def test_a_state_without_events_has_a_verdict() -> None:
+    assert verdict(RunState(), START).text == "waiting for the first event"
+
+
+def test_a_fast_run_is_on_track() -> None:
+    run = Recorder(10, objective=RunStarted.__name__)
+    run.baseline(0)
+    run.iterations(20, 40, 60)
+    state = RunState().apply_all(run.events)
+    assert verdict(state, run.at).text == "on track: about 2 more iterations"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "long", "short"),
+    [
+        (0, "0s", "0s"),
+        (59.9, "59s", "59s"),
+        (90, "1m 30s", "1m"),
+        (2460, "41m", "41m"),
+        (5400, "1h 30m", "1h"),
+        (7200, "2h", "2h"),
+        (-3, "0s", "0s"),
+        (300_000, "83h 20m", "3d"),
+    ],
+)
+def test_durations(seconds: float, long: str, short: str) -> None:
+    assert (duration(seconds), short_duration(seconds)) == (long, short)
+
+
+def test_numbers() -> None:
+    assert [percent(p) for p in (0, 48.4, 99.4, 99.9, 100)] == [
+        "0 %",
+        "48 %",
+        "99.4 %",
+        "99.9 %",
+        "100 %",
+    ]
+    assert [fraction(f) for f in (0.26, 1.0, -0.12, 0.0)] == [".26", "1.0", "-.12", ".00"]
+    assert [money(1.819), money(1, estimated=True), money(0, known=False)] == [
+        "$1.82",
+        "~$1.00",
+        "—",
+    ]
+    assert [context_level(p)[0] for p in (69.9, 70, 85, 95)] == ["L0", "L1", "L2", "L3"]

@@ -1,0 +1,214 @@
+"""What single panes do: selecting, opening, following, reading."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.events import AgentSpoke, Event, PromptPrepared, ToolFinished, ToolStarted
+from ralph_tui.state import RunState
+from ralph_tui.state.agent import KEPT_ROWS
+from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.panes.agent import AgentPane
+from ralph_tui.tui.panes.prompt import read_inside
+from ralph_tui.tui.panes.timeline import Timeline, stops_of, track
+from ralph_tui.tui.source import Live
+from ralph_tui.tui.spans import cells
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.make_run import START, flood, running, stuck
+
+
+def agent(driver: Driver) -> AgentPane:
+    pane = driver.cockpit.panes["agent"]
+    assert isinstance(pane, AgentPane)
+    return pane
+
+
+def said(number: int, first: int = 1) -> list[Event]:
+    return [
+        AgentSpoke(
+            seq=first + k, at=START + timedelta(seconds=k), iteration=1, text=f"word {first + k}"
+        )
+        for k in range(number)
+    ]
+
+
+def test_an_entry_of_the_log_opens_its_evidence() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("2", "home")
+        await driver.press("down", "down", "enter")
+        assert isinstance(driver.app.screen, Detail)
+        await driver.sees("STUCK")
+        await driver.sees("recommended: pivot_strategy")
+        await driver.press("escape")
+        assert driver.cockpit.panes["log"].has_focus
+
+    drive(live(story("stuck")[:-1]), look)
+
+
+def test_the_agent_follows_until_somebody_scrolls_up() -> None:
+    async def look(driver: Driver) -> None:
+        pane = agent(driver)
+        driver.inbox.extend(said(50))
+        await driver.sees("word 50")
+        await driver.sees("following")
+        await driver.press("up", "pageup")
+        assert not pane.following
+        top = pane.top
+        driver.inbox.extend(said(20, 51))
+        await driver.sees("20 new")
+        assert pane.top == top
+        await driver.press("end")
+        await driver.sees("word 70")
+        await driver.sees("following")
+
+    drive(live(running()), look)
+
+
+def test_what_is_read_stays_in_view_while_the_head_is_dropped() -> None:
+    async def look(driver: Driver) -> None:
+        pane = agent(driver)
+        driver.inbox.extend(said(KEPT_ROWS))
+        await driver.until(lambda: driver.cockpit.state.agent.first > 0)
+        await driver.press("pageup", "pageup", "pageup")
+        words = [row[:-1] for row in driver.text() if "word" in row]
+        driver.inbox.extend(said(500, KEPT_ROWS + 1))
+        await driver.sees("500 new")
+        assert [row[:-1] for row in driver.text() if "word" in row] == words
+        assert len(pane._ends) == KEPT_ROWS
+        driver.inbox.extend(said(3 * KEPT_ROWS, KEPT_ROWS + 501))
+        await driver.until(lambda: not driver.inbox)
+        await driver.press("home", "end")
+        await driver.sees(f"word {4 * KEPT_ROWS + 500}")
+
+    drive(live(running()), look)
+
+
+def test_a_tool_call_expands_and_grows_when_it_answers() -> None:
+    async def look(driver: Driver) -> None:
+        pane = agent(driver)
+        driver.inbox.append(
+            ToolStarted(seq=1, at=START, iteration=7, tool_id="x", tool="Bash", summary="make all")
+        )
+        await driver.sees("make all")
+        await driver.press("up", "down", "enter")
+        await driver.sees("▾ Bash")
+        rows = pane.row_count(pane.inner_width, pane.inner_height)
+        driver.inbox.append(
+            ToolFinished(
+                seq=2, at=START, iteration=7, tool_id="x", ok=False, summary="exit 2", duration_s=9
+            )
+        )
+        await driver.sees("✗ exit 2 · 9s")
+        assert pane.row_count(pane.inner_width, pane.inner_height) == rows + 1
+        await driver.press("enter")
+        await driver.sees("▸ Bash")
+
+    drive(live(running()), look)
+
+
+def test_a_jump_in_time_follows_again() -> None:
+    async def look(driver: Driver) -> None:
+        pane = agent(driver)
+        await driver.press("6", "pageup")
+        assert not pane.following
+        await driver.press("comma")
+        await driver.until(lambda: pane.following)
+
+    drive(replay(stuck()), look)
+
+
+def test_the_timeline_tells_about_the_selected_point() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("3")
+        await driver.sees("iteration 7")
+        await driver.press("shift+left")
+        await driver.sees("+26 points  22 → 48 %")
+        await driver.press("end")
+        await driver.sees("checkpoint 3 by key")
+        await driver.sees("before the rewrite of groups")
+        await driver.press("home")
+        await driver.sees("baseline")
+
+    drive(live(running()), look)
+
+
+def test_the_timeline_knows_alarms_and_the_best() -> None:
+    state = RunState().apply_all(stuck())
+    glyphs = [stop.glyph for stop in stops_of(state)]
+    assert "▲" in glyphs
+    assert "◆" in glyphs
+    assert glyphs.count("★") == 1
+
+
+@pytest.mark.parametrize("width", range(8, 120, 7))
+def test_the_track_shows_the_selected_point_at_any_width(width: int) -> None:
+    stops = stops_of(RunState().apply_all(stuck()))
+    for selected in range(len(stops)):
+        line = track(stops, selected, width, marked=True)
+        assert cells(line) <= width
+        assert any("badge" in style for _, style in line)
+
+
+def test_the_timeline_selection_survives_the_run_going_on() -> None:
+    async def look(driver: Driver) -> None:
+        pane = driver.cockpit.panes["timeline"]
+        assert isinstance(pane, Timeline)
+        await driver.press("3", "home")
+        driver.inbox.extend(running()[-3:])
+        await driver.until(lambda: not driver.inbox)
+        assert pane.current == 0
+
+    drive(live(running()), look)
+
+
+def test_the_prompt_is_read_from_the_attempts_folder(tmp_path: Path) -> None:
+    (tmp_path / "prompt.md").write_text("# Objective\n[/foo] \x1b[31mdo it\n")
+    events = [
+        *running(),
+        PromptPrepared(seq=999, at=START, iteration=7, path="prompt.md", characters=7),
+    ]
+
+    async def look(driver: Driver) -> None:
+        await driver.press("P")
+        await driver.sees("[/foo] do it")
+        await driver.press("escape")
+
+    driver = live(events)
+    source = driver.app.source
+    assert isinstance(source, Live)
+    source.folder = tmp_path
+    drive(driver, look)
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret", "/etc/passwd", "link", "a\0b", "missing", "x" * 5000]
+)
+def test_a_prompt_outside_its_folder_is_not_opened(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "attempt"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "secret")
+    text, problem = read_inside(folder, name)
+    assert text == ""
+    assert problem
+
+
+def test_a_flood_of_rows_is_kept_up_with() -> None:
+    async def look(driver: Driver) -> None:
+        driver.inbox.extend(event for event in list(flood(3000))[40:])
+        await driver.until(lambda: not driver.inbox)
+        await driver.sees("following")
+        assert len(driver.cockpit.state.agent.rows) <= KEPT_ROWS
+
+    drive(live(running()), look, (140, 45))
+
+
+def test_nothing_is_drawn_when_nothing_changed() -> None:
+    async def look(driver: Driver) -> None:
+        versions = {name: pane.version for name, pane in driver.cockpit.panes.items()}
+        for _ in range(20):
+            driver.cockpit.tick()
+        assert {name: pane.version for name, pane in driver.cockpit.panes.items()} == versions
+
+    drive(live(running()), look, (140, 45))

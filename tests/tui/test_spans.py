@@ -1,0 +1,72 @@
+"""Text on cells: nothing is ever wider than asked for."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from ralph_tui.tui.panes.files import tail
+from ralph_tui.tui.spans import cells, clip, clip_line, flat, spread, wrap
+
+NASTY = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("日本👩🚀é e\u0301[]/ \t")),
+    max_size=60,
+)
+LINES = st.lists(st.tuples(NASTY.map(flat), st.sampled_from(["", "dim"])), max_size=6)
+WIDTHS = st.integers(0, 60)
+
+
+@given(NASTY.map(flat), WIDTHS)
+def test_clip_fits(text: str, width: int) -> None:
+    assert cell_len(clip(text, width)) <= width
+
+
+@given(NASTY.map(flat))
+def test_clip_leaves_what_fits(text: str) -> None:
+    assert clip(text, cell_len(text) + 1) == text
+
+
+@given(LINES, WIDTHS)
+def test_clip_line_fits(line: list[tuple[str, str]], width: int) -> None:
+    assert cells(clip_line(line, width)) <= width
+
+
+@given(LINES, LINES, st.integers(1, 80))
+def test_spread_fills_exactly(
+    left: list[tuple[str, str]], right: list[tuple[str, str]], width: int
+) -> None:
+    assert cells(spread(left, right, width)) <= width
+
+
+@given(NASTY, st.integers(2, 40), st.integers(1, 5))
+def test_wrap_fits(text: str, width: int, limit: int) -> None:
+    rows = wrap(text, width, limit)
+    assert 1 <= len(rows) <= limit
+    assert all(cell_len(row) <= width for row in rows)
+
+
+def test_wrap_loses_no_word_and_marks_a_cut() -> None:
+    text = "the quick brown fox jumps over the lazy dog"
+    assert " ".join(wrap(text, 12, 99)).split() == text.split()
+    assert wrap(text, 12, 2)[-1].endswith("…")
+    assert not wrap("short", 12, 2)[-1].endswith("…")
+
+
+def test_a_megabyte_costs_what_a_screenful_costs() -> None:
+    long = "日本語 text " * 100_000
+    began = time.perf_counter()
+    for _ in range(20):
+        clip(flat(long), 80)
+        wrap(long, 80, 6)
+        clip_line([(long, ""), (long, "dim")], 80)
+    assert time.perf_counter() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("path", "width", "shown"),
+    [("a/b.py", 20, "a/b.py"), ("deep/er/still/file.py", 14, "…/file.py"), ("x" * 30, 5, "xxxx…")],
+)
+def test_the_end_of_a_path_is_kept(path: str, width: int, shown: str) -> None:
+    assert tail(path, width) == shown
