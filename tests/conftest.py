@@ -32,6 +32,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # At once, not in a fixture: Textual reads some of these while tests are collected.
 for _name in list(os.environ):
+    if _name == "TEXTUAL_SNAPSHOT_TEMPDIR":  # its plugin has just set it
+        continue
     if _name in FOREIGN or _name.startswith(FOREIGN_PREFIXES):
         del os.environ[_name]
 os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}

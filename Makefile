@@ -1,0 +1,94 @@
+# ralph-tui. `make demo` shows it, `make test` tests it, `make help` names the rest.
+# Everything is installed into .venv; outside of this folder only pip writes, its download cache.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+ARGS ?=
+WORKERS ?= auto
+
+export PIP_NO_INPUT := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONNOUSERSITE := 1
+unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX
+
+PIP := $(PY) -m pip install --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo run test check bench snapshots screenshots lock clean
+
+help: ## name the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+demo: $(VENV)/.runtime ## a real loop on the sample project (ARGS="--scenario stuck --fast")
+	@$(BIN)/ralph-tui demo $(ARGS)
+
+run: $(VENV)/.runtime ## ralph-tui run, with ARGS='"Fix the tests" -c "pytest -q" ...'
+	@$(BIN)/ralph-tui run $(ARGS)
+
+setup: $(VENV)/.dev ## everything that working on ralph-tui needs
+
+test: $(VENV)/.dev ## all tests (ARGS="-k journal", WORKERS=1 for one process)
+	@$(PY) -m pytest -n $(WORKERS) -rs $(ARGS)
+
+check: $(VENV)/.dev ## lint, format, types, import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## measure the budgets
+	@$(PY) -m bench $(ARGS)
+
+snapshots: $(VENV)/.dev ## take the screens anew; look at each before you commit it
+	@$(PY) -m pytest tests/tui --snapshot-update $(ARGS)
+
+screenshots: $(VENV)/.dev ## the README's pictures
+	@$(PY) -m screenshots.make $(ARGS)
+
+# The newest versions that pyproject.toml allows and a clean environment resolves to.
+lock: ## write requirements*.lock anew
+	@set -e; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	$(find_python); "$$python" -m venv "$$tmp/venv"; \
+	for extra in "" "dev"; do \
+	  "$$tmp/venv/bin/python" -m pip install --quiet ".$${extra:+[$$extra]}"; \
+	  file=requirements$${extra:+-$$extra}.lock; \
+	  { echo "# Exact versions that the tests passed with; written by 'make lock', not by hand."; \
+	    "$$tmp/venv/bin/python" -m pip freeze --exclude ralph-tui; } > "$$tmp/lock"; \
+	  cp "$$tmp/lock" "$$file"; echo "wrote $$file"; \
+	done
+
+clean: ## back to a fresh clone: .venv, caches and build products go
+	@rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	  .import_linter_cache snapshot_report.html
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Sets $$python to the first interpreter that is new enough.
+define find_python
+python=; for name in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14; do \
+  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+  then python=$$name; break; fi; done; \
+if [ -z "$$python" ]; then \
+  echo "ralph-tui needs Python 3.11 or newer: install it, or name it with make PYTHON=..." >&2; \
+  exit 1; fi; \
+if ! "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then \
+  version=$$("$$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); \
+  echo "$$version lacks its venv module: install the package $$version-venv (Debian, Ubuntu)" >&2; \
+  exit 1; fi
+endef
+
+# A stamp is newer than what it was made from: the second `make` installs nothing.
+$(VENV)/.made:
+	@set -e; $(find_python); \
+	echo "setting up in $(VENV), once: this takes about half a minute" >&2; \
+	"$$python" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.made requirements.lock pyproject.toml
+	@$(PIP) -r requirements.lock
+	@$(PIP) --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
+	@$(PIP) -r requirements-dev.lock
+	@touch $@

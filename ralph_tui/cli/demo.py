@@ -1,0 +1,70 @@
+"""``ralph-tui demo``: the main job on the embedded sample project; no account, no network."""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.cli.run import add_front
+from ralph_tui.cli.settings import add_settings, load_settings
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="see it work on an embedded sample project",
+        description="Runs a scripted agent on a copy of an embedded project. The agent's edits, "
+        "the tests and the measurements are real.",
+    )
+    parser.add_argument(
+        "--scenario",
+        metavar="NAME",
+        default="steady",
+        help="steady (default), stuck, oscillating, regressing",
+    )
+    parser.add_argument("--fast", action="store_true", help="seconds instead of a minute")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="work in FOLDER (new or empty) and leave it there"
+    )
+    add_front(parser)
+    add_settings(parser, agent=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run it to its end; the exit code tells the outcome."""
+    from ralph_tui import demo
+    from ralph_tui.cli.front import Front, show_run
+    from ralph_tui.cli.launch import Order, launched
+
+    demo.command(args.scenario)
+    loaded = load_settings(args, None)
+    settings = loaded.settings.model_copy(
+        update={"agent": loaded.settings.agent.model_copy(update={"name": "demo"})}
+    )
+    order = Order(
+        demo.OBJECTIVE,
+        demo.completion_command(),
+        settings,
+        scenario=args.scenario,
+        fast=args.fast,
+    )
+    with tempfile.TemporaryDirectory(
+        prefix="ralph-tui-demo-", ignore_cleanup_errors=True
+    ) as scratch:
+        folder = _folder(args.keep) if args.keep else Path(scratch) / "calculator"
+        demo.prepare(folder)
+        front = Front(
+            args.headless, args.json, order.settings.ui.theme, lasting=args.keep is not None
+        )
+        with launched(folder, order) as launch:
+            return show_run(launch, front)
+
+
+def _folder(name: str) -> Path:
+    from ralph_tui.errors import UsageError
+
+    folder = Path(name).expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder: name a new or an empty one")
+    return folder

@@ -1,0 +1,147 @@
+"""`ralph-tui lab`: what controller and overseer would do with a series of readings."""
+
+import argparse
+import json
+import math
+import os
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from ralph_tui.lab import Row
+
+MOST_READINGS = 100_000
+LISTED = 6
+"""Interventions that the closing sentence names one by one."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "lab",
+        help="what controller and overseer would do with any series of readings",
+        description="Feed a series of completion readings to the controller and the overseer.",
+    )
+    parser.add_argument(
+        "--progress", metavar="10,20,...", help="completion after each iteration, points 0-100"
+    )
+    parser.add_argument(
+        "--baseline", default="0", metavar="POINTS", help="completion before iteration 1 (0)"
+    )
+    parser.add_argument("--max-iterations", metavar="N", help="the iteration budget (10)")
+    parser.add_argument(
+        "--tests", default="0", metavar="N", help="tests or plan items; 0 when unknown (0)"
+    )
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="any setting, such as control.patience=2",
+    )
+    parser.add_argument("--json", action="store_true", help="print one object per iteration")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the simulation; raises ``UsageError`` for input that says nothing."""
+    from ralph_tui.config import load
+    from ralph_tui.lab import simulate
+    from ralph_tui.records.worktree import worktree_root
+
+    flags = {"limits.max_iterations": args.max_iterations}
+    settings = load(worktree_root(Path.cwd()), flags, os.environ, args.settings).settings
+    most = settings.limits.max_iterations
+    rows = simulate(
+        _series(args.progress or ""),
+        baseline=_points("--baseline", args.baseline),
+        max_iterations=most,
+        tests=_tests(args.tests),
+        control=settings.control,
+        oversight=settings.oversight,
+    )
+    print(_as_json(rows) if args.json else _as_table(rows, most))
+    return 0
+
+
+def _series(text: str) -> list[float]:
+    if not text.strip():
+        raise UsageError("The lab needs readings: pass them as --progress 10,20,30.")
+    values = text.split(",")
+    if len(values) > MOST_READINGS:
+        raise UsageError(f"--progress takes at most {MOST_READINGS} readings, not {len(values)}.")
+    return [_points("--progress", value) for value in values]
+
+
+def _points(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 100:
+        raise UsageError(f"{option} takes points from 0 to 100, not {_shown(text)}: mend it.")
+    return abs(value)
+
+
+def _tests(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise UsageError(
+            f"--tests takes a whole number, 0 when it is unknown, not {_shown(text)}: mend it."
+        )
+    return value
+
+
+def _shown(text: str) -> str:
+    from ralph_tui.text import clip, one_line
+
+    return f"“{clip(one_line(text.strip()), 40)}”" if text.strip() else "nothing"
+
+
+def _as_json(rows: "list[Row]") -> str:
+    return "[\n" + ",\n".join(json.dumps(asdict(row)) for row in rows) + "\n]"
+
+
+def _as_table(rows: "list[Row]", most: int) -> str:
+    from ralph_tui.control import band_words
+    from ralph_tui.text import clip
+
+    lines = ["  it   done    pace      D  output  band             profile      level, seen"]
+    for row in rows:
+        seen = ", ".join(row.detections or [alarm.lower() for alarm in row.alarms])
+        note = " ".join(part for part in (row.intervention, seen) if part)
+        lines.append(
+            f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
+            f"  {row.derivative:+5.2f}  {row.output:6.3f}"
+            f"  {band_words(row.band, row.completion):15}  {row.profile:11}"
+            f"  {clip(note, 34)}".rstrip()
+        )
+    return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most), 80)])
+
+
+def _verdict(rows: "list[Row]", most: int) -> str:
+    """One sentence: how far it went, and who stepped in."""
+    done = next((row for row in rows if row.completion >= 1), None)
+    top = max(rows, key=lambda row: row.completion)
+    if done:
+        outcome = f"Complete at iteration {done.iteration} of {most}"
+    else:
+        outcome = (
+            f"Best {100 * top.completion:.4g} % at iteration {top.iteration}, "
+            f"not complete after {len(rows)} of {most} iterations"
+        )
+    acts = [row for row in rows if row.intervention in ("REDIRECT", "PAUSE", "ABORT")]
+    if not acts:
+        return f"{outcome}; the overseer does not step in."
+    named = [f"{row.intervention} at {row.iteration}" for row in acts[:LISTED]]
+    if len(acts) > LISTED:
+        named.append(f"and {len(acts) - LISTED} more")
+    return f"{outcome}; the overseer steps in: {', '.join(named)}."

@@ -1,0 +1,111 @@
+"""A run as plain lines, for pipes, CI and logs: one line per fact that a human would want."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from ralph_tui.cli.words import duration, money
+from ralph_tui.events import Event
+from ralph_tui.text import clip, one_line
+
+WIDTH = 160
+"""A line is cut here; the journal has the rest."""
+
+
+def _run_started(e: Any) -> str:
+    return f"run {e.task}/{e.attempt}: {e.objective}"
+
+
+def _iteration_started(e: Any) -> str:
+    return f"iteration {e.iteration}/{e.max_iterations}"
+
+
+def _gate_finished(e: Any) -> str:
+    if e.error:
+        return f"gate    {e.error}"
+    word = "passed" if e.ok else ("ran out of time" if e.timed_out else f"exit {e.exit_code}")
+    counts = "" if e.passed is None else f", {e.passed}/{e.total} tests pass"
+    return f"gate    {word}{counts} ({duration(e.duration_s)})"
+
+
+def _reading_taken(e: Any) -> str:
+    where = "baseline" if e.iteration == 0 else f"after iteration {e.iteration}"
+    held = ", held" if e.held else ""
+    return f"reading {e.completion:.1f} % {where} (from {e.source}{held})"
+
+
+def _signal_computed(e: Any) -> str:
+    return (
+        f"control output {e.output:.2f} {e.band.replace('_', ' ')} · {e.profile} "
+        f"kp {e.kp:.2f} ki {e.ki:.2f} kd {e.kd:.2f} · urgency {e.urgency}"
+    )
+
+
+def _tool_finished(e: Any) -> str | None:
+    return None if e.ok else f"agent   ✗ {e.summary}"
+
+
+def _session_finished(e: Any) -> str:
+    cost = "" if e.cost_usd is None else f", {money(e.cost_usd)}"
+    why = f": {e.reason}" if e.reason else ""
+    return f"agent   {e.outcome} in {duration(e.duration_s)}, {e.tool_calls} tool calls{cost}{why}"
+
+
+def _files_changed(e: Any) -> str | None:
+    if e.live:
+        return None
+    files = ", ".join(f"{t.category} {t.files} +{t.added} −{t.removed}" for t in e.totals)
+    return f"files   {files or 'nothing changed'}"
+
+
+def _checkpoint(e: Any) -> str | None:
+    return f"checkpoint {e.number} ({e.trigger})" if e.trigger in ("timer", "key") else None
+
+
+def _run_finished(e: Any) -> str:
+    return (
+        f"{e.outcome.replace('_', ' ')}: {e.reason} · {e.iterations} iterations, "
+        f"{e.completion:.1f} %, {duration(e.duration_s)}"
+    )
+
+
+LINES: dict[str, Callable[[Any], str | None]] = {
+    "run_started": _run_started,
+    "iteration_started": _iteration_started,
+    "gate_finished": _gate_finished,
+    "reading_taken": _reading_taken,
+    "signal_computed": _signal_computed,
+    "alarm_raised": lambda e: f"alarm   {e.severity} {e.alarm}: {e.reason}",
+    "alarm_cleared": lambda e: f"alarm   {e.alarm} cleared",
+    "agent_spoke": lambda e: f"agent   {e.text}",
+    "tool_started": lambda e: f"agent   ▸ {e.tool} {e.summary}",
+    "tool_finished": _tool_finished,
+    "tool_denied": lambda e: f"agent   {e.tool} denied: {e.message}",
+    "session_finished": _session_finished,
+    "files_changed": _files_changed,
+    "checkpoint_captured": _checkpoint,
+    "guidance_queued": lambda e: f"guidance queued: {e.text}",
+    "guidance_delivered": lambda e: f"guidance delivered into the {e.into}",
+    "paused": lambda e: "paused: waiting for you",
+    "unpaused": lambda e: f"goes on, said {e.by}",
+    "stop_requested": lambda e: f"stopping {e.mode.replace('_', ' ')}, asked by {e.by}",
+    "abort_requested": lambda e: f"aborting, asked by {e.by}",
+    "command_refused": lambda e: f"{e.command}: {e.reason}",
+    "noticed": lambda e: f"{e.level:7} {e.text}",
+    "journal_restored": lambda e: "warn    the journal had been deleted; it was written again",
+    "run_finished": _run_finished,
+    "run_crashed": lambda e: f"crashed: {e.error}",
+}
+
+
+def plain_line(event: Event) -> str | None:
+    """The line for an event, local time first; None for those that only a screen shows."""
+    word = LINES.get(event.kind)
+    text = word(event) if word else None
+    if text is None:
+        return None
+    return f"{_clock(event.at)} {clip(one_line(text), WIDTH)}"
+
+
+def _clock(moment: datetime) -> str:
+    return moment.astimezone().strftime("%H:%M:%S")

@@ -1,0 +1,27 @@
+"""``ralph-tui replay``: a past run on the same screen."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("replay", help="watch a past run again")
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+    )
+    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
+    from ralph_tui.cli.front import show_recording
+    from ralph_tui.records.journal import read_journal
+    from ralph_tui.records.runs import resolve_run
+    from ralph_tui.records.worktree import worktree_root
+
+    found = resolve_run(worktree_root(Path.cwd()), args.run)
+    recording = read_journal(found.journal)
+    return show_recording(recording, headless=args.headless, as_json=args.json)

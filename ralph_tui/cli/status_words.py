@@ -1,0 +1,123 @@
+"""A status as a paragraph and as a line. Foreign text in it was cleaned when it was recorded;
+
+a status file is a file all the same, so it passes the door once more.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ralph_tui.cli.words import duration, money
+from ralph_tui.text import clip, one_line
+
+GLYPHS = {
+    "completed": "✓",
+    "limit_reached": "▲",
+    "aborted": "✗",
+    "failed": "✗",
+    "interrupted": "■",
+    "died": "✗",
+    "paused": "‖",
+}
+PHASES = {
+    "starting": "starting",
+    "thinking": "between sessions",
+    "waiting": "waiting for the agent",
+    "agent": "agent at work",
+    "verifying": "verifying",
+    "paused": "paused",
+    "died": "died",
+    "crashed": "crashed",
+}
+
+
+def status_line(status: dict[str, Any]) -> str:
+    """One line of at most about 60 columns, for a status bar."""
+    state = status["outcome"] or status["phase"]
+    glyph = GLYPHS.get(state, "●")
+    done = "—" if status["completion"] is None else f"{status['completion']:.0f} %"
+    words = status["outcome"] or PHASES.get(status["phase"], status["phase"])
+    alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] else ""
+    line = (
+        f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
+        f"{words.replace('_', ' ')}{alarms}"
+    )
+    return one_line(line)
+
+
+def status_text(status: dict[str, Any]) -> str:
+    """A few lines for a person."""
+    rows = [
+        ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
+        ("state", _state(status)),
+        ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
+        ("completion", _completion(status)),
+        ("control", _control(status)),
+        ("cost", _cost(status)),
+        ("time", _time(status)),
+        ("last", _last(status)),
+    ]
+    return "\n".join(f"{name:<11} {one_line(text)}" for name, text in rows if text)
+
+
+def _state(status: dict[str, Any]) -> str:
+    state = status["outcome"] or status["phase"]
+    words = PHASES.get(state, state).replace("_", " ")
+    glyph = GLYPHS.get(state, "●")
+    if status["outcome"] is None and status["phase"] == "thinking":
+        words = f"step {status['step']}/17 {status['step_name']}"
+    if status["pause_requested"]:
+        words += ", pausing before the next iteration"
+    return f"{glyph} {words}{': ' + status['reason'] if status['reason'] else ''}"
+
+
+def _completion(status: dict[str, Any]) -> str:
+    if status["completion"] is None:
+        return "not measured yet"
+    tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
+    return (
+        f"{status['completion']:.1f} % (from {status['source']}{tests}), "
+        f"best {status['best']:.1f} % at iteration {status['best_iteration']}"
+    )
+
+
+def _control(status: dict[str, Any]) -> str:
+    if status["output"] is None:
+        return ""
+    alarms = ", alarms: " + ", ".join(status["alarms"]) if status["alarms"] else ", no alarm"
+    return f"output {status['output']:.2f} {status['band'].replace('_', ' ')}{alarms}"
+
+
+def _cost(status: dict[str, Any]) -> str:
+    cost = status["cost_usd"]
+    dollars = "unknown" if cost is None else money(cost, estimated=status["cost_estimated"])
+    context = status["context_percent"]
+    full = "" if context is None else f", context {context:.0f} %"
+    return f"{dollars}, {status['tokens']:,} tokens{full}"
+
+
+def _time(status: dict[str, Any]) -> str:
+    started = _moment(status["started"])
+    if started is None:
+        return ""
+    ended = _moment(status["ended"])
+    if ended is None and not status["alive"]:
+        ended = _moment(status["updated"])
+    took = duration(((ended or datetime.now(UTC)) - started).total_seconds())
+    return f"{took} since {started.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _last(status: dict[str, Any]) -> str:
+    if not status["alive"]:
+        return ""
+    now = datetime.now(UTC)
+    signs = {"output": "last_output", "file change": "last_change", "gate": "last_gate"}
+    ages = [
+        f"{name} {duration((now - moment).total_seconds())} ago"
+        for name, key in signs.items()
+        if (moment := _moment(status[key])) is not None
+    ]
+    return ", ".join(ages)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

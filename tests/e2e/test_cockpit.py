@@ -1,0 +1,176 @@
+"""The cockpit in a real terminal, driven by keys as its user drives it."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.cli import CLI, GATE, ONE_MORE, processes_of, project
+from tests.e2e.tmux import Terminal
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Open]:
+    """Opens terminals, and closes them in the end."""
+    opened: list[Terminal] = []
+
+    def open_terminal(*arguments: str, cwd: Path, width: int = 100, height: int = 30) -> Terminal:
+        opened.append(Terminal([*CLI, *arguments], cwd, width=width, height=height))
+        return opened[-1]
+
+    yield open_terminal
+    for each in opened:
+        each.close()
+
+
+def journal(root: Path) -> list[dict[str, Any]]:
+    lines = next(root.rglob("events.jsonl")).read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def kinds(root: Path) -> list[str]:
+    return [event["kind"] for event in journal(root)]
+
+
+def slow_agent(seconds: int = 60) -> list[str]:
+    return ["--agent", "command", "--agent-command", f"echo hello; exec sleep {seconds}"]
+
+
+def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    screen = terminal("demo", "--fast", "--keep", str(kept), cwd=tmp_path)
+    screen.shows("completed", "100 %")
+    assert screen.result.exists() is False, "the last screen stays"
+    screen.resize(80, 24)
+    narrow = screen.shows("completed")
+    assert max(len(line) for line in narrow.splitlines()) <= 80
+    screen.press("q")
+    assert screen.exit_code() == 0
+    screen.shows("ralph-tui replay")
+    replay = terminal("replay", str(kept / ".aiwg/ralph/tasks/task-001/attempts/001"), cwd=kept)
+    replay.shows("100 %", "completed")
+    replay.press("Home")
+    until(lambda: "completed" not in replay.screen)
+    replay.press("End")
+    replay.shows("completed")
+    replay.press("q")
+    assert replay.exit_code() == 0
+
+
+def test_pause_guide_checkpoint_and_go_on(terminal: Open, git_repo: Path) -> None:
+    root = project(git_repo)
+    screen = terminal(
+        "run", "Make the checks pass", "-c", GATE, "--agent", "command", "--agent-command",
+        f"{ONE_MORE}; sleep 1.5", cwd=root,
+    )  # fmt: skip
+    screen.shows("step 0")
+    screen.press("c")
+    until(lambda: '"key"' in json.dumps(journal(root)))
+    screen.press("p")
+    until(lambda: "paused" in kinds(root))
+    screen.shows("paused")
+    screen.press("g")
+    type_into(screen, "mind [/the] *lexer*")
+    screen.press("Enter")
+    until(lambda: "guidance_queued" in kinds(root))
+    screen.press("p")
+    until(lambda: "unpaused" in kinds(root))
+    screen.shows("completed", timeout=45)
+    assert "guidance_delivered" in kinds(root)
+    prompt = (
+        root / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-002/prompt.md"
+    ).read_text()
+    assert "mind [/the] *lexer*" in prompt
+    screen.press("q")
+    assert screen.exit_code() == 0
+
+
+def type_into(screen: Terminal, text: str) -> None:
+    """Type until it stands there: a modal takes no key typed within its first moment."""
+    for _ in range(5):
+        screen.press("C-u")
+        screen.type(text)
+        try:
+            until(lambda: text in screen.screen, timeout=2)
+        except AssertionError:
+            continue
+        return
+    raise AssertionError(f"{text!r} cannot be typed into:\n{screen.screen}")
+
+
+def test_abort_asks_and_leaves_nothing_running(terminal: Open, git_repo: Path) -> None:
+    screen = terminal("run", "x", "-c", "false", *slow_agent(), cwd=git_repo)
+    screen.shows("hello")
+    run_id = journal(git_repo)[0]["run_id"]
+    assert processes_of(run_id)
+    screen.press("a")
+    screen.shows("y")
+    until(lambda: _pressed(screen, "y", lambda: "abort_requested" in kinds(git_repo)))
+    screen.shows("aborted")
+    assert processes_of(run_id) == []
+    screen.press("q")
+    assert screen.exit_code() == 4
+
+
+def _pressed(screen: Terminal, key: str, done: Callable[[], bool]) -> bool:
+    if not done():
+        screen.press(key)
+    return done()
+
+
+@pytest.mark.parametrize("key", ["q", "C-q", "C-c"])
+def test_every_way_out_asks(terminal: Open, git_repo: Path, key: str) -> None:
+    screen = terminal("run", "x", "-c", "false", *slow_agent(), cwd=git_repo)
+    screen.shows("hello")
+    screen.press(key)
+    screen.shows("after this iteration")
+    assert not screen.result.exists()
+    until(lambda: _pressed(screen, "Escape", lambda: "after this iteration" not in screen.screen))
+    assert "stop_requested" not in kinds(git_repo)
+
+
+def test_ctrl_c_twice_stops_now(terminal: Open, git_repo: Path) -> None:
+    screen = terminal("run", "x", "-c", "false", *slow_agent(), cwd=git_repo)
+    screen.shows("hello")
+    screen.press("C-c")
+    screen.press("C-c")
+    until(lambda: "run_finished" in kinds(git_repo))
+    assert journal(git_repo)[-1]["outcome"] == "interrupted"
+
+
+def test_a_closed_terminal_stops_the_run_cleanly(terminal: Open, git_repo: Path) -> None:
+    screen = terminal("run", "x", "-c", "false", *slow_agent(), cwd=git_repo)
+    screen.shows("hello")
+    run_id = journal(git_repo)[0]["run_id"]
+    screen.close()
+    until(lambda: "run_finished" in kinds(git_repo))
+    assert journal(git_repo)[-1]["outcome"] == "interrupted"
+    until(lambda: not processes_of(run_id), timeout=6)
+
+
+def test_every_size_reads_well_while_it_runs(terminal: Open, git_repo: Path) -> None:
+    screen = terminal("run", "Fix it", "-c", "false", *slow_agent(), cwd=git_repo, width=140,
+                      height=45)  # fmt: skip
+    screen.shows("hello", "Fix it")
+    for width, height in ((80, 24), (100, 30), (59, 14), (30, 5), (200, 60), (140, 45)):
+        screen.resize(width, height)
+        until(partial(_fits, screen, width))
+    screen.press("?")
+    screen.shows("pause")
+    screen.press("Escape")
+    screen.press("C-c", "C-c")
+    until(lambda: "run_finished" in kinds(git_repo))
+
+
+def _fits(screen: Terminal, width: int) -> bool:
+    lines = screen.screen.splitlines() or [""]
+    return max(map(len, lines)) <= width and "1/10" in screen.screen

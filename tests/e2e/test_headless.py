@@ -1,0 +1,279 @@
+"""Whole runs without a screen, on real repositories with real agents."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import GATE, ONE_MORE, events_of, processes_of, project, run, start
+from tests.waiting import until
+
+
+def git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def agent(command: str) -> list[str]:
+    return ["--agent", "command", "--agent-command", command]
+
+
+def test_the_demo_completes(tmp_path: Path) -> None:
+    done = run("demo", "--headless", "--fast", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    last = events_of(done.stdout)[-1]
+    assert (last["kind"], last["outcome"]) == ("run_finished", "completed")
+    assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "alarm"),
+    [("stuck", "STUCK"), ("oscillating", "OSCILLATING"), ("regressing", "REGRESSING")],
+)
+def test_each_pathology_of_the_demo_raises_its_alarm(
+    tmp_path: Path, scenario: str, alarm: str
+) -> None:
+    done = run("demo", "--scenario", scenario, "--headless", "--fast", "--json", cwd=tmp_path)
+    events = events_of(done.stdout)
+    assert alarm in [event["alarm"] for event in events if event["kind"] == "alarm_raised"]
+    assert events[-1]["kind"] == "run_finished"
+
+
+def test_a_run_in_any_repository_with_any_command(git_repo: Path) -> None:
+    root = project(git_repo)
+    before = git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")
+    done = run("run", "Make the checks pass", "-c", GATE, *agent(ONE_MORE), cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "completed: the completion command passed after iteration 4" in done.stdout
+    assert "baseline" in done.stdout
+    after = git(root, "status", "--porcelain")
+    assert after.splitlines() == [
+        *before[0].splitlines(),
+        *(f"?? done-{number}.txt" for number in range(4)),
+    ]
+    assert git(root, "rev-parse", "HEAD") == before[1]
+    # What was seen live can be seen again, and told.
+    replayed = run("replay", "--json", cwd=root)
+    events = events_of(replayed.stdout)
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    status = json.loads(run("status", "--json", cwd=root).stdout)
+    assert (status["outcome"], status["completion"]) == ("completed", 100.0)
+    assert run("status", "--line", cwd=root).stdout == "✓ 100 % 4/10 completed\n"
+    folder = root / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-001"
+    assert "Make the checks pass" in (folder / "prompt.md").read_text()
+    assert "step 0" in (folder / "transcript.jsonl").read_text()
+    assert json.loads((folder / "verification.json").read_text())["counts"]["passed"] == 1
+
+
+def test_the_limit_is_an_outcome_of_its_own(git_repo: Path) -> None:
+    done = run("run", "x", "-c", "false", *agent("true"), "--max-iterations", "2", cwd=git_repo)
+    assert done.returncode == 3
+    assert "limit reached" in done.stdout
+
+
+def test_a_gate_that_cannot_be_found_is_said(git_repo: Path) -> None:
+    done = run(
+        "run", "x", "-c", "no-such-gate", *agent("true"), "--max-iterations", "1", cwd=git_repo
+    )
+    assert "no-such-gate" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_gate_that_hangs_runs_out_of_time(git_repo: Path) -> None:
+    done = run(
+        "run",
+        "x",
+        "-c",
+        "trap '' TERM; while :; do sleep 1; done",
+        *agent("true"),
+        "--max-iterations",
+        "1",
+        "--set",
+        "gate.timeout_s=1",
+        cwd=git_repo,
+    )
+    assert done.returncode == 3
+    assert "ran out of time" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_run_in_order(git_repo: Path, number: signal.Signals) -> None:
+    process = start(
+        "run", "x", "-c", "false", *agent("setsid sleep 500 & sleep 500"), "--json", cwd=git_repo
+    )
+    with process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if '"session_started"' in line:
+                break
+        process.send_signal(number)
+        rest = process.stdout.read()
+        assert process.wait(20) == 130
+    events = events_of("".join(lines) + rest)
+    assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "interrupted")
+    assert number.name in events[-1]["reason"]
+    assert processes_of(events[0]["run_id"]) == []
+
+
+def test_a_killed_run_leaves_nothing_alive_and_a_whole_journal(git_repo: Path) -> None:
+    process = start(
+        "run", "x", "-c", "false", *agent("setsid sleep 500 & sleep 500"), "--json", cwd=git_repo
+    )
+    with process:
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())
+        for line in process.stdout:
+            if '"session_started"' in line:
+                break
+        until(lambda: len(processes_of(first["run_id"])) >= 2)
+        process.kill()
+    until(lambda: not processes_of(first["run_id"]), timeout=6)
+    status = json.loads(run("status", "--json", cwd=git_repo).stdout)
+    assert (status["phase"], status["alive"]) == ("died", False)
+    # A stale lock file never blocks the next run.
+    again = run("run", "x", "-c", "true", *agent("true"), "--max-iterations", "1", cwd=git_repo)
+    assert again.returncode == 3
+
+
+def test_a_second_run_in_the_same_worktree_names_the_owner(git_repo: Path) -> None:
+    process = start("run", "x", "-c", "false", *agent("sleep 500"), "--json", cwd=git_repo)
+    with process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if '"session_started"' in line:
+                break
+        second = run("run", "y", "-c", "true", *agent("true"), cwd=git_repo)
+        assert second.returncode == 2
+        assert f"task-001/001 (process {process.pid} on" in second.stderr
+        assert "Traceback" not in second.stderr
+        assert run("status", "--line", cwd=git_repo).stdout.startswith("● ")
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+
+
+def test_an_agent_that_cleans_everything_up_does_not_lose_the_record(git_repo: Path) -> None:
+    """``git clean -fdx`` takes the records' folder away; the journal comes back."""
+    done = run(
+        "run",
+        "x",
+        "-c",
+        "false",
+        *agent("git clean -fdxq; sleep 1.5"),
+        "--json",
+        "--max-iterations",
+        "2",
+        cwd=git_repo,
+    )
+    assert done.returncode == 3, done.stderr
+    replayed = events_of(run("replay", "--json", cwd=git_repo).stdout)
+    assert replayed == events_of(done.stdout)
+    assert "journal_restored" in [event["kind"] for event in replayed]
+
+
+def test_secrets_reach_neither_disk_nor_screen(git_repo: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    done = run(
+        "run",
+        f"use {secret}",
+        "-c",
+        f"echo gate {secret}; false",
+        "--max-iterations",
+        "1",
+        *agent(f"echo agent {secret}; echo err {secret} >&2; cat"),
+        cwd=git_repo,
+        MY_API_TOKEN="hunter2hunter2",
+    )
+    assert done.returncode == 3, done.stderr
+    assert secret not in done.stdout + done.stderr
+    records = git_repo / ".aiwg"
+    held = [p for p in records.rglob("*") if p.is_file() and secret.encode() in p.read_bytes()]
+    assert held == []
+
+
+BAD_INPUT = [
+    ((), "OBJECTIVE"),
+    (("x",), "-c"),
+    (("", "-c", "true"), "the objective is empty"),
+    (("x", "-c", " "), "-c"),
+    (("x", "-c", "true"), "ralph-tui demo"),
+    (("x", "-c", "true", "--agent", "zork"), "command"),
+    (("x", "-c", "true", "--agent", "command"), "--agent-command"),
+    (("x", "-c", "true", *agent("true"), "--max-iterations", "-1"), "--max-iterations"),
+    (("x", "-c", "true", *agent("true"), "--max-iterations", "many"), "--max-iterations"),
+    (("x", "-c", "true", *agent("true"), "--budget", "-5"), "--budget"),
+    (("x", "-c", "true", *agent("true"), "--timeout", "nan"), "--timeout"),
+    (("x", "-c", "true", *agent("true"), "--plan", "none.md"), "none.md"),
+    (("x", "-c", "true", *agent("true"), "--plan", "../x.md"), "outside"),
+    (("x", "-c", "true", *agent("true"), "--zork"), "--zork"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD_INPUT)
+def test_bad_input_is_one_sentence(git_repo: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run("run", *arguments, cwd=git_repo)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (git_repo / ".aiwg").exists(), "nothing was written"
+
+
+def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
+    done = run("run", "x", "-c", "true", *agent("true"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "git" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> None:
+    done = run("run", "x", "-c", "false", *agent("no-such-agent"), cwd=git_repo)
+    assert done.returncode == 1
+    assert "no-such-agent" in done.stdout
+    assert "iteration 2/" not in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, setpriv")
+def test_an_unwritable_folder_is_said(git_repo: Path, tmp_path: Path) -> None:
+    """As a user who may read the repository and not write to it."""
+    done = subprocess.run(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "true"],
+        check=False,
+        capture_output=True,
+    )
+    if done.returncode:
+        pytest.skip("this machine does not let go of rights")
+    (git_repo / ".aiwg").write_text("in the way")
+    refused = run("run", "x", "-c", "true", *agent("true"), cwd=git_repo)
+    assert refused.returncode == 1
+    assert "writable" in refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"", "empty"), (b"<html>\n", "not a line"), (b"{}\n", "not a line")]
+)
+def test_a_journal_that_is_none_is_said(tmp_path: Path, content: bytes, words: str) -> None:
+    journal = tmp_path / "events.jsonl"
+    journal.write_bytes(content)
+    for command in ("replay", "status"):
+        done = run(command, str(journal), cwd=tmp_path)
+        assert done.returncode in (1, 2)
+        assert words in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert journal.read_bytes() == content
+
+
+def test_a_torn_journal_is_replayed_up_to_the_tear(git_repo: Path) -> None:
+    run("run", "x", "-c", "false", *agent("true"), "--max-iterations", "1", cwd=git_repo)
+    journal = next(git_repo.rglob("events.jsonl"))
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-20])
+    done = run("replay", "--json", cwd=git_repo)
+    assert done.returncode == 0
+    assert len(events_of(done.stdout)) == whole.count(b"\n") - 1
+    assert journal.read_bytes() == whole[:-20], "a replay changes nothing"

@@ -1,0 +1,128 @@
+"""The house's walls: who may import whom, how long a file may be, where an exception may end."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "ralph_tui"
+EMBEDDED = PACKAGE / "demo" / "project"
+"""The sample project is data."""
+
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(EMBEDDED))
+MAX_LINES = 320
+LONG = {PACKAGE / "processes" / "keeper.py"}
+"""One file on purpose: it runs alone, without the package."""
+
+HEAVY = {"textual", "rich", "git", "watchfiles", "httpx"}
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The top-level modules of a fresh interpreter that has run `statement`."""
+    show = "import sys, json; print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    answer = subprocess.run(
+        [sys.executable, "-c", f"{statement}\n{show}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(json.loads(answer.stdout.splitlines()[-1]))
+
+
+def test_the_contracts_of_pyproject_are_kept(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    broken = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert not broken, capsys.readouterr().out
+
+
+def test_importing_the_loop_imports_neither_screen_nor_git() -> None:
+    loaded = loaded_after("import ralph_tui.loop")
+    assert "pydantic" in loaded
+    assert not loaded & HEAVY
+
+
+def test_importing_the_engine_imports_no_screen() -> None:
+    assert not loaded_after("import ralph_tui.engine") & {"textual", "rich"}
+
+
+def test_quick_commands_import_nothing_heavy(tmp_path: Path) -> None:
+    for words in (["--help"], ["--version"], ["status"], ["status", "--line"], []):
+        statement = (
+            f"import os, ralph_tui.cli; os.chdir({str(tmp_path)!r}); ralph_tui.cli.main({words!r})"
+        )
+        assert not loaded_after(statement) & (HEAVY | {"pydantic", "platformdirs"}), words
+
+
+def test_building_the_parser_imports_nothing_heavy() -> None:
+    loaded = loaded_after("import ralph_tui.cli; ralph_tui.cli.build_parser()")
+    assert not loaded & (HEAVY | {"pydantic", "platformdirs", "asyncio"})
+
+
+def seconds(*words: str) -> float:
+    """CPU seconds of an interpreter, the best of five."""
+
+    def once() -> float:
+        before = os.times()
+        subprocess.run([sys.executable, *words], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+        after = os.times()
+        return (after.children_user + after.children_system) - (
+            before.children_user + before.children_system
+        )
+
+    return min(once() for _ in range(5))
+
+
+def test_help_costs_at_most_twice_the_import_of_pydantic() -> None:
+    deadline = time.monotonic() + 30
+    while seconds("-m", "ralph_tui", "--help") > 2 * seconds("-c", "import pydantic"):
+        assert time.monotonic() < deadline
+
+
+def test_files_stay_short() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in FILES if path not in LONG}
+    assert {str(path): length for path, length in lengths.items() if length > MAX_LINES} == {}
+
+
+def catches_everything(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    names = [kind.id for kind in kinds if isinstance(kind, ast.Name)]
+    return handler.type is None or bool({"Exception", "BaseException"} & set(names))
+
+
+def test_only_the_engine_catches_what_nobody_expected() -> None:
+    caught = [
+        f"{path}:{node.lineno}"
+        for path in FILES
+        if path != PACKAGE / "engine.py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ExceptHandler) and catches_everything(node)
+    ]
+    assert caught == []
+
+
+def test_the_keeper_needs_the_standard_library_only() -> None:
+    """It runs with ``python -I -S``, where nothing else is found."""
+    tree = ast.parse((PACKAGE / "processes" / "keeper.py").read_text())
+    imported = {
+        name.partition(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or "ralph_tui"]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert imported
+    assert imported <= set(sys.stdlib_module_names)
