@@ -1,23 +1,43 @@
 """Test counts out of a completion command's output: one pass, bounded memory, strict.
 
-Several runs of one runner are added up, and so are different runners (``pytest+unittest``). JUnit
-XML is a report about tests that another runner may have counted on the same output already, so it
-counts only when no other runner speaks.
+Several runs of one runner are added up, and so are different runners (``pytest+unittest``). Where
+pnpm or turbo run the packages of a workspace at once and put a package's name before each of its
+lines, every package is read on its own. JUnit XML is a report about tests that another runner may
+have counted on the same output already, so it counts only when no other runner speaks.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from ralph_tui.observation.gate import Counts
 from ralph_tui.observation.runners import Runner, Tally
+from ralph_tui.observation.runners.cargo import Cargo
+from ralph_tui.observation.runners.go import Go
+from ralph_tui.observation.runners.jest import Jest
 from ralph_tui.observation.runners.junit import JUnit
+from ralph_tui.observation.runners.mocha import Mocha
+from ralph_tui.observation.runners.nextest import Nextest
+from ralph_tui.observation.runners.node import Node
 from ralph_tui.observation.runners.pytest import Pytest
 from ralph_tui.observation.runners.tap import Tap
 from ralph_tui.observation.runners.unittest import Unittest
+from ralph_tui.observation.runners.vitest import Vitest
 from ralph_tui.text import strip_controls
 
-RUNNERS: tuple[Callable[[], Runner], ...] = (Pytest, Unittest, Tap)
+RUNNERS: tuple[Callable[[], Runner], ...] = (
+    Pytest,
+    Unittest,
+    Tap,
+    Jest,
+    Vitest,
+    Mocha,
+    Node,
+    Go,
+    Cargo,
+    Nextest,
+)
 """Runners that print what they count; their order is the order of their names."""
 
 REPORTS: tuple[Callable[[], Runner], ...] = (JUnit,)
@@ -25,34 +45,71 @@ REPORTS: tuple[Callable[[], Runner], ...] = (JUnit,)
 
 LONGEST_LINE = 1 << 16
 
+_ANNOUNCED = re.compile(
+    r"(\S+ [\w:.-]+)\$ .+"  # pnpm: ``packages/a test$ jest``
+    r"|(\S+:[\w.-]+): cache (?:miss|hit|bypass)\b.*"  # turbo
+)
+_MOST_PACKAGES = 1000
+
+
+class _Readers:
+    """All readers on one stream of lines; a reader that is inside its report has it to itself."""
+
+    def __init__(self) -> None:
+        self.runners = [make() for make in RUNNERS]
+        self.reports = [make() for make in REPORTS]
+        self._all = [*self.runners, *self.reports]
+        self._owner: Runner | None = None
+
+    @property
+    def quoting(self) -> bool:
+        return self._owner is not None and self._owner.inside
+
+    def feed(self, line: str) -> None:
+        if self._owner is not None and self._owner.inside:
+            self._owner.feed(line)
+            return
+        self._owner = None
+        for reader in self._all:
+            reader.feed(line)
+            if reader.inside:
+                self._owner = reader
+                return
+
 
 def count_tests(lines: Iterable[str]) -> Counts | None:
     """The tests that known runners counted in this output; None when none of them reported."""
-    runners = [make() for make in RUNNERS]
-    reports = [make() for make in REPORTS]
-    readers = [*runners, *reports]
-    owner: Runner | None = None
+    own = _Readers()
+    packages: dict[str, _Readers] = {}
     for raw in lines:
         line = _clean(raw)
-        if owner is not None and owner.inside:
-            owner.feed(line)
-            continue
-        owner = None
-        for reader in readers:
-            reader.feed(line)
-            if reader.inside:
-                owner = reader
-                break
-    return _sum(runners) or _sum(reports[:1])
+        if packages:
+            name, _, rest = line.partition(": ")
+            package = packages.get(name)
+            if package is not None:
+                package.feed(rest)
+                continue
+        announced = None
+        if ("$ " in line or ": cache " in line) and not own.quoting:
+            announced = _ANNOUNCED.fullmatch(line)
+        if announced and len(packages) < _MOST_PACKAGES:
+            packages.setdefault(announced[1] or announced[2], _Readers())
+        else:
+            own.feed(line)
+    everyone = [own, *packages.values()]
+    return _sum([readers.runners for readers in everyone]) or _sum(
+        [readers.reports[:1] for readers in everyone]
+    )
 
 
-def _sum(readers: Iterable[Runner]) -> Counts | None:
+def _sum(streams: list[list[Runner]]) -> Counts | None:
     total, names = Tally(), []
-    for reader in readers:
-        tally = reader.result()
-        if tally is not None:
+    for same in zip(*streams, strict=True):
+        tallies = [tally for reader in same if (tally := reader.result()) is not None]
+        for tally in tallies:
             total.add(tally)
-            names.append(reader.name)
+        if tallies:
+            names.append(same[0].name)
     return total.counts("+".join(names)) if names else None
 
 

@@ -1,5 +1,7 @@
 """Rules of the sensor and its readers that hold for any input."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import get_args
 
 from hypothesis import given, settings
@@ -103,6 +105,66 @@ marks = st.sampled_from(
         "</testsuite>",
         "<![CDATA[",
         "]]>",
+        "FAIL a.test.js",
+        "  \u25cf Test suite failed to run",
+        "  \u25cf a \u203a b",
+        "Test Suites: 1 failed, 1 total",
+        "Tests:       1 failed, 1 total",
+        "Snapshots:   0 total",
+        "Time:        1 s",
+        " RUN  v4.0.0 /srv",
+        "\u23af\u23af Failed Suites 1 \u23af\u23af",
+        " FAIL  a.test.js > b",
+        " Test Files  1 failed (1)",
+        "      Tests  1 failed | 9 passed (2)",
+        "   Start at  10:00:00",
+        "   Duration  1s",
+        "  3 passing (5ms)",
+        "  1 failing",
+        "  1) a:",
+        "       b",
+        "\u2139 tests 3",
+        "\u2139 suites 0",
+        "\u2139 pass 2",
+        "\u2139 fail 1",
+        "\u2139 cancelled 0",
+        "\u2139 skipped 0",
+        "\u2139 todo 0",
+        "test at a.js:1:2",
+        "\u2716 a (1ms)",
+        "=== RUN   TestA",
+        "=== RUN   TestA/b",
+        "=== PAUSE TestA",
+        "--- FAIL: TestA (0.00s)",
+        "    --- PASS: TestA/b (0.00s)",
+        "PASS",
+        "FAIL",
+        "ok  \ta\t0.01s",
+        "FAIL\ta\t0.01s",
+        "FAIL\ta [build failed]",
+        "?   \ta\t[no test files]",
+        '{"Action":"run","Package":"a","Test":"TestA"}',
+        '{"Action":"fail","Package":"a","Test":"TestA"}',
+        '{"Action":"fail","Package":"a"}',
+        '{"Action":"pass","Package":[]}',
+        "running 2 tests",
+        "test a ... FAILED",
+        "failures:",
+        "    a",
+        "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out",
+        "Caused by:",
+        "  process didn't exit successfully: `x`",
+        "error: could not compile `a` (lib) due to 1 previous error",
+        "    Starting 2 tests across 1 binary",
+        "     Summary [   0.01s] 1/2 tests run: 1 failed, 0 skipped",
+        "     Summary [   0.01s] 2 tests run: 1 passed, 1 failed, 0 skipped",
+        "        FAIL [   0.01s] (1/2) a b",
+        "ok 1 - a # time=1ms {",
+        "not ok 1 - a # SKIP {",
+        "    not ok 1 - b # time=1ms",
+        "}",
+        "a test$ jest",
+        "a test: 2 passed in 0.10s",
     ]
 )
 
@@ -174,6 +236,102 @@ def test_unittest_summaries_add_up(runs: list[Counts]) -> None:
         ]
 
     assert count_tests(lines) == _sum("unittest", runs)
+
+
+def _jest(run: Counts) -> list[str]:
+    told = f"{run.failed} failed, {run.skipped} skipped, {run.passed} passed, 9 total"
+    broken = [f"FAIL {n}.js\n  \u25cf Test suite failed to run" for n in range(run.errors)]
+    return [
+        *"\n".join(broken).splitlines(),
+        f"Test Suites: {run.errors + run.failed} failed, 99 total",
+        f"Tests:       {told}",
+        "Snapshots:   0 total",
+        "Time:        1 s",
+    ]
+
+
+def _vitest(run: Counts) -> list[str]:
+    return [
+        " RUN  v4.0.0 /srv",
+        " Test Files  1 failed (1)",
+        f"      Tests  {run.failed} failed | {run.passed} passed | {run.skipped} skipped"
+        f" ({run.total - run.errors + run.skipped})",
+        f"     Errors  {run.errors} errors",
+        "   Start at  10:00:00",
+        "   Duration  1s",
+    ]
+
+
+def _mocha(run: Counts) -> list[str]:
+    broken = [" Exception during run: Error: no"] * run.errors
+    told = [f"  {run.passed} passing (5ms)", f"  {run.skipped} pending", f"  {run.failed} failing"]
+    return [*broken, "", *told, ""]
+
+
+def _node(run: Counts) -> list[str]:
+    told = {
+        "tests": run.total + run.skipped,
+        "suites": 1,
+        "pass": run.passed,
+        "fail": run.failed,
+        "cancelled": run.errors,
+        "skipped": run.skipped,
+        "todo": 0,
+    }
+    return [f"\u2139 {word} {number}" for word, number in told.items()]
+
+
+def _go(run: Counts) -> list[str]:
+    results = ["PASS"] * run.passed + ["FAIL"] * run.failed + ["SKIP"] * run.skipped
+    lines = ["=== RUN   TestIt", "--- PASS: TestIt (0.00s)"] if run.passed else []
+    for n, result in enumerate(results[bool(run.passed) :]):
+        lines += [f"=== RUN   Test{n}", f"--- {result}: Test{n} (0.00s)"]
+    if not lines:
+        lines = ["testing: warning: no tests to run", "PASS", "ok  \ta\t0.01s [no tests to run]"]
+    else:
+        lines += ["FAIL", "FAIL\ta\t0.01s"] if run.failed else ["PASS", "ok  \ta\t0.01s"]
+    return lines + ["FAIL\tb [build failed]"] * run.errors
+
+
+def _cargo(run: Counts) -> list[str]:
+    dead = [
+        "",
+        f"running {run.errors} tests",
+        "Caused by:",
+        "  process didn't exit successfully: x",
+    ]
+    return [
+        "",
+        f"running {run.total - run.errors + run.skipped} tests",
+        "",
+        f"test result: ok. {run.passed} passed; {run.failed} failed; {run.skipped} ignored; "
+        "0 measured; 0 filtered out; finished in 0.00s",
+        *(dead if run.errors else []),
+    ]
+
+
+def _nextest(run: Counts) -> list[str]:
+    return [
+        "    Starting 9 tests across 1 binary",
+        f"     Summary [   0.01s] {run.total} tests run: {run.passed} passed, {run.failed} failed, "
+        f"{run.errors} exec failed, {run.skipped} skipped",
+    ]
+
+
+@given(
+    st.sampled_from([_jest, _vitest, _mocha, _node, _go, _cargo, _nextest]),
+    st.lists(counts, min_size=1, max_size=4),
+)
+def test_runs_of_every_other_runner_add_up(
+    printed: Callable[[Counts], list[str]], runs: list[Counts]
+) -> None:
+    if printed is _jest:  # with nothing but broken files, they are told from the suites
+        runs = [replace(run, failed=run.failed or 1) for run in runs]
+
+    counted = count_tests(line for run in runs for line in printed(run))
+
+    assert counted is not None
+    assert replace(counted, failing=()) == _sum(printed.__name__[1:], runs)
 
 
 points = st.sampled_from(["ok", "not ok", "ok # SKIP", "not ok # TODO"])

@@ -49,6 +49,36 @@ def counted(text: str) -> Counts | None:
         '<?xml version="1.0"?>\n<html><testcase/></html>',
         "Tests:       1 failed, 2 passed, 3 total",
         "test result: ok. 3 passed; 0 failed; 0 ignored",
+        "Test Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\nall done",
+        "Tests:       3 passed, 3 total\nSnapshots:   0 total\nTime:        1 s",
+        "No tests found",
+        " Test Files  1 passed (1)\n      Tests  3 passed (3)\n",
+        "      Tests  3 passed (3)\n   Start at  10:00:00\n   Duration  1s",
+        "No test files found, exiting with code 1",
+        "3 passing (5ms)",
+        "  3 passing",
+        "log:\n  3 passing (5ms)",
+        "  1 failing\n\n  1) a:",
+        "\u2139 pass 3\n\u2139 fail 0",
+        "\u2139 tests 3\n\u2139 suites 0\nsomething else\n\u2139 pass 3\n\u2139 fail 0",
+        "--- PASS: TestA (0.00s)",
+        "--- FAIL: TestA (0.00s)\nFAIL",
+        "=== RUN   TestA\n--- PASS: TestA (0.00s)",
+        "ok  \texample.com/a\t0.01s",
+        "FAIL\texample.com/a\t0.01s",
+        "=== RUN   TestA\n--- PASS: TestA (0.00s)\nok  \ta\t0.01s\nok  \tb\t0.01s",
+        '{"Action":"pass"}',
+        '{"Action":"pass","Package":3}',
+        '{"Action":"pass","Package":',
+        "running 3 tests",
+        "test a ... ok",
+        "running 3 tests\ntest result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; "
+        "0 filtered out; finished in 0.00s",
+        "error: could not compile",
+        "     Summary [   0.01s] 3 tests run: 3 passed, 0 skipped",
+        "    Starting 3 tests across 2 binaries",
+        "packages/a test$ jest\npackages/a test: 3 passed",
+        "packages/a test: 3 passed in 0.10s",
     ],
 )
 def test_what_only_resembles_a_report_counts_nothing(text: str) -> None:
@@ -78,6 +108,83 @@ def test_what_only_resembles_a_report_counts_nothing(text: str) -> None:
         ("TAP version 13\nok 1 - a\nBail out! no disk", (1, 0, 1, 0)),
         ("1..0 # SKIP not on this system", (0, 0, 0, 0)),
         ("ok 1\n1..1\nok 1\nok 2\n1..2\n1..1\nnot ok 1", (3, 1, 0, 0)),
+        (
+            "Test Suites: 1 failed, 1 total\nTests:       0 total\nSnapshots:   0 total\n"
+            "Time:        1 s, estimated 2 s",
+            (0, 0, 1, 0),
+        ),
+        (
+            "Test Suites: 1 skipped, 1 passed, 1 of 2 total\nTests:       2 skipped, 1 passed, 3 "
+            "total\nSnapshots:   1 obsolete, 1 total\nTime:        1.2 s",
+            (1, 0, 0, 2),
+        ),
+        (
+            " Test Files  1 passed (1)\n      Tests  no tests\n     Errors  2 errors\n"
+            "   Start at  10:00:00\n   Duration  1s",
+            (0, 0, 2, 0),
+        ),
+        (
+            "  Snapshots  1 obsolete\n Test Files  1 passed (1)\n  Snapshots  1 obsolete\n"
+            "             \u21b3 a.test.js\n      Tests  2 passed | 1 expected fail (3)\n"
+            "Type Errors  no errors\n   Start at  10:00:00\n   Duration  1s",
+            (3, 0, 0, 0),
+        ),
+        ("\n  12 passing (2m)\n  1 pending\n", (12, 0, 0, 1)),
+        ("\n  0 passing (1ms)\n  2 failing", (0, 2, 0, 0)),
+        ("=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS", (1, 0, 0, 0)),
+        ("=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \ta\t0.01s", (1, 0, 0, 0)),
+        (
+            "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\ncoverage: 80.0% of statements\n"
+            "ok  \ta\t0.01s\tcoverage: 80.0% of statements",
+            (1, 0, 0, 0),
+        ),
+        (
+            "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \ta\t(cached)\n"
+            "panic: init\nFAIL\tb\t0.01s\nFAIL\tc [setup failed]",
+            (1, 0, 2, 0),
+        ),
+        (
+            "=== RUN   BenchmarkA\nBenchmarkA\n=== RUN   TestB\n--- PASS: TestB (0.00s)\n"
+            "PASS\nok  \ta\t0.01s",
+            (1, 0, 0, 0),
+        ),
+        (
+            '{"ImportPath":"a [a.test]","Action":"build-output","Output":"# a\\n"}\n'
+            '{"ImportPath":"a [a.test]","Action":"build-fail"}\n'
+            '{"Action":"start","Package":"a"}\n'
+            '{"Action":"output","Package":"a","Output":"FAIL\\ta [build failed]\\n"}\n'
+            '{"Action":"fail","Package":"a","Elapsed":0,"FailedBuild":"a [a.test]"}',
+            (0, 0, 1, 0),
+        ),
+        (
+            "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; "
+            "0 measured; 2 filtered out",
+            (1, 0, 0, 0),
+        ),
+        (
+            "error: could not compile `a` (lib) due to 2 previous errors; 1 warning emitted\n"
+            "error: could not compile `a` (lib test) due to 2 previous errors\n"
+            "error: could not compile `b` due to previous error",
+            (0, 0, 2, 0),
+        ),
+        (
+            "    Starting 10 tests across 2 binaries\n     Summary [  15.750s] 8/10 tests run: 3 "
+            "passed (1 slow, 1 flaky, 1 leaky), 2 failed, 1 exec failed, 2 timed out, 2 skipped",
+            (3, 4, 3, 2),
+        ),
+        (
+            "a:test: cache hit, replaying logs 12\na:test: 3 passed in 0.10s\n"
+            "b:test: cache miss, executing 13\nb:test: 2 passed in 0.10s\n1 passed in 0.10s",
+            (6, 0, 0, 0),
+        ),
+        (
+            "a test$ vitest\na test:  RUN  v4.0.0 /a\nb test$ vitest\nb test:  RUN  v4.0.0 /b\n"
+            "a test:  Test Files  1 passed (1)\nb test:  Test Files  1 passed (1)\n"
+            "a test:       Tests  1 passed (1)\nb test:       Tests  2 passed (2)\n"
+            "a test:    Start at  10:00:00\nb test:    Start at  10:00:00\n"
+            "b test:    Duration  1s\na test:    Duration  1s",
+            (3, 0, 0, 0),
+        ),
         (
             "TAP version 14\n# Subtest: a\n    1..1\n    not ok 1 - b\nnot ok 1 - a\n1..1",
             (0, 1, 0, 0),
@@ -141,6 +248,45 @@ def test_a_session_that_was_killed_leaves_the_next_one_its_count() -> None:
     counts = counted(f"{start}\ncollected 9 items\nKilled\n{start}\n=== 2 passed in 0.10s ===")
 
     assert counts == Counts("pytest", 2)
+
+
+KILLED = {
+    "vitest": (
+        " RUN  v4.0.0 /srv",
+        " Test Files  1 passed (1)\n      Tests  2 passed (2)\n   Start at  10:00:00\n"
+        "   Duration  1s",
+    ),
+    "go": ("=== RUN   TestX", "--- PASS: TestX (0.00s)\nPASS\nok  \ta\t0.01s"),
+    "cargo": (
+        "running 2 tests",
+        "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out",
+    ),
+    "nextest": (
+        "    Starting 2 tests across 1 binary",
+        "     Summary [   0.01s] 2 tests run: 2 passed, 0 skipped",
+    ),
+}
+
+
+@pytest.mark.parametrize("runner", KILLED)
+def test_runs_after_one_that_was_killed_count(runner: str) -> None:
+    start, end = KILLED[runner]
+    once = counted(f"{start}\n{end}")
+    counts = counted(f"{start}\nKilled\n{start}\n{end}\n{start}\n{end}")
+
+    assert once is not None
+    assert counts is not None
+    assert (counts.runner, counts.passed) == (runner, 2 * once.passed)
+    assert (counts.failed, counts.errors) == (0, 0)
+
+
+def test_a_dead_test_binary_is_an_error_for_each_test_without_a_result() -> None:
+    died = (
+        "running 3 tests\ntest a ... ok\nerror: test failed, to rerun pass `--lib`\n\nCaused by:\n"
+        "  process didn't exit successfully: `x` (signal: 6, SIGABRT: process abort signal)"
+    )
+
+    assert counted(died) == Counts("cargo", 1, 0, 2)
 
 
 def test_only_twenty_names_are_kept_and_none_is_long() -> None:

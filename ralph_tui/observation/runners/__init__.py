@@ -5,6 +5,8 @@ A runner is strict: it counts what its tool prints and nothing that merely resem
 runner is asked. A new runner is one module here and one entry in `counts.RUNNERS`.
 """
 
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -57,6 +59,49 @@ class Tally:
             skipped=self.skipped,
             failing=tuple(self.names),
         )
+
+
+class Runs:
+    """Runs of one runner, added up; one within another's report is quoted there.
+
+    A quoted run counts only while the outer one has no end: then that one was killed, and what
+    looked quoted came after it.
+    """
+
+    def __init__(self) -> None:
+        self.total: Tally | None = None
+        self._quoted: Tally | None = None
+
+    def end(self, tally: Tally, *, quoted: bool = False) -> None:
+        """A run has ended, within another one's report or not."""
+        if quoted:
+            self._quoted = self._quoted or Tally()
+            self._quoted.add(tally)
+            return
+        self._quoted = None
+        self.total = self.total or Tally()
+        self.total.add(tally)
+
+    def result(self) -> Tally | None:
+        """All runs; None when none ended."""
+        if self._quoted is None:
+            return self.total
+        result = Tally()
+        for tally in (self.total, self._quoted):
+            if tally is not None:
+                result.add(tally)
+        return result
+
+
+_PART = re.compile(r"(\d{1,12}) ([A-Za-z]+(?: [A-Za-z]+)*)")
+
+
+def numbers(text: str) -> Counter[str]:
+    """Numbers by what they count: ``2 failed, 1 timed out`` or ``2 failed | 3 passed``."""
+    counted: Counter[str] = Counter()
+    for number, word in _PART.findall(text):
+        counted[word] += int(number)
+    return counted
 
 
 class Runner(Protocol):

@@ -1,8 +1,9 @@
 """TAP 12 to 14 (prove, node:test, git's test scripts): test points that a plan vouches for.
 
 ``ok`` lines without a plan are prose. Planned tests that never ran are errors, SKIP and TODO are
-left out, subtests speak through their parent's point. node:test's own totals, printed below the
-plan, count leaves and win; prove's ``Files=1, Tests=3`` counts only when no points were printed.
+left out, subtests speak through their parent's point. vitest's blocks in braces are files and
+suites: there the leaves count. node:test's own totals, printed below the plan, count leaves and
+win; prove's ``Files=1, Tests=3`` counts only when no points were printed.
 """
 
 import re
@@ -14,12 +15,23 @@ _VERSION = re.compile(r"TAP version 1\d")
 _PLAN = re.compile(r"1\.\.(\d{1,9})(?: *#.*)?")
 _POINT = re.compile(r"(not )?ok\b(?: +(\d{1,9})\b)?(.*)")
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s*(skip|todo\b)", re.IGNORECASE)
+_BLOCK = re.compile(r".* # (?:time=\d[\d.]*ms|SKIP|TODO) \{")
+_TIME = re.compile(r" # time=\d[\d.]*m?s(?: \{)?$")
 _TOTAL = re.compile(r"# (tests|suites|pass|fail|cancelled|skipped|todo) (\d{1,9})")
 _NODE = {"tests", "suites", "pass", "fail", "cancelled"}
 _PROVE_FILE = re.compile(r"(\S.*?)\s+\(Wstat: .*?Tests: (\d{1,9}) Failed: (\d{1,9})\)")
 _PROVE_PLAN = re.compile(r"  Parse errors: .*You planned (\d{1,9}) tests? but ran (\d{1,9})\.")
 _PROVE_TESTS = re.compile(r"  Failed tests?:\s+(\S.*)")
 _PROVE_END = re.compile(r"Files=\d+, Tests=(\d{1,9}),.*")
+_DEEPEST = 100
+
+
+@dataclass
+class _Block:
+    """A point that holds others in braces; it fails for itself only when none of them does."""
+
+    failing: str
+    failed_inside: bool = False
 
 
 @dataclass
@@ -34,6 +46,7 @@ class _Document:
     tally: Tally = field(default_factory=Tally)
     totals: dict[str, int] = field(default_factory=dict)
     failing_indent: int = 0
+    blocks: list[_Block] = field(default_factory=list)
 
     @property
     def begun(self) -> bool:
@@ -92,6 +105,8 @@ class Tap:
             case "o" | "n":
                 if point := _POINT.fullmatch(line):
                     self._point(point, indent=0)
+            case "}" if line == "}":
+                self._end_block()
             case "1":
                 if plan := _PLAN.fullmatch(line):
                     self._plan(int(plan[1]), skipped="#" in line)
@@ -118,17 +133,24 @@ class Tap:
             return
         document = self._document
         directive = _DIRECTIVE.search(rest)
+        title = _TIME.sub("", rest.strip()).removeprefix("-").strip() or f"test {number or '?'}"
+        if indent == 0:
+            document.points += 1
+            document.blocks.clear()
+        if len(document.blocks) < _DEEPEST and _BLOCK.fullmatch(rest):
+            document.blocks.append(_Block(title if failing and directive is None else ""))
+            return
         is_parent = document.failing_indent > indent
         if failing and directive is None:
             if not is_parent:
-                title = rest.strip().removeprefix("-").strip() or f"test {number or '?'}"
                 document.tally.name(title)
             document.failing_indent = indent
+            if document.blocks:
+                document.blocks[-1].failed_inside = True
         elif is_parent:
             document.failing_indent = indent
-        if indent:
+        if indent != 4 * len(document.blocks):
             return
-        document.points += 1
         if directive is not None and (failing or directive[1].lower() == "skip"):
             document.tally.skipped += 1
         elif failing:
@@ -165,7 +187,9 @@ class Tap:
                 self._yaml = -1
             return
         self._yaml = -1
-        if text == "---" and self._document.begun:
+        if text == "}":
+            self._end_block()
+        elif text == "---" and self._document.begun:
             self._yaml = indent
         elif text.startswith(("ok ", "not ok ")) and self._document.begun:
             if point := _POINT.fullmatch(text):
@@ -174,6 +198,17 @@ class Tap:
             self._prove.errors += max(0, int(plan[1]) - int(plan[2]))
         elif text.startswith("Failed test") and (tests := _PROVE_TESTS.fullmatch(line)):
             self._prove.name(f"test {tests[1]}")
+
+    def _end_block(self) -> None:
+        document = self._document
+        if not document.blocks:
+            return
+        block = document.blocks.pop()
+        if block.failing and not block.failed_inside:
+            document.tally.failed += 1
+            document.tally.name(block.failing)
+        if block.failing and document.blocks:
+            document.blocks[-1].failed_inside = True
 
     def _comment(self, line: str) -> None:
         document = self._document
