@@ -37,7 +37,7 @@ FLAGS = {
 }
 """Settings that have a flag of their own."""
 
-NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command")
+NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary")
 """What the repository's file may not say: a name stands for all settings below it."""
 
 

@@ -60,7 +60,9 @@ class AgentSettings(_Section):
     """Who works on the prompt."""
 
     name: Annotated[Words | None, NoneIfEmpty] = None
-    """Which adapter runs it: ``command``, ``demo``."""
+    """Which adapter runs it: ``claude``, ``command``; None: Claude Code where it is installed."""
+    binary: Words = "claude"
+    """Claude Code's program: a name on PATH, or a path."""
     silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
     """Seconds without output or a changed file, after which the owner is asked."""
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)

@@ -72,10 +72,8 @@ def launched(folder: Path, order: Order) -> Iterator[Launched]:
     repository = open_repository(folder)
     plan = _plan(repository.root, order.plan)
     run_id = str(uuid4())
-    settings = order.settings
     # An agent that does not exist is refused before anything is written.
-    name = settings.agent.name or ""
-    agents.build(name, _agent_settings(order, repository.root, run_id, None))
+    agents.build(_agent(order), _agent_settings(order, repository.root, run_id, None))
     records = prepare_folder(repository.root)
     now = datetime.now(UTC)
     lock = acquire(records / "lock", "", run_id, now.isoformat(timespec="seconds"))
@@ -103,9 +101,7 @@ def _wire(
     dead = recorded_run_ids(root) - {run_id}
     workspace = GitWorkspace(repository, run_id)
     ports = Ports(
-        agent=agents.build(
-            settings.agent.name or "", _agent_settings(order, root, run_id, lock.descriptor)
-        ),
+        agent=agents.build(_agent(order), _agent_settings(order, root, run_id, lock.descriptor)),
         gate=ShellGate(
             order.command,
             cwd=root,
@@ -142,7 +138,7 @@ def _run_started(
         objective=order.objective,
         command=order.command,
         plan=order.plan,
-        agent=settings.agent.name or "",
+        agent=_agent(order),
         model=settings.agent.model,
         permissions=settings.permissions.mode,
         max_iterations=settings.limits.max_iterations,
@@ -160,12 +156,19 @@ def _run_started(
     )
 
 
+def _agent(order: Order) -> str:
+    """Who works; empty when nobody was chosen and Claude Code is not installed."""
+    return order.settings.agent.name or agents.default_agent(order.settings.agent.binary) or ""
+
+
 def _agent_settings(order: Order, root: Path, run_id: str, lock_fd: int | None) -> agents.Settings:
     return agents.Settings(
         root=root,
         run_id=run_id,
         lock_fd=lock_fd,
         timeout_s=order.settings.limits.session_timeout_s,
+        model=order.settings.agent.model,
+        binary=order.settings.agent.binary,
         command=order.settings.agent.command or "",
         scenario=order.scenario or "steady",
         fast=order.fast,

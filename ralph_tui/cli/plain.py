@@ -62,6 +62,17 @@ def _checkpoint(e: Any) -> str | None:
     return f"checkpoint {e.number} ({e.trigger})" if e.trigger in ("timer", "key") else None
 
 
+def _wait_started(e: Any) -> str:
+    until = "" if e.until is None else f" until {_clock(e.until)}"
+    return f"waiting{until}, the iteration is not spent: {e.reason}"
+
+
+def _question_asked(e: Any) -> str:
+    choices = ", ".join(option.answer for option in e.options)
+    by = "" if e.deadline is None else f" at {_clock(e.deadline)}"
+    return f"question {e.text} ({choices}; {e.default}{by} when nobody answers)"
+
+
 def _run_finished(e: Any) -> str:
     return (
         f"{e.outcome.replace('_', ' ')}: {e.reason} · {e.iterations} iterations, "
@@ -93,6 +104,13 @@ LINES: dict[str, Callable[[Any], str | None]] = {
     "command_refused": lambda e: f"{e.command}: {e.reason}",
     "noticed": lambda e: f"{e.level:7} {e.text}",
     "journal_restored": lambda e: "warn    the journal had been deleted; it was written again",
+    "wait_started": _wait_started,
+    "wait_ended": lambda e: f"goes on after {duration(e.waited_s)}, by {e.by}",
+    "question_asked": _question_asked,
+    "question_answered": lambda e: f"answer   {e.answer}, by {e.by}",
+    "question_withdrawn": lambda e: f"question closed: {e.reason}",
+    "interrupt_requested": lambda e: f"interrupting the agent, asked by {e.by}",
+    "permissions_changed": lambda e: f"permissions from the next session on: {e.mode}",
     "run_finished": _run_finished,
     "run_crashed": lambda e: f"crashed: {e.error}",
 }

@@ -21,7 +21,7 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         group.add_argument(option, dest=dest, metavar=metavar, help=text)
 
     if agent:
-        flag("agent.name", "--agent", "NAME", "who works: command, demo")
+        flag("agent.name", "--agent", "NAME", "who works: claude (where installed), command")
         flag("agent.command", "--agent-command", "COMMAND", "shell command, prompt on stdin")
         flag("agent.model", "--model", "NAME", "passed on to the agent")
         flag("permissions.mode", "--permissions", "MODE", "edits (default) or skip: everything")

@@ -12,11 +12,15 @@ from ralph_tui.events import (
     GateFinished,
     JournalRestored,
     Noticed,
+    PermissionsChanged,
+    QuestionAsked,
     ReadingTaken,
     RunCrashed,
     RunFinished,
     SessionFinished,
     StopRequested,
+    ToolDenied,
+    WaitStarted,
 )
 from ralph_tui.events.base import Event
 
@@ -52,7 +56,7 @@ class LogFold:
         self.rows: list[LogRow] = []
         self._iteration = 0
         self._best = 0.0
-        self._reasons: dict[str, str] = {}
+        self._denied: set[str] = set()
 
     def handlers(self) -> dict[str, Callable[[Any], None]]:
         """See `Fold`."""
@@ -72,6 +76,16 @@ class LogFold:
             "guidance_queued": lambda e: self._add(e, "owner", "GUIDE", e.text),
             "guidance_delivered": lambda e: self._add(e, "owner", "GUIDE", _delivered(e.into)),
             "command_refused": self._command_refused,
+            "wait_started": self._wait_started,
+            "wait_ended": lambda e: self._add(e, "log", "GO ON", f"waited {e.waited_s:.0f} s"),
+            "question_asked": self._question_asked,
+            "question_answered": lambda e: self._add(
+                e, "owner", "ANSWER", f"{e.answer}, by {e.by}"
+            ),
+            "question_withdrawn": lambda e: self._add(e, "log", "CLOSED", e.reason),
+            "interrupt_requested": lambda e: self._add(e, "owner", "INTERRUPT", f"by {e.by}"),
+            "permissions_changed": self._permissions_changed,
+            "tool_denied": self._tool_denied,
             "journal_restored": self._journal_restored,
             "run_finished": self._run_finished,
             "run_crashed": self._run_crashed,
@@ -148,6 +162,33 @@ class LogFold:
     def _command_refused(self, event: CommandRefused) -> None:
         self._add(event, "log", event.command.upper(), event.reason)
 
+    def _wait_started(self, event: WaitStarted) -> None:
+        word = "DISK FULL" if event.cause == "disk_full" else "LIMIT"
+        until = "" if event.until is None else f", tried again at {_local(event.until)}"
+        self._add(event, "warn", word, f"waiting{until}; the iteration is not spent", event.reason)
+
+    def _question_asked(self, event: QuestionAsked) -> None:
+        choices = "\n".join(f"{o.key}  {o.answer}: {o.verb}" for o in event.options)
+        self._add(event, "warn", "QUESTION", event.text, f"{choices}\ndefault: {event.default}")
+
+    def _permissions_changed(self, event: PermissionsChanged) -> None:
+        allow = f", allowed: {', '.join(event.allow)}" if event.allow else ""
+        self._add(event, "owner", "PERMIT", f"{event.mode}{allow}, from the next session on")
+
+    def _tool_denied(self, event: ToolDenied) -> None:
+        """Each kind of denial is told once, with the line that would permit it."""
+        line = event.permit or event.tool
+        if line in self._denied:
+            return
+        self._denied.add(line)
+        self._add(
+            event,
+            "warn",
+            "DENIED",
+            f'{event.tool}: permissions.allow = ["{line}"] permits it',
+            event.message,
+        )
+
     def _journal_restored(self, event: JournalRestored) -> None:
         self._add(
             event,
@@ -165,6 +206,10 @@ class LogFold:
 
     def _run_crashed(self, event: RunCrashed) -> None:
         self._add(event, "critical", "CRASH", event.error, event.traceback)
+
+
+def _local(moment: datetime) -> str:
+    return moment.astimezone().strftime("%H:%M")
 
 
 def _delivered(into: str) -> str:

@@ -49,7 +49,7 @@ def run(
     return subprocess.run(
         [*CLI, *arguments],
         cwd=cwd,
-        env={**os.environ, **environ},
+        env={**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here", **environ},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
