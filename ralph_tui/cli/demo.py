@@ -2,11 +2,17 @@
 
 import argparse
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ralph_tui.cli.run import add_front
 from ralph_tui.cli.settings import add_settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ralph_tui.cli.launch import Launched
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
@@ -35,12 +41,12 @@ def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui import demo
     from ralph_tui.cli.front import Front, show_run
-    from ralph_tui.cli.launch import Order, launched
+    from ralph_tui.cli.order import Order
 
     demo.command(args.scenario)
-    loaded = load_settings(args, None)
-    settings = loaded.settings.model_copy(
-        update={"agent": loaded.settings.agent.model_copy(update={"name": "demo"})}
+    settings = load_settings(args, None).settings
+    settings = settings.model_copy(
+        update={"agent": settings.agent.model_copy(update={"name": "demo"})}
     )
     order = Order(
         demo.OBJECTIVE,
@@ -49,16 +55,22 @@ def run(args: argparse.Namespace) -> int:
         scenario=args.scenario,
         fast=args.fast,
     )
-    with tempfile.TemporaryDirectory(
-        prefix="ralph-tui-demo-", ignore_cleanup_errors=True
-    ) as scratch:
-        folder = _folder(args.keep) if args.keep else Path(scratch) / "calculator"
-        demo.prepare(folder)
-        front = Front(
-            args.headless, args.json, order.settings.ui.theme, lasting=args.keep is not None
-        )
-        with launched(folder, order) as launch:
-            return show_run(launch, front)
+    kept = _folder(args.keep) if args.keep else None
+
+    @contextmanager
+    def stage() -> "Iterator[Launched]":
+        from ralph_tui.cli.launch import launched
+
+        with tempfile.TemporaryDirectory(
+            prefix="ralph-tui-demo-", ignore_cleanup_errors=True
+        ) as scratch:
+            folder = kept or Path(scratch) / "calculator"
+            demo.prepare(folder)
+            with launched(folder, order) as run:
+                yield run
+
+    front = Front(args.headless, args.json, settings.ui.theme, lasting=kept is not None)
+    return show_run(stage, front)
 
 
 def _folder(name: str) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__, agents
+from ralph_tui.cli.order import Order
 from ralph_tui.engine import Engine, SystemClock
 from ralph_tui.errors import UsageError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunStarted
@@ -24,7 +25,6 @@ from ralph_tui.records.attempts import AttemptFolder, prepare_folder
 from ralph_tui.records.journal import Journal
 from ralph_tui.records.lock import Lock, acquire
 from ralph_tui.records.runs import recorded_run_ids
-from ralph_tui.settings import Settings
 from ralph_tui.silence import Patience
 from ralph_tui.text import redact
 from ralph_tui.workspace.repository import Repository, open_repository
@@ -34,20 +34,6 @@ from ralph_tui.workspace.watching import FileWatcher
 
 LARGEST_PLAN = 1 << 20
 """Bytes of a plan file that are read."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What a user asked for."""
-
-    objective: str
-    command: str
-    settings: Settings
-    plan: str | None = None
-    """Path of the plan file, relative to the repository."""
-    scenario: str | None = None
-    """Of the demo."""
-    fast: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,11 +55,8 @@ def launched(folder: Path, order: Order) -> Iterator[Launched]:
 
     Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
-    repository = open_repository(folder)
-    plan = _plan(repository.root, order.plan)
+    repository, plan = refuse(folder, order)
     run_id = str(uuid4())
-    # An agent that does not exist is refused before anything is written.
-    agents.build(_agent(order), _agent_settings(order, repository.root, run_id, None))
     records = prepare_folder(repository.root)
     now = datetime.now(UTC)
     lock = acquire(records / "lock", "", run_id, now.isoformat(timespec="seconds"))
@@ -83,6 +66,14 @@ def launched(folder: Path, order: Order) -> Iterator[Launched]:
         yield _wire(order, repository, attempt, run_id, lock, plan)
     finally:
         lock.release()
+
+
+def refuse(folder: Path, order: Order) -> tuple[Repository, Path | None]:
+    """Find the repository and the plan; raises whatever can be said before anything is written."""
+    repository = open_repository(folder)
+    plan = _plan(repository.root, order.plan)
+    agents.build(_agent(order), _agent_settings(order, repository.root, "", None))
+    return repository, plan
 
 
 def _wire(

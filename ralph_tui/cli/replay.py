@@ -17,11 +17,23 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    from ralph_tui.cli.front import show_recording
+    import sys
+
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.front import on_terminal, print_event
     from ralph_tui.records.journal import read_journal
     from ralph_tui.records.runs import resolve_run
     from ralph_tui.records.worktree import worktree_root
 
     found = resolve_run(worktree_root(Path.cwd()), args.run)
     recording = read_journal(found.journal)
-    return show_recording(recording, headless=args.headless, as_json=args.json)
+    if on_terminal() and not (args.headless or args.json):
+        from ralph_tui.cli.screen import replay_in_cockpit
+
+        replay_in_cockpit(recording)
+        return ExitCode.COMPLETED
+    for event in recording.events:
+        print_event(event, as_json=args.json)
+    if recording.problem:
+        print(f"ralph-tui: {recording.problem}", file=sys.stderr)
+    return ExitCode.COMPLETED

@@ -2,9 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ralph_tui.cli.settings import add_settings, load_settings
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ralph_tui.cli.launch import Launched
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
@@ -34,7 +39,7 @@ def add_front(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui.cli.front import Front, show_run
-    from ralph_tui.cli.launch import Order, launched
+    from ralph_tui.cli.order import Order, refuse_early
     from ralph_tui.errors import UsageError
     from ralph_tui.records.worktree import worktree_root
 
@@ -45,8 +50,14 @@ def run(args: argparse.Namespace) -> int:
             "a run needs a command that tells when the work is done: give one with -c, "
             'as in -c "pytest -q"'
         )
-    root = worktree_root(Path.cwd())
-    order = Order(args.objective, args.command, load_settings(args, root).settings, args.plan)
-    front = Front(args.headless, args.json, order.settings.ui.theme)
-    with launched(Path.cwd(), order) as run:
-        return show_run(run, front)
+    folder = Path.cwd()
+    settings = load_settings(args, worktree_root(folder)).settings
+    order = Order(args.objective, args.command, settings, args.plan)
+    refuse_early(folder, order)
+
+    def stage() -> "AbstractContextManager[Launched]":
+        from ralph_tui.cli.launch import launched
+
+        return launched(folder, order)
+
+    return show_run(stage, Front(args.headless, args.json, settings.ui.theme))

@@ -38,12 +38,15 @@ class CockpitApp(App[int], inherit_bindings=False):
         *,
         theme: str | None = None,
         monotonic: Callable[[], float] = real_monotonic,
+        ready: Callable[[], None] | None = None,
     ) -> None:
+        """`ready` is called once, when the first screen stands."""
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
         self.animation_level = "none"
         self.source = source
         self.monotonic = monotonic
+        self._when_painted = ready
         self.title = one_line(title)
         for known in THEMES:
             self.register_theme(known)
@@ -58,6 +61,11 @@ class CockpitApp(App[int], inherit_bindings=False):
         """The cockpit itself: a screen below it would only delay the first paint."""
         self._screen = CockpitScreen(self.source)
         return self._screen
+
+    def on_mount(self) -> None:
+        """Let the caller begin once the first screen stands."""
+        if self._when_painted is not None:
+            self.call_after_refresh(self._when_painted)
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog could be seen."""

@@ -70,7 +70,7 @@ class CockpitScreen(InkScreen):
                 LearningsPane(),
                 AgentPane(),
                 GatePane(),
-                PromptPane(source.folder),
+                PromptPane(source),
             )
         }
         self.header, self.verdict, self.status = Header(), VerdictLine(), OneLine()

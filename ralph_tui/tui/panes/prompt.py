@@ -7,6 +7,7 @@ from typing import ClassVar
 from ralph_tui.state import RunState
 from ralph_tui.text import plain
 from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.source import Source
 from ralph_tui.tui.spans import Line, wrap
 from ralph_tui.tui.words import tokens
 
@@ -20,9 +21,9 @@ class PromptPane(LinesPane):
     heading: ClassVar[str] = "prompt"
     digit: ClassVar[int] = 8
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, source: Source) -> None:
         super().__init__()
-        self._folder = folder
+        self._source = source
         self._read: tuple[str, str, str] = ("", "", "")
         """Path, text, and why there is none."""
 
@@ -35,7 +36,7 @@ class PromptPane(LinesPane):
         prompt = self.state.gate.prompt
         if prompt is not None and (prompt.path != self._read[0]):
             self.top = 0
-            self._read = (prompt.path, *read_inside(self._folder, prompt.path))
+            self._read = (prompt.path, *read_inside(self._source.folder, prompt.path))
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""

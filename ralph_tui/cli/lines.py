@@ -1,0 +1,46 @@
+"""A run without a screen: the main thread prints and hears signals, the engine's thread works."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from queue import SimpleQueue
+
+from ralph_tui.cli.front import END_SECONDS, print_event
+from ralph_tui.cli.launch import Launched
+from ralph_tui.commands import Stop
+from ralph_tui.events import Event
+
+STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_as_lines(run: Launched, *, as_json: bool) -> None:
+    """Print every event of the run until its last; a signal stops it in order."""
+    events: SimpleQueue[Event] = SimpleQueue()
+    run.engine.subscribe(events.put)
+    with _signals_stop(run):
+        run.begin()
+        try:
+            while True:
+                event = events.get()
+                print_event(event, as_json=as_json)
+                if event.kind in ("run_finished", "run_crashed"):
+                    break
+        except OSError:
+            # Nobody can read any more; that is no reason to leave the work half done, unrecorded.
+            run.engine.send(Stop(by="a closed output"))
+            raise
+        finally:
+            run.engine.join(END_SECONDS)
+
+
+@contextlib.contextmanager
+def _signals_stop(run: Launched) -> Iterator[None]:
+    def stop(number: int, _frame: object) -> None:
+        run.engine.send(Stop(by=signal.Signals(number).name))
+
+    before = {number: signal.signal(number, stop) for number in STOPPING_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,127 @@
+"""The cockpit around a run: it paints first; the run is set up behind it, in a thread."""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import threading
+from collections import deque
+from pathlib import Path
+
+# What Textual reads when it is imported has to be settled before.
+from ralph_tui.cli.terminal import prepare_textual
+
+prepare_textual(os.environ)
+
+from ralph_tui.cli.front import END_SECONDS, Front, Stage, exit_code, print_event  # noqa: E402
+from ralph_tui.commands import Command, Stop  # noqa: E402
+from ralph_tui.events import Event  # noqa: E402
+from ralph_tui.records.journal import Recording  # noqa: E402
+from ralph_tui.tui.app import CockpitApp  # noqa: E402
+from ralph_tui.tui.source import Live, Replay  # noqa: E402
+
+
+class Backstage:
+    """Sets the run up, keeps what the owner says meanwhile, and clears up when it is over."""
+
+    def __init__(self, stage: Stage, front: Front) -> None:
+        self.inbox: deque[Event] = deque()
+        self.live = Live(self.inbox, self.send)
+        self.app = CockpitApp(self.live, theme=front.theme, ready=self.begin)
+        self.code = 0
+        self.error: BaseException | None = None
+        self._stage = stage
+        self._front = front
+        self._said: list[Command] = []
+        self._send = self._said.append
+        self._lock = threading.Lock()
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="ralph-backstage", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def begin(self) -> None:
+        """The screen is painted: now there is time for the rest."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the engine, or keep it until there is one."""
+        with self._lock:
+            self._send(command)
+
+    def end(self) -> None:
+        """The screen is gone: wait for the run's orderly end, and say its last word."""
+        self._left.set()
+        self.send(Stop(by="a closed screen"))
+        if self._thread.ident is not None:
+            self._thread.join(2 * END_SECONDS)
+        if self.error is not None:
+            raise self.error
+
+    def _work(self) -> None:
+        try:
+            with self._stage() as run:
+                run.engine.subscribe(self.inbox.append)
+                self.live.folder = run.attempt.folder
+                with self._lock:
+                    self._send = run.engine.send
+                    for command in self._said:
+                        run.engine.send(command)
+                run.begin()
+                run.engine.join()
+                # The last screen stays; its prompt and its record must, too.
+                self._left.wait()
+                self.code = exit_code(run)
+                end = run.engine.state.run.finished or run.engine.state.run.crash
+                with contextlib.suppress(OSError):  # the terminal may be gone
+                    if end is not None:
+                        print_event(end, as_json=False)
+                    if self._front.lasting:
+                        print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
+        except BaseException as error:  # noqa: BLE001  raised again where the main thread waits
+            self.error = error
+            if self._loop is not None and not self._left.is_set():
+                self._loop.call_soon_threadsafe(self.app.exit)
+
+
+def run_in_cockpit(stage: Stage, front: Front) -> int:
+    """Show a run while it is set up, runs and ends; the exit code tells the outcome."""
+    gc.freeze()  # what was imported stays: no need to look through it again
+    backstage = Backstage(stage, front)
+    asyncio.run(_hearing_signals(backstage.app, backstage.live))
+    backstage.end()
+    return backstage.code
+
+
+def replay_in_cockpit(recording: Recording) -> None:
+    """Show a recorded run."""
+    note = recording.problem or ("its last line was cut off by a crash" if recording.torn else "")
+    app = CockpitApp(Replay(recording.events, recording.path.parent, note=note))
+    asyncio.run(_hearing_signals(app))
+
+
+async def _hearing_signals(app: CockpitApp, live: Live | None = None) -> None:
+    """Run the app; HUP and TERM, which would leave the terminal broken, become its orderly end."""
+    loop = asyncio.get_running_loop()
+
+    def hear(number: signal.Signals) -> None:
+        if number is signal.SIGHUP:
+            _let_go_of_terminal(live.folder if live else None)
+        app.on_hangup(number.name)
+
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        loop.add_signal_handler(number, hear, number)
+    await app.run_async()
+
+
+def _let_go_of_terminal(folder: Path | None) -> None:
+    """The terminal is gone: what is still said goes to the run's log."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    try:
+        target = os.open(folder / "terminal.log" if folder else os.devnull, flags, 0o600)
+    except OSError:
+        target = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    for stream in (1, 2):
+        os.dup2(target, stream)
+    os.close(target)
