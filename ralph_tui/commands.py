@@ -11,7 +11,7 @@ from ralph_tui.events.text import Line, Plain
 class Command(BaseModel):
     """One wish of the owner; `by` says through which door it came."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     by: Line = "you"

@@ -13,6 +13,7 @@ from pathlib import Path
 from ralph_tui.cli.terminal import prepare_textual
 
 prepare_textual(os.environ)
+gc.disable()  # until the first paint: a tenth of the time to it
 
 from ralph_tui.cli.front import END_SECONDS, Front, Stage, exit_code, print_event  # noqa: E402
 from ralph_tui.commands import Command, Stop  # noqa: E402
@@ -42,6 +43,7 @@ class Backstage:
 
     def begin(self) -> None:
         """The screen is painted: now there is time for the rest."""
+        collect_garbage_again()
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
@@ -87,7 +89,6 @@ class Backstage:
 
 def run_in_cockpit(stage: Stage, front: Front) -> int:
     """Show a run while it is set up, runs and ends; the exit code tells the outcome."""
-    gc.freeze()  # what was imported stays: no need to look through it again
     backstage = Backstage(stage, front)
     asyncio.run(_hearing_signals(backstage.app, backstage.live))
     backstage.end()
@@ -97,8 +98,15 @@ def run_in_cockpit(stage: Stage, front: Front) -> int:
 def replay_in_cockpit(recording: Recording) -> None:
     """Show a recorded run."""
     note = recording.problem or ("its last line was cut off by a crash" if recording.torn else "")
-    app = CockpitApp(Replay(recording.events, recording.path.parent, note=note))
+    source = Replay(recording.events, recording.path.parent, note=note)
+    app = CockpitApp(source, ready=collect_garbage_again)
     asyncio.run(_hearing_signals(app))
+
+
+def collect_garbage_again() -> None:
+    """What was made before the first paint stays: it need not be looked through again."""
+    gc.freeze()
+    gc.enable()
 
 
 async def _hearing_signals(app: CockpitApp, live: Live | None = None) -> None:

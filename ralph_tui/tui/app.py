@@ -18,6 +18,9 @@ from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.source import Source
 from ralph_tui.tui.themes import TERMINAL, THEMES, ink_for, named
 
+AFTER_PAINT_S = 0.1
+"""Loading the rest any earlier would hold the first frame up."""
+
 
 class CockpitApp(App[int], inherit_bindings=False):
     """Shows one run, live or recorded; the caller decides the exit code."""
@@ -65,7 +68,7 @@ class CockpitApp(App[int], inherit_bindings=False):
     def on_mount(self) -> None:
         """Let the caller begin once the first screen stands."""
         if self._when_painted is not None:
-            self.call_after_refresh(self._when_painted)
+            self.set_timer(AFTER_PAINT_S, self._when_painted)
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog could be seen."""

@@ -3,7 +3,6 @@
 Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touches a widget.
 """
 
-import gc
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -176,8 +175,6 @@ class Replay:
 
     def start(self) -> None:
         """See `Source`."""
-        # The events stay until the end; the collector need not walk them at every step.
-        gc.freeze()
 
     def poll(self, state: RunState, now: float) -> RunState:
         """See `Source`."""
