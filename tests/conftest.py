@@ -32,7 +32,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # At once, not in a fixture: Textual reads some of these while tests are collected.
 for _name in list(os.environ):
-    if _name == "TEXTUAL_SNAPSHOT_TEMPDIR":  # its plugin has just set it
+    # The first was just set by its plugin, the others are for the tests themselves.
+    if _name == "TEXTUAL_SNAPSHOT_TEMPDIR" or _name.startswith("RALPH_TEST_"):
         continue
     if _name in FOREIGN or _name.startswith(FOREIGN_PREFIXES):
         del os.environ[_name]

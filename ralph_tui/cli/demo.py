@@ -27,7 +27,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
         "--scenario",
         metavar="NAME",
         default="steady",
-        help="steady (default), stuck, oscillating, regressing",
+        help="steady (default), stuck, oscillating, regressing, limit",
     )
     parser.add_argument("--fast", action="store_true", help="seconds instead of a minute")
     parser.add_argument(

@@ -30,6 +30,19 @@ def test_the_demo_completes(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
 
 
+def test_a_usage_limit_costs_no_iteration(tmp_path: Path) -> None:
+    done = run("demo", "--scenario", "limit", "--headless", "--fast", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    events = events_of(done.stdout)
+    waits = [event for event in events if event["kind"] == "wait_started"]
+    assert [(wait["cause"], wait["iteration"]) for wait in waits] == [("usage_limit", 2)]
+    assert waits[0]["resets_at"] is not None
+    sessions = [event["iteration"] for event in events if event["kind"] == "session_started"]
+    assert sessions == [1, 2, 2, 3, 4, 5, 6]
+    finished = [event["iteration"] for event in events if event["kind"] == "iteration_finished"]
+    assert finished == [1, 2, 3, 4, 5, 6]
+
+
 @pytest.mark.parametrize(
     ("scenario", "alarm"),
     [("stuck", "STUCK"), ("oscillating", "OSCILLATING"), ("regressing", "REGRESSING")],

@@ -9,7 +9,7 @@ from pathlib import Path
 from ralph_tui.demo.agent.scenario import SCENARIOS
 from ralph_tui.demo.agent.turn import Session
 from ralph_tui.demo.agent.wire import Interrupted, Terminated, Wire
-from ralph_tui.demo.agent.work import Worker
+from ralph_tui.demo.agent.work import Limited, Worker
 
 BEAT_S = 0.55
 
@@ -50,6 +50,8 @@ def _converse(wire: Wire, session: Session, worker: Worker) -> None:
             session.end(worker.turn())
         except Interrupted:
             session.break_off()
+        except Limited as limited:
+            session.refuse(limited.resets_at)
         # Whatever comes after the first turn was sent by the owner.
         session.guided = True
 

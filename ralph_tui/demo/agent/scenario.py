@@ -6,6 +6,7 @@ With 25 tests, 12 of them passing, a test is worth 4 points:
     stuck        48 56 64 64 64 64 ...            until guidance comes
     oscillating  48 64 52 64 52 64 ...            until guidance comes
     regressing   48 64 76 60 48 64 76 88 100
+    limit        as steady, but iteration 2 meets a usage limit first
 """
 
 from collections.abc import Collection
@@ -23,7 +24,8 @@ from ralph_tui.demo.agent.bugs import (
     Bug,
 )
 
-SCENARIOS = ("steady", "stuck", "oscillating", "regressing")
+SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit")
+LIMITED_ITERATION = 2
 
 Deed = Literal["fix", "break", "fiddle"]
 

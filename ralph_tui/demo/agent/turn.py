@@ -105,6 +105,19 @@ class Session:
             "result": text, "stop_reason": "end_turn",
         })  # fmt: skip
 
+    def refuse(self, resets_at: float) -> None:
+        """The service refuses to go on before this moment of the wall clock."""
+        window = {"status": "rejected", "utilization": 1, "resetsAt": int(resets_at)}
+        self.wire.send("rate_limit_event", {"rate_limit_info": {
+            "status": "rejected", "rateLimitType": "five_hour", "resetsAt": int(resets_at),
+            "unifiedWindows": {"five_hour": window},
+        }})  # fmt: skip
+        self._result({
+            "subtype": "success", "is_error": True, "terminal_reason": "api_error",
+            "result": "The usage limit of the demo is reached",
+            "api_error": "usage_limit_reached", "api_error_status": 429,
+        })  # fmt: skip
+
     def break_off(self) -> None:
         """The turn was interrupted."""
         reason = "aborted_tools" if self._open_tool else "aborted_streaming"
@@ -174,7 +187,7 @@ class Session:
         self._open_tool = ""
         cost = round(self._cost, 6)
         self.wire.send("result", {
-            **ending, "num_turns": self.turns, "total_cost_usd": cost, "api_error_status": None,
+            "api_error_status": None, **ending, "num_turns": self.turns, "total_cost_usd": cost,
             "permission_denials": [], "result_index": self._results,
             "modelUsage": {MODEL: {**self._totals, "costUSD": cost, "contextWindow": WINDOW}},
         })  # fmt: skip

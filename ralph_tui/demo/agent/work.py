@@ -1,16 +1,29 @@
 """How the agent goes about its work in one turn: look, change, check, report."""
 
 import json
+import time
 from pathlib import Path
 
 from ralph_tui.demo.agent import tools
 from ralph_tui.demo.agent.bugs import BUGS, Bug
-from ralph_tui.demo.agent.scenario import Step, plan
+from ralph_tui.demo.agent.scenario import LIMITED_ITERATION, Step, plan
 from ralph_tui.demo.agent.turn import Session
 
 PROMISE = "<promise>COMPLETE</promise>"
 
 _DONE = {"fix": "fixed", "break": "put back", "fiddle": "rewrote"}
+
+
+LIMIT_S = 20.0
+FAST_LIMIT_S = 1.0
+
+
+class Limited(Exception):  # noqa: N818  not a failure of the agent
+    """The service takes no more before `resets_at`, seconds since the epoch."""
+
+    def __init__(self, resets_at: float) -> None:
+        super().__init__(resets_at)
+        self.resets_at = resets_at
 
 
 class Worker:
@@ -24,8 +37,10 @@ class Worker:
         self._tests = (0, 0)
 
     def turn(self) -> str:
-        """Work through one turn; its last words."""
+        """Work through one turn; its last words. Raises `Limited`."""
         self._run_tests("I start by looking at what fails.")
+        if self.scenario == "limit" and self.iteration == LIMITED_ITERATION:
+            self._meet_limit()
         if self.iteration == 1:
             self._delegate()
         guided = self.session.guided
@@ -42,6 +57,17 @@ class Worker:
         words = self._last_words(steps)
         self.session.say(words)
         return words
+
+    def _meet_limit(self) -> None:
+        """The first session comes upon the limit; what comes before its end is refused, too."""
+        note = self.root / ".git" / "demo-limit"
+        if not note.exists():
+            note.write_text(
+                str(time.time() + (FAST_LIMIT_S if self.session.beat == 0 else LIMIT_S))
+            )
+        resets_at = float(note.read_text())
+        if time.time() < resets_at:
+            raise Limited(resets_at)
 
     def _steps(self) -> list[Step]:
         fixed = [bug for bug in BUGS if present(bug) == bug.fixed]
