@@ -1,10 +1,12 @@
 """The agents a run can drive, by name. Each starts one process per session, under the keeper."""
 
+import os
 from collections.abc import Callable, Mapping
 
-from ralph_tui.agents.claude import StreamAgent
+from ralph_tui.agents.claude import ClaudeAgent, find
 from ralph_tui.agents.command import CommandAgent
 from ralph_tui.agents.start import Settings
+from ralph_tui.agents.streaming import StreamAgent
 from ralph_tui.errors import UsageError
 from ralph_tui.ports import Agent
 
@@ -15,8 +17,17 @@ def _demo(settings: Settings) -> Agent:
     return StreamAgent("demo", demo.command(settings.scenario, fast=settings.fast), settings)
 
 
-AGENTS: Mapping[str, Callable[[Settings], Agent]] = {"command": CommandAgent, "demo": _demo}
+AGENTS: Mapping[str, Callable[[Settings], Agent]] = {
+    "claude": ClaudeAgent,
+    "command": CommandAgent,
+    "demo": _demo,
+}
 """Every agent of this version."""
+
+
+def default_agent(binary: str = "claude", environ: Mapping[str, str] = os.environ) -> str | None:
+    """The agent to take when none is chosen: Claude Code where it is installed."""
+    return "claude" if find(binary, environ) else None
 
 
 def build(name: str, settings: Settings) -> Agent:
@@ -31,4 +42,12 @@ def build(name: str, settings: Settings) -> Agent:
     return factory(settings)
 
 
-__all__ = ["AGENTS", "CommandAgent", "Settings", "StreamAgent", "build"]
+__all__ = [
+    "AGENTS",
+    "ClaudeAgent",
+    "CommandAgent",
+    "Settings",
+    "StreamAgent",
+    "build",
+    "default_agent",
+]

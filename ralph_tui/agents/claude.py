@@ -1,159 +1,139 @@
-"""Agents that speak Claude Code's stream-json both ways on one pipe pair.
+"""The agent `claude`: Claude Code, driven over stream-json by the flags its version knows."""
 
-The prompt is the first user message; guidance follows as further ones, each with a uuid for which
-the agent gives receipts. Stdin stays open until a result has come and no guidance is on its way,
-then it is closed; output is read to its end, because background work brings further turns.
-"""
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
-import json
-import time
-import uuid
-from collections.abc import Iterable, Sequence
+from ralph_tui.agents.asking import read_answer
+from ralph_tui.agents.flags import OLDEST, Program, listed_flags, parse_version
+from ralph_tui.agents.once import run_once
+from ralph_tui.agents.refused import RefusedSession
+from ralph_tui.agents.start import Settings
+from ralph_tui.agents.streaming import StreamAgent
+from ralph_tui.errors import ProcessError, UsageError
+from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
+from ralph_tui.text import clip, one_line
 
-from ralph_tui.agents import outcome
-from ralph_tui.agents.outcome import Verdict
-from ralph_tui.agents.process import ProcessSession, Tally
-from ralph_tui.agents.start import Settings, start_child
-from ralph_tui.agents.stream import StreamReader
-from ralph_tui.events import Event, GuidanceAcknowledged
-from ralph_tui.ports import Emit, Turn
-from ralph_tui.processes.child import Child
+PROBE_S = 5.0
+"""Seconds a program may take to say which version it is."""
+KNOWN = (2, 1, 197)
+"""From here on every flag is known; older versions are asked for theirs."""
+LONGEST_ANSWER = 16 << 20
 
-LONGEST_LINE = 64 << 20
-RECEIPT_S = 10.0
-"""How long a finished agent may be silent about guidance before stdin is closed all the same."""
-
-
-def arguments(program: Sequence[str], session_id: str) -> list[str]:
-    """The command line for one session."""
-    return [
-        *program,
-        "-p",
-        "--input-format", "stream-json",
-        "--output-format", "stream-json",
-        "--verbose",
-        "--replay-user-messages",
-        "--session-id", session_id,
-    ]  # fmt: skip
+_MISSING = (
+    "The agent `claude` needs Claude Code, and there is no program {name} on PATH; install it, "
+    "choose another agent with --agent (command, demo), or try `ralph-tui demo`."
+)
+_ROOT = (
+    "Claude Code does not skip permissions for root: set IS_SANDBOX=1 if this machine is a "
+    "sandbox, run as another user, or choose the permissions `edits`."
+)
 
 
-def user_message(text: str, message_id: str | None = None) -> bytes:
-    """A line of input: words for the agent; with an id it gives receipts."""
-    message: dict[str, object] = {
-        "type": "user",
-        "message": {"role": "user", "content": text},
-        "parent_tool_use_id": None,
-        "session_id": "default",
-    }
-    if message_id is not None:
-        message["uuid"] = message_id
-    return _line(message)
+def find(binary: str, environ: Mapping[str, str]) -> str | None:
+    """The program's absolute path, by name or path."""
+    found = shutil.which(os.path.expanduser(binary), path=environ.get("PATH"))  # noqa: PTH111
+    return None if found is None else str(Path(found).absolute())
 
 
-def control_request(subtype: str) -> bytes:
-    """A line of input: a request to the agent's program, not to its model."""
-    request = {"subtype": subtype}
-    return _line({"type": "control_request", "request_id": str(uuid.uuid4()), "request": request})
+class ClaudeAgent(StreamAgent):
+    """Claude Code; building it finds the program and asks for its version.
 
+    Raises ``UsageError`` when it is missing or too old.
+    """
 
-def _line(message: dict[str, object]) -> bytes:
-    # ASCII, so that lone surrogates of a file name in a prompt survive as escapes.
-    return json.dumps(message).encode("ascii") + b"\n"
-
-
-class StreamAgent:
-    """An agent whose program speaks stream-json both ways."""
-
-    def __init__(self, name: str, program: Sequence[str], settings: Settings) -> None:
-        self.name = name
-        self._program = program
-        self._settings = settings
-        self._windows: dict[str, int] = {}
-
-    def start(self, turn: Turn, emit: Emit) -> "StreamSession":
-        """Start a session; raises ``AgentError`` when the program cannot be started."""
-        child = start_child(arguments(self._program, turn.session_id), self._settings, turn)
-        reader = StreamReader(turn.iteration, self._settings.root, self._windows)
-        session = StreamSession(child, turn, emit, self._settings.timeout_s, reader=reader)
-        session.begin(self.name)
-        return session
-
-
-class StreamSession(ProcessSession):
-    """A running agent that can be spoken to."""
-
-    takes_guidance = True
-    line_limit = LONGEST_LINE
-
-    def __init__(
-        self, child: Child, turn: Turn, emit: Emit, timeout_s: float, *, reader: StreamReader
-    ) -> None:
-        super().__init__(child, turn, emit, timeout_s)
-        self._reader = reader
-        self._on_its_way: set[str] = set()
-        self._idle = False
-        """Whether the last thing heard ended a turn."""
-        self._input_closed = False
-        self._say(user_message(turn.prompt))
-
-    def send(self, guidance_id: str, text: str) -> bool:
-        """Hand words over; False when the agent takes no more. `guidance_id` should be a uuid."""
-        with self._lock:
-            if self._input_closed or self._finished or self._stop_outcome is not None:
-                return False
-            self._on_its_way.add(guidance_id)
-            self._say(user_message(text, guidance_id))
-        return True
-
-    def _heard(self, line: str, offset: int) -> Iterable[Event]:
-        turns_ended = self._reader.results
-        for event in self._reader.feed(line, offset, time.monotonic()):
-            if isinstance(event, GuidanceAcknowledged):
-                self._on_its_way.discard(event.guidance_id)
-            yield event
-        self._idle = self._reader.results > turns_ended
-        if self._idle:
-            self._close_when_done(force=False)
-        self._ask_for_window()
-
-    def _patience(self) -> float | None:
-        return RECEIPT_S if self._idle and not self._input_closed else None
-
-    def _silence(self) -> Iterable[Event]:
-        self._close_when_done(force=True)
-        return ()
-
-    def _close_when_done(self, *, force: bool) -> None:
-        with self._lock:
-            if not self._input_closed and (force or not self._on_its_way):
-                self._input_closed = True
-                self._close_stdin()
-
-    def _ask_for_window(self) -> None:
-        """Once per model and run: the agent pays for the answer with calls to its service."""
-        if not self._input_closed and self._reader.usage.window_unknown():
-            self._say(control_request("get_context_usage"))
-
-    def _interrupt(self) -> None:
-        self._say(control_request("interrupt"))
-
-    def _decided(self) -> bool:
-        return self._input_closed and self._reader.verdict is not None
-
-    def _verdict(self, exit_code: int | None) -> Verdict:
-        reader = self._reader
-        if reader.verdict is not None:
-            return reader.verdict
-        if reader.last_refusal is not None:
-            return outcome.of_refusal(reader.last_refusal)
-        return outcome.of_exit(exit_code, self.stderr_tail, heard=reader.heard)
-
-    def _tally(self) -> Tally:
-        reader = self._reader
-        return Tally(
-            cost_usd=reader.usage.cost_usd,
-            tokens=reader.usage.tokens,
-            turns=reader.turns,
-            tool_calls=reader.tool_calls,
-            tool_errors=reader.tool_errors,
+    def __init__(self, settings: Settings) -> None:
+        path = find(settings.binary, settings.environ)
+        if path is None:
+            raise UsageError(_MISSING.format(name=repr(one_line(settings.binary))))
+        super().__init__("claude", [path], settings)
+        self.program = _probe(
+            path,
+            _stamp(path),
+            settings.root,
+            settings.run_id,
+            tuple(sorted(settings.environ.items())),
         )
+        version = self.program.version
+        if version is not None and version < OLDEST:
+            raise UsageError(
+                f"Claude Code {_dotted(version)} ({path}) is too old for ralph-tui, which needs"
+                f" {_dotted(OLDEST)} or newer; run `claude update`."
+            )
+
+    def start(self, turn: Turn, emit: Emit) -> Session:
+        """Start a session; raises ``AgentError`` when the program cannot be started."""
+        if turn.permissions.mode == "skip" and self._refuses_root():
+            return RefusedSession(self.name, turn, emit, _ROOT)
+        names = self.ledger.names
+        resume = self.ledger.name_of(turn.resume) if turn.resume else ""
+        if resume:
+            names[turn.session_id] = resume
+            turn = replace(turn, session_id=resume)
+        else:
+            # Until it has said a word it cannot be resumed.
+            names[turn.session_id] = ""
+        return self.begin(replace(turn, resume=resume or None), emit)
+
+    def ask(self, question: Ask) -> Asked:
+        """Ask a model once, without tools; blocking, at most `timeout_s` and some seconds."""
+        model = question.model or self.settings.model
+        try:
+            printed = run_once(
+                self.program.question(model),
+                self.settings,
+                words=question.prompt,
+                timeout_s=question.timeout_s,
+                limit=LONGEST_ANSWER,
+            )
+        except (ProcessError, OSError) as error:
+            return Asked(None, error=f"The question could not be asked: {error}")
+        if printed.code is None:
+            return Asked(None, error=f"There was no answer within {question.timeout_s:g} s.")
+        asked = read_answer(printed.out)
+        if printed.code and asked.answer is None and not printed.out.strip():
+            said = clip(one_line(printed.errors[-1000:].strip()), 300)
+            return replace(asked, error=f"Claude Code exited with code {printed.code}: {said}")
+        return asked
+
+    def command_line(self, turn: Turn) -> list[str]:
+        """The program and its flags for one session."""
+        return self.program.session(turn, self.settings.model)
+
+    def _refuses_root(self) -> bool:
+        return os.geteuid() == 0 and self.settings.environ.get("IS_SANDBOX") != "1"
+
+
+@lru_cache(maxsize=16)
+def _probe(
+    path: str, stamp: tuple[int, int], root: Path, run_id: str, environ: tuple[tuple[str, str], ...]
+) -> Program:
+    """Which version it is and what it knows; one that does not tell is taken for a new one."""
+    settings = Settings(root=root, run_id=run_id, environ=dict(environ))
+    version = parse_version(_printed([path, "--version"], settings))
+    if version is None or version < OLDEST or version >= KNOWN:
+        return Program(path, version)
+    return Program(path, version, listed_flags(_printed([path, "--help"], settings)))
+
+
+def _printed(argv: list[str], settings: Settings) -> str:
+    try:
+        return run_once(argv, settings, timeout_s=PROBE_S).out
+    except ProcessError:
+        return ""
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """Changes when the program is updated."""
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        return (0, 0)
+    return (facts.st_mtime_ns, facts.st_size)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

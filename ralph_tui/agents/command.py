@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from ralph_tui.agents.asking import cannot_be_asked
 from ralph_tui.agents.outcome import REASON, Verdict
 from ralph_tui.agents.process import ProcessSession
 from ralph_tui.agents.start import Settings, start_child
@@ -15,7 +16,7 @@ from ralph_tui.agents.transcript import KeyFilter
 from ralph_tui.agents.words import claims
 from ralph_tui.errors import UsageError
 from ralph_tui.events import AgentSpoke, Event
-from ralph_tui.ports import Emit, Turn
+from ralph_tui.ports import Ask, Asked, Emit, Turn
 
 BATCH_S = 0.1
 """Seconds of output that are told together."""
@@ -46,6 +47,10 @@ class CommandAgent:
         session = CommandSession(child, turn, emit, self._settings.timeout_s)
         session.begin(self.name)
         return session
+
+    def ask(self, question: Ask) -> Asked:
+        """Not answered: a shell command has no model to ask."""
+        return cannot_be_asked(self.name)
 
 
 class CommandSession(ProcessSession):

@@ -28,6 +28,28 @@ def compacted(fields: Json) -> Notice:
     return f"The agent compacted its context{shrunk}", "log"
 
 
+def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
+    """Whether a usage limit is reached, and when all that are reached have ended."""
+    info = as_map(fields.get("rate_limit_info"))
+    if as_text(info.get("status")) != "rejected":
+        return False, None
+    windows = map(as_map, as_map(info.get("unifiedWindows")).values())
+    ends = [_moment(window.get("resetsAt")) for window in windows
+            if as_text(window.get("status")) == "rejected"]  # fmt: skip
+    known = [end for end in (_moment(info.get("resetsAt")), *ends) if end is not None]
+    return True, max(known, default=None)
+
+
+def background(fields: Json) -> Notice:
+    """Work in the background began, or ended."""
+    if as_text(fields.get("subtype")) == "task_started":
+        what = as_text(fields.get("description")) or as_text(fields.get("task_type")) or "a task"
+        return f"In the background: {what}", "log"
+    status = as_text(fields.get("status")) or "ended"
+    summary = as_text(fields.get("summary")) or f"Background task {status}"
+    return summary, "log" if status == "completed" else "warn"
+
+
 def _rate_limit(fields: Json) -> Notice | None:
     info = as_map(fields.get("rate_limit_info"))
     status = as_text(info.get("status"))
@@ -37,7 +59,7 @@ def _rate_limit(fields: Json) -> Notice | None:
     used = as_amount(info.get("utilization"))
     share = "" if used is None else f", {used:.0%} used"
     resets = _moment(info.get("resetsAt"))
-    until = f", resets at {resets}" if resets else ""
+    until = f", resets at {resets:%Y-%m-%d %H:%M} UTC" if resets else ""
     if status == "rejected":
         return f"Usage limit reached ({window} window{until})", "error"
     return f"Usage limit is near ({window} window{share}{until})", "warn"
@@ -68,12 +90,15 @@ def _told(fields: Json) -> Notice | None:
     return None
 
 
-def _moment(seconds: object) -> str:
+def _moment(seconds: object) -> datetime | None:
     amount = as_amount(seconds)
+    if amount is None:
+        return None
     try:
-        return "" if amount is None else f"{datetime.fromtimestamp(amount, UTC):%Y-%m-%d %H:%M} UTC"
+        # Milliseconds, where seconds would mean the year 5138 or later.
+        return datetime.fromtimestamp(amount / 1000 if amount > 1e11 else amount, UTC)
     except (ValueError, OverflowError, OSError):
-        return ""
+        return None
 
 
 SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
@@ -83,6 +108,5 @@ SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
     "system/model_fallback": _fallback,
     "system/informational": _told,
     "system/notification": _told,
-    "system/task_notification": _told,
 }
 """The kinds that are told as they are; None where there is nothing to tell."""

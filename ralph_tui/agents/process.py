@@ -27,9 +27,14 @@ STDERR_LINE = 64 * 1024
 DRAIN_S = 5.0
 """How long the pipes may stay open after the process is gone."""
 
+INTERRUPT_S = 2.5
+"""How long an agent that was asked to end may take before it is made to."""
+
 _STOPPED: Mapping[str, str] = {
     "timeout": "The session ran longer than it may and was stopped.",
     "interrupted": "The agent was interrupted.",
+    "silent": "The agent said nothing for too long and was interrupted.",
+    "budget": "The session used up its budget and was stopped.",
     "stopped": "Stopped, because the run ends.",
 }
 
@@ -62,8 +67,13 @@ class ProcessSession:
         self._timeout_s = timeout_s
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._stop_outcome: str | None = None
+        self._stopped: Verdict | None = None
+        """Why it was stopped, once it was."""
+        self._ladder = threading.Timer(INTERRUPT_S, child.stop)
+        self._ladder.daemon = True
         self._failure = ""
+        self._ordered = False
+        """Whether its end was ordered."""
         self._finished = False
         self._hearing = False
         """Whether output that was read is being worked on."""
@@ -99,14 +109,25 @@ class ProcessSession:
         return False
 
     def stop(self, outcome: str = "stopped") -> None:
-        """Begin to end it and all it started; the first `outcome` given stands."""
+        """Begin to end it and all it started; the first `outcome` given stands.
+
+        An agent that can be asked to end is asked, and made to 2.5 s later; when the run ends, or
+        at a second order, it is made to at once.
+        """
+        reason = _STOPPED.get(outcome, "The agent was stopped.")
+        self._end(Verdict(cast("SessionOutcome", outcome), reason), at_once=outcome == "stopped")
+
+    def _end(self, why: Verdict, *, at_once: bool = False) -> None:
         with self._lock:
-            if self._finished or self._stop_outcome is not None:
+            if self._finished:
                 return
-            if not self._decided():
-                self._stop_outcome = outcome
-        self._interrupt()
-        self._child.stop()
+            first, self._ordered = not self._ordered, True
+            if first and not self._decided():
+                self._stopped = why
+        if first and self._interrupt() and not at_once:
+            self._ladder.start()
+        else:
+            self._child.stop()
 
     # -- what subclasses say ---------------------------------------------------------------------
 
@@ -142,8 +163,9 @@ class ProcessSession:
         """Its counters."""
         return Tally()
 
-    def _interrupt(self) -> None:
-        """Ask it to end before it is made to."""
+    def _interrupt(self) -> bool:
+        """Ask it to end; False when it cannot be asked."""
+        return False
 
     # -- speaking --------------------------------------------------------------------------------
 
@@ -227,10 +249,14 @@ class ProcessSession:
     def _listen_to_errors(self) -> None:
         stderr = cast("IO[bytes]", self._child.stderr)
         splitter = LineSplitter(STDERR_LINE)
-        with stderr, closing(Transcript(self._turn.stderr)) as log:
-            while chunk := os.read(stderr.fileno(), CHUNK):
-                self._keep_errors(splitter.feed(chunk), log)
-            self._keep_errors(splitter.close(), log)
+        try:
+            with stderr, closing(Transcript(self._turn.stderr)) as log:
+                while chunk := os.read(stderr.fileno(), CHUNK):
+                    self._keep_errors(splitter.feed(chunk), log)
+                self._keep_errors(splitter.close(), log)
+        except OSError as error:
+            self._failure = f"The agent's error output cannot be kept: {error}."
+            self._child.stop()
 
     def _keep_errors(self, lines: list[bytes], log: Transcript) -> None:
         texts = [self._errors_clean(line.decode("utf-8", "replace")) for line in lines]
@@ -247,6 +273,7 @@ class ProcessSession:
         except TimeoutError:
             self.stop("timeout")
             ended = self._child.wait()
+        self._ladder.cancel()
         self._close_stdin()
         for thread in self._threads:
             thread.join(DRAIN_S)
@@ -268,6 +295,8 @@ class ProcessSession:
             reason=verdict.reason,
             exit_code=ended.code,
             duration_s=round(time.monotonic() - self._began, 3),
+            limit=verdict.limit,
+            resets_at=verdict.resets_at,
             cost_usd=tally.cost_usd,
             tokens=tally.tokens,
             turns=tally.turns,
@@ -280,10 +309,8 @@ class ProcessSession:
             self._emit_event(finished)
 
     def _ending(self, ended: Exit) -> Verdict:
-        if self._stop_outcome is not None:
-            outcome = self._stop_outcome
-            reason = _STOPPED.get(outcome, "The agent was stopped.")
-            return Verdict(cast("SessionOutcome", outcome), reason)
+        if self._stopped is not None:
+            return self._stopped
         if self._failure:
             return Verdict("error", self._failure)
         if ended.lost:

@@ -22,6 +22,10 @@ class Settings:
     timeout_s: float = 8 * 3600
     """How long a session may run."""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    model: str | None = None
+    """Of the agent `claude`; None leaves the choice to it."""
+    binary: str = "claude"
+    """Of the agent `claude`: a name on PATH, or a path."""
     command: str = ""
     """Of the agent `command`."""
     scenario: str = "steady"

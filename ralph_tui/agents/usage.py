@@ -1,10 +1,12 @@
 """Tokens, context and cost of one session, from messages as they come and results as they settle.
 
 A message's usage comes with every block of it and counts once. Results carry totals that grow over
-the session's turns (and over its resumptions), so the cost is a sum of differences.
+the session's turns and over its resumptions, so what a session costs is a sum of differences.
 """
 
-from collections.abc import Iterator, Mapping, MutableMapping
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ralph_tui.agents.fields import as_amount, as_count, as_map, as_text
 from ralph_tui.events import UsageReported
@@ -15,19 +17,53 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 _TOTALS = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 
 
-class Usage:
-    """What a session has used so far; `windows` maps models to context windows across sessions."""
+@dataclass
+class Total:
+    """What a session had used when it was last heard of, all its resumptions included."""
 
-    def __init__(self, iteration: int, windows: MutableMapping[str, int]) -> None:
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+
+@dataclass
+class Ledger:
+    """What the sessions of one run know of each other."""
+
+    windows: dict[str, int] = field(default_factory=dict)
+    """Context windows by model."""
+    totals: dict[str, Total] = field(default_factory=dict)
+    """By the session's own identifier."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The identifiers that sessions have given themselves, by those they were to have.
+
+    Empty for a session that has not said a word.
+    """
+    window_asked: bool = False
+
+    def name_of(self, session_id: str) -> str:
+        """What to resume where this session was left; empty when there is nothing."""
+        for _ in self.names:
+            name = self.names.get(session_id, session_id)
+            if name in ("", session_id):
+                return name
+            session_id = name
+        return session_id
+
+
+class Usage:
+    """What a session has used so far; `resumed` is the session it goes on with."""
+
+    def __init__(self, iteration: int, ledger: Ledger, resumed: str | None = None) -> None:
         self.cost_usd: float | None = None
         self.model = ""
         """Of the last main-thread message."""
         self._iteration = iteration
-        self._windows = windows
+        self._ledger = ledger
+        self._resumed = ledger.totals.get(resumed or "", Total())
         self._settled = 0
         self._live = 0
         self._counted: set[str] = set()
-        self._totals: dict[str, float] = {}
+        self._costs: dict[str, float] = {}
         self._context: int | None = None
 
     @property
@@ -38,13 +74,14 @@ class Usage:
     @property
     def window(self) -> int | None:
         """The main model's context window, once any session was told."""
-        return self._windows.get(self.model) or None
+        return self._ledger.windows.get(self.model)
 
     def window_unknown(self) -> bool:
-        """Whether somebody should ask for the main model's window; yes only once per model."""
-        if not self.model or self.model in self._windows:
+        """Whether somebody should ask for the main model's window; yes only once in a run."""
+        ledger = self._ledger
+        if not self.model or ledger.window_asked or self.model in ledger.windows:
             return False
-        self._windows[self.model] = 0
+        ledger.window_asked = True
         return True
 
     def message(self, message: Json, *, main: bool) -> Iterator[UsageReported]:
@@ -60,13 +97,13 @@ class Usage:
         if main:
             self.model = as_text(message.get("model"))
             self._context = context
-        yield self._report()
+        yield self.report()
 
     def compacted(self, tokens: int) -> Iterator[UsageReported]:
         """The context was compacted to this size; 0 when the agent does not tell."""
         if tokens:
             self._context = tokens
-            yield self._report()
+            yield self.report()
 
     def context_answer(self, answer: Json) -> Iterator[UsageReported]:
         """The agent's answer to a question about its context."""
@@ -74,34 +111,39 @@ class Usage:
         if window:
             model = as_text(answer.get("model")) or self.model
             self.model = self.model or model
-            self._windows[model] = window
-            yield self._report()
+            self._ledger.windows[model] = window
+            # Asked under one name, it may answer under another.
+            self._ledger.windows.setdefault(self.model, window)
+            yield self.report()
 
     def result(self, result: Json) -> Iterator[UsageReported]:
         """Settle with the totals of a result."""
         models = {name: as_map(facts) for name, facts in as_map(result.get("modelUsage")).items()}
         known = {name: as_count(facts.get("contextWindow")) for name, facts in models.items()}
-        self._windows.update({name: window for name, window in known.items() if window})
+        self._ledger.windows.update({name: window for name, window in known.items() if window})
         if self.window is None and any(known.values()):
             # The main model may be listed under another name.
-            self._windows[self.model] = max(known.values())
-        total = sum(as_count(facts.get(field)) for facts in models.values() for field in _TOTALS)
-        # An older version without totals leaves the live count standing.
+            self._ledger.windows[self.model] = max(known.values())
+        total = sum(as_count(facts.get(name)) for facts in models.values() for name in _TOTALS)
         if total:
-            self._settled = total
-            self._live = 0
+            if total - self._resumed.tokens < (self._settled + self._live) / 2:
+                # Less than this session has been heard to use: its totals began anew.
+                spent = sum(as_amount(facts.get("costUSD")) or 0.0 for facts in models.values())
+                whole = as_amount(result.get("total_cost_usd")) or 0.0
+                alike = math.isclose(spent, whole, rel_tol=0.01)
+                self._resumed = Total(0.0 if alike else self._resumed.cost_usd)
+            self._settled = total - self._resumed.tokens
+        else:
+            # Versions without totals tell the turn's tokens, the subagents' left out.
+            usage = as_map(result.get("usage"))
+            turn = sum(as_count(usage.get(name)) for name in (*_INPUT, "output_tokens"))
+            self._settled += max(self._live, turn)
+        self._live = 0
         self._charge(as_text(result.get("session_id")), as_amount(result.get("total_cost_usd")))
-        yield self._report()
+        yield self.report()
 
-    def _charge(self, session_id: str, total: float | None) -> None:
-        if total is None:
-            return
-        before = self._totals.get(session_id, 0.0)
-        self._totals[session_id] = total
-        # A total that fell began anew.
-        self.cost_usd = (self.cost_usd or 0.0) + (total - before if total >= before else total)
-
-    def _report(self) -> UsageReported:
+    def report(self) -> UsageReported:
+        """What is known now."""
         return UsageReported(
             iteration=self._iteration,
             tokens=self.tokens,
@@ -109,3 +151,14 @@ class Usage:
             context_window=self.window,
             cost_usd=self.cost_usd,
         )
+
+    def _charge(self, session_id: str, total: float | None) -> None:
+        tokens = self._resumed.tokens + self.tokens
+        if total is None:
+            self._ledger.totals[session_id] = Total(self._resumed.cost_usd, tokens)
+            return
+        before = self._costs.get(session_id, self._resumed.cost_usd)
+        self._costs[session_id] = total
+        self._ledger.totals[session_id] = Total(total, tokens)
+        # A total that fell began anew.
+        self.cost_usd = (self.cost_usd or 0.0) + (total - before if total >= before else total)

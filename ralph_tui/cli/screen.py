@@ -5,6 +5,7 @@ import contextlib
 import gc
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from pathlib import Path
@@ -17,6 +18,7 @@ gc.disable()  # until the first paint: a tenth of the time to it
 
 from ralph_tui.cli.front import END_SECONDS, Front, Stage, exit_code, print_event  # noqa: E402
 from ralph_tui.commands import Command, Stop  # noqa: E402
+from ralph_tui.errors import RalphError  # noqa: E402
 from ralph_tui.events import Event  # noqa: E402
 from ralph_tui.records.journal import Recording  # noqa: E402
 from ralph_tui.tui.app import CockpitApp  # noqa: E402
@@ -81,9 +83,11 @@ class Backstage:
                         print_event(end, as_json=False)
                     if self._front.lasting:
                         print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
-        except BaseException as error:  # noqa: BLE001  raised again where the main thread waits
+        except RalphError as error:
             self.error = error
-            if self._loop is not None and not self._left.is_set():
+        finally:
+            self.error = self.error or sys.exc_info()[1]
+            if self.error is not None and self._loop is not None and not self._left.is_set():
                 self._loop.call_soon_threadsafe(self.app.exit)
 
 

@@ -118,6 +118,8 @@ class AgentNoted(Event):
     iteration: int
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
+    parent: Line | None = None
+    """The tool call that owns the work it is about."""
     offset: int = 0
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.agents.outcome import of_exit, of_refusal, of_result
+from ralph_tui.agents.outcome import Refusal, of_exit, of_refusal, of_result
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_exits_without_a_result(
 
 
 def test_a_refusal_names_the_remedy() -> None:
-    assert "log in again" in of_refusal("auth").reason
+    assert "(401): run `claude` and then /login" in of_refusal(Refusal("auth", said="401")).reason

@@ -13,10 +13,10 @@ from typing import TypeVar
 import pytest
 
 from ralph_tui import agents
-from ralph_tui.agents import claude
-from ralph_tui.agents.claude import StreamAgent
+from ralph_tui.agents import streaming
 from ralph_tui.agents.command import SPOKEN
 from ralph_tui.agents.start import Settings
+from ralph_tui.agents.streaming import StreamAgent
 from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
     AgentNoted,
@@ -278,7 +278,7 @@ def test_a_captured_session(tmp_path: Path, turn: Turn, heard: Heard) -> None:
         (
             'print(\'{"type": "system", "subtype": "api_retry", "error_status": 401}\'); exit(1)',
             "auth",
-            "log in again",
+            "run `claude` and then /login",
         ),
     ],
 )
@@ -347,7 +347,7 @@ def test_stdin_stays_open_while_guidance_is_on_its_way(
 def test_an_agent_without_receipts_is_not_waited_for(
     tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claude, "RECEIPT_S", 0.1)
+    monkeypatch.setattr(streaming, "RECEIPT_S", 0.1)
     session = stub(tmp_path, ECHO.replace("RECEIPTS", "()")).start(turn, heard)
     heard.wait_for(lambda event: isinstance(event, AgentSpoke))
     assert session.send("g-1", "mind the tests")

@@ -1,6 +1,7 @@
 """Streams captured from real agents, and hostile ones, read into events."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.agents.stream import SPOKEN, StreamReader
+from ralph_tui.agents.usage import Ledger
 from ralph_tui.events import (
     AgentNoted,
     AgentReported,
@@ -78,11 +80,11 @@ def test_captured_streams_parse_completely(
     name: str, outcome: str, cost: float, tokens: int, tools: int, errors: int
 ) -> None:
     reader, events = read(name)
-    assert reader.verdict is not None
-    assert reader.verdict.outcome == outcome
-    assert (reader.verdict.reason == "") == (outcome == "success")
+    assert reader.endings.verdict is not None
+    assert reader.endings.verdict.outcome == outcome
+    assert (reader.endings.verdict.reason == "") == (outcome == "success")
     assert reader.usage.cost_usd == pytest.approx(cost)
-    assert (reader.usage.tokens, reader.tool_calls, reader.tool_errors) == (tokens, tools, errors)
+    assert (reader.usage.tokens, reader.tools.calls, reader.tools.errors) == (tokens, tools, errors)
     assert of(SessionDescribed, events)[0].model == "claude-sonnet-5-5"
     assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == tools
     assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
@@ -92,13 +94,154 @@ def test_captured_streams_parse_completely(
         assert parse_event(stamped.model_dump_json()) == stamped
 
 
+@pytest.mark.parametrize(
+    ("name", "outcome", "limit", "words"),
+    [
+        ("old_1_0_60_ok", "success", None, ""),
+        ("old_1_0_128_limited", "limited", "usage_limit", "Spending cap reached"),
+        ("old_1_0_128_forbidden", "auth", None, "Please run /login"),
+        # It says that nothing went wrong.
+        ("old_2_0_20_max_turns", "max_turns", None, "maximum number of turns"),
+        ("old_2_0_20_overloaded", "limited", "overload", "overloaded_error"),
+        ("old_2_0_20_auth", "auth", None, "Invalid API key"),
+        ("old_2_0_20_overflow", "context_full", None, "Prompt is too long"),
+        ("old_2_0_20_denied", "success", None, ""),
+        ("old_2_0_20_subagent", "success", None, ""),
+        ("old_2_0_20_interrupt", "success", None, ""),
+        ("background_bash", "success", None, ""),
+        ("guidance_in_text", "success", None, ""),
+        ("refusal", "success", None, ""),
+        ("limited_until_reset", "limited", "usage_limit", "hit your limit"),
+        ("overloaded", "limited", "overload", "529"),
+        ("context_overflow", "context_full", None, "Prompt is too long"),
+    ],
+)
+def test_streams_of_older_and_newer_versions(
+    name: str, outcome: str, limit: str | None, words: str
+) -> None:
+    reader, events = read(name)
+    verdict = reader.endings.verdict
+    assert verdict is not None
+    assert (verdict.outcome, verdict.limit) == (outcome, limit)
+    assert words in verdict.reason
+    assert (verdict.reason == "") == (outcome == "success")
+    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == reader.tools.calls
+    assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
+    assert not reader.in_turn
+    assert reader.usage.cost_usd is not None
+    assert (reader.usage.tokens > 0) == (reader.usage.cost_usd > 0)
+
+
+def test_the_end_of_a_limit_is_remembered() -> None:
+    reader, _ = read("ratelimit_unified")
+    verdict = reader.endings.verdict
+    assert verdict is not None
+    assert (verdict.limit, verdict.resets_at) == (
+        "usage_limit",
+        datetime.fromtimestamp(1795168208, UTC),
+    )
+
+
+def test_all_limits_that_are_reached_must_end() -> None:
+    windows = {"five_hour": {"status": "rejected", "resetsAt": 100},
+               "seven_day": {"status": "rejected", "resetsAt": 900},
+               "other": {"status": "allowed", "resetsAt": 5000}}  # fmt: skip
+    info = {"status": "rejected", "resetsAt": 100, "unifiedWindows": windows}
+    limited = {"type": "result", "is_error": True, "api_error_status": 429}
+    ends = []
+    for resets_at in (info, {**info, "resetsAt": 100_000, "unifiedWindows": {}}):
+        reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": resets_at}, limited)
+        assert reader.endings.verdict is not None
+        ends.append(reader.endings.verdict.resets_at)
+    assert ends[1] == datetime.fromtimestamp(100_000, UTC)
+    reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": info}, limited)
+    assert reader.endings.verdict is not None
+    assert reader.endings.verdict.resets_at == datetime.fromtimestamp(900, UTC)
+    # A limit that is over no longer counts, and an overload has none.
+    over = {"type": "rate_limit_event", "rate_limit_info": {"status": "allowed"}}
+    busy = {"type": "result", "is_error": True, "api_error_status": 529}
+    for after in ([over, limited], [busy]):
+        reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": info}, *after)
+        assert reader.endings.verdict is not None
+        assert reader.endings.verdict.resets_at is None
+
+
+def test_background_work_is_told_beside_its_tool() -> None:
+    reader, events = read("background_bash")
+    texts = [note.text for note in of(AgentNoted, events)]
+    assert texts == ["In the background: run", 'Background command "run" completed (exit code 0)']
+    assert not reader.background
+    assert reader.results == 2
+
+
+def test_heartbeats_are_signs_of_life_but_do_not_flood() -> None:
+    reader = StreamReader(1, ROOT)
+    beat = json.dumps({"type": "tool_progress", "tool_use_id": "t", "elapsed_time_seconds": 30})
+    told = [len(reader.feed(beat, 0, float(second))) for second in range(100)]
+    assert told[0] == 1
+    assert sum(told) == 5
+    assert not reader.feed('{"type": "keep_alive"}', 0, 500.0)
+
+
+def test_denials_of_older_versions_come_with_the_result() -> None:
+    _, events = read("old_2_0_20_denied")
+    assert [event.permit for event in of(ToolDenied, events)] == ["Bash(python3 -c:*)"]
+    _, events = read("denied")
+    assert [event.permit for event in of(ToolDenied, events)] == ["Bash(touch:*)"]
+
+
+def test_older_versions_give_receipts_by_repeating_the_words() -> None:
+    reader = StreamReader(1, ROOT)
+    reader.receipts.awaited["g"] = "mind the tests"
+    for text, told in (("the prompt", 0), ("mind the tests", 2), ("mind the tests", 0)):
+        line = json.dumps({"type": "user", "message": {"role": "user", "content": text}})
+        assert len(reader.feed(line, 0, 0.0)) == told
+
+
+def test_a_resumed_session_costs_the_difference() -> None:
+    def result(cost: float, tokens: int) -> str:
+        usage = {"m": {"inputTokens": tokens, "costUSD": cost, "contextWindow": 1000}}
+        fields = {"type": "result", "is_error": False, "session_id": "s", "modelUsage": usage}
+        return json.dumps({**fields, "total_cost_usd": cost})
+
+    ledger = Ledger()
+    first = StreamReader(1, ROOT, ledger)
+    first.feed(result(0.5, 100), 0, 0.0)
+    second = StreamReader(2, ROOT, ledger, "s")
+    second.feed(result(0.75, 150), 0, 0.0)
+    second.feed(result(1.0, 250), 0, 0.0)
+    assert second.usage.cost_usd == pytest.approx(0.5)
+    assert second.usage.tokens == 150
+    # Some versions begin anew: their totals are less than what has been heard.
+    third = StreamReader(3, ROOT, ledger, "s")
+    message = {"id": "m", "model": "m", "usage": {"input_tokens": 260}, "content": []}
+    third.feed(json.dumps({"type": "assistant", "message": message}), 0, 0.0)
+    third.feed(result(1.25, 260), 0, 0.0)
+    assert third.usage.cost_usd == pytest.approx(1.25)
+    assert third.usage.tokens == 260
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "result", "timestamp": "x", "status": "success", "stats": {"total_tokens": 5}},
+        {"type": "result"},
+    ],
+)
+def test_a_result_of_another_tool_is_no_success(message: dict[str, object]) -> None:
+    reader, events = feed(message)
+    assert reader.endings.verdict is None
+    assert len(of(AgentNoted, events)) == 1
+
+
 def test_streams_that_break_off_leave_no_verdict() -> None:
     reader, events = read("auth_error")
-    assert reader.verdict is None
-    assert reader.last_refusal == "auth"
+    assert reader.endings.verdict is None
+    assert reader.endings.hopeless is not None
+    assert reader.endings.hopeless.outcome == "auth"
     assert "authentication failed (401); retry 1 of 10" in of(AgentNoted, events)[0].text
     reader, events = read("sigterm_bash")
-    assert reader.verdict is None
+    assert reader.endings.verdict is None
     assert of(ToolFinished, events)[0].summary == "exit 137"
 
 
@@ -121,10 +264,26 @@ def test_a_created_file_counts_its_lines() -> None:
     assert of(ToolFinished, events)[0].summary == "+2"
 
 
+@pytest.mark.parametrize(
+    ("source", "billing"),
+    [
+        ("none", "subscription"),
+        ("ANTHROPIC_API_KEY", "API key"),
+        ("apiKeyHelper", "API key (apiKeyHelper)"),
+        ("something new", "something new"),
+        (None, None),
+    ],
+)
+def test_where_the_bill_goes(source: str | None, billing: str | None) -> None:
+    _, events = feed({"type": "system", "subtype": "init", "apiKeySource": source})
+    assert [event.billing for event in of(SessionDescribed, events)] == [billing]
+
+
 def test_context_is_that_of_the_main_thread() -> None:
     _, events = read("subagent")
     contexts = [event.context_tokens for event in of(UsageReported, events)]
-    assert contexts == [12408, 12408, 12690, 12690]
+    # One of them is a heartbeat while the subagent works.
+    assert contexts == [12408, 12408, 12408, 12690, 12690]
     nested = [event for event in of(ToolStarted, events) if event.parent]
     assert [event.summary for event in nested] == ["ls"]
 
@@ -175,7 +334,12 @@ def test_claims_come_from_the_main_agents_words_only() -> None:
 
 def test_costs_are_differences_of_totals() -> None:
     def result(session: str, total: object) -> dict[str, object]:
-        return {"type": "result", "session_id": session, "total_cost_usd": total}
+        return {
+            "type": "result",
+            "is_error": False,
+            "session_id": session,
+            "total_cost_usd": total,
+        }
 
     reader, _ = feed(result("a", 0.5), result("a", 0.75), result("b", 0.25))
     assert reader.usage.cost_usd == pytest.approx(1.0)
@@ -278,3 +442,58 @@ def test_any_content_block_is_read(blocks: list[object], structured: object) -> 
         {"type": "user", "message": message, "tool_use_result": {"structuredPatch": structured}},
         {"type": "result", "modelUsage": {"a": structured}, "usage": structured},
     )
+
+
+LINES = [
+    line
+    for path in sorted(TRANSCRIPTS.glob("*.jsonl"))
+    for line in path.read_text().splitlines()
+    if len(line) < 8000
+]
+
+
+def mutations() -> st.SearchStrategy[str]:
+    """A line of a captured stream: whole, cut off, twice, or with pieces of another in it."""
+    line = st.sampled_from(LINES)
+    cut = st.tuples(line, st.floats(0, 1)).map(lambda pair: pair[0][: int(len(pair[0]) * pair[1])])
+    spliced = st.tuples(cut, cut).map("".join)
+    renamed = st.tuples(line, st.sampled_from(LINES), st.sampled_from(FIELDS)).map(
+        lambda parts: _with_field_of(*parts)
+    )
+    return line | cut | spliced | renamed | line.map(lambda text: text + text)
+
+
+def _with_field_of(line: str, other: str, name: str) -> str:
+    return json.dumps({**json.loads(line), name: json.loads(other).get(name)})
+
+
+@given(st.lists(mutations(), max_size=25))
+def test_any_mutation_of_a_stream_is_read_with_sane_totals(lines: list[str]) -> None:
+    reader = StreamReader(1, ROOT)
+    offset, started, tokens = 0, 0, 0
+    for line in lines:
+        for event in reader.feed(line, offset, float(offset)):
+            stamped = event.model_copy(update={"seq": 1})
+            assert parse_event(stamped.model_dump_json()) == stamped
+            started += isinstance(event, ToolStarted)
+            if isinstance(event, UsageReported):
+                assert event.tokens >= 0
+                assert event.cost_usd is None or event.cost_usd >= 0
+                tokens = max(tokens, event.tokens)
+        offset += len(line) + 1
+    assert reader.tools.calls == started
+    assert tokens < 10_000_000
+    ending = reader.endings.verdict or reader.endings.at_exit(0, "", heard=reader.heard)
+    assert (ending.reason == "") == (ending.outcome == "success")
+    assert (ending.limit is not None) == (ending.outcome == "limited")
+
+
+@given(st.sampled_from(sorted(TRANSCRIPTS.glob("*.jsonl"))), st.floats(0, 1))
+def test_a_stream_that_breaks_off_anywhere_has_an_ending(path: Path, share: float) -> None:
+    text = path.read_text()
+    reader = StreamReader(1, ROOT)
+    for number, line in enumerate(text[: int(len(text) * share)].splitlines()):
+        reader.feed(line, 0, float(number))
+    ending = reader.endings.verdict or reader.endings.at_exit(143, "", heard=reader.heard)
+    assert ending.outcome
+    assert reader.usage.tokens >= 0

@@ -1,0 +1,21 @@
+"""A session that is over before it has begun, because its agent would refuse to work."""
+
+from ralph_tui.events import SessionFinished, SessionStarted
+from ralph_tui.ports import Emit, Turn
+
+
+class RefusedSession:
+    """Says why, and takes nothing."""
+
+    takes_guidance = False
+
+    def __init__(self, agent: str, turn: Turn, emit: Emit, reason: str) -> None:
+        emit(SessionStarted(iteration=turn.iteration, session_id=turn.session_id, agent=agent))
+        emit(SessionFinished(iteration=turn.iteration, outcome="missing", reason=reason))
+
+    def send(self, guidance_id: str, text: str) -> bool:
+        """False: nobody is there."""
+        return False
+
+    def stop(self, outcome: str = "stopped") -> None:
+        """Nothing is left to do."""

@@ -1,0 +1,253 @@
+"""The agent `claude` on Claude Code itself, against a scripted service on the loopback."""
+
+import dataclasses
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ralph_tui import agents
+from ralph_tui.agents.claude import ClaudeAgent
+from ralph_tui.agents.start import Settings
+from ralph_tui.agents.streaming import StreamSession
+from ralph_tui.events import (
+    AgentNoted,
+    AgentSpoke,
+    GuidanceAcknowledged,
+    SessionDescribed,
+    SessionFinished,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.ports import Ask, Permissions, Turn
+from tests.doubles.api import Api
+from tests.doubles.launch import prepare, real_binary, real_environment
+from tests.doubles.scenario import Answer, Scenario, ToolUse, load
+from tests.unit.test_agents_sessions import Heard, alive
+from tests.waiting import until
+
+BINARY = real_binary()
+GUIDANCE = "22222222-0000-4000-8000-000000000001"
+SESSION = "11111111-0000-4000-8000-00000000000{}"
+
+pytestmark = [
+    pytest.mark.real_agent,
+    pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed"),
+]
+
+
+class Lab:
+    """A project, a scripted service, and an agent that drives the real binary."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.tmp = tmp_path
+        self.root = tmp_path / "project"
+        self.root.mkdir()
+        self.sessions = 0
+
+    @contextmanager
+    def agent(self, scenario: Scenario) -> Iterator[ClaudeAgent]:
+        prepare(scenario, self.root)
+        with Api(scenario) as api:
+            environ = real_environment(api.url, self.tmp / "home", scenario)
+            agent = agents.build(
+                "claude",
+                Settings(
+                    root=self.root,
+                    run_id="test-run",
+                    binary=BINARY or "",
+                    model=scenario.model,
+                    environ=environ,
+                ),
+            )
+            assert isinstance(agent, ClaudeAgent)
+            yield agent
+
+    def scripted(self, *answers: Answer) -> Scenario:
+        return Scenario("here", "made here", [answers])
+
+    def load(self, name: str) -> Scenario:
+        return load(name, root=str(self.root), python=sys.executable)
+
+    def turn(self, **fields: object) -> Turn:
+        self.sessions += 1
+        folder = self.tmp / "attempt" / "results" / f"iter-{self.sessions:03}"
+        folder.mkdir(parents=True)
+        turn = Turn(
+            iteration=self.sessions,
+            prompt="Do the work",
+            session_id=SESSION.format(self.sessions),
+            transcript=folder / "transcript.jsonl",
+            stderr=folder / "stderr.log",
+            command="true",
+            permissions=Permissions("skip"),
+        )
+        return dataclasses.replace(turn, **fields)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return Lab(tmp_path)
+
+
+def bash(command: str) -> Answer:
+    return Answer(tools=[ToolUse("Bash", {"command": command, "description": "run"})])
+
+
+SLEEPER = f"{sys.executable} -c 'import time; time.sleep(60)'"
+
+
+def test_a_bug_is_fixed(lab: Lab) -> None:
+    with lab.agent(lab.load("success")) as agent:
+        heard = Heard()
+        agent.start(lab.turn(), heard)
+        finished = heard.finished()
+    assert finished.outcome == "success"
+    assert "a + b" in (lab.root / "calc.py").read_text()
+    assert (finished.tool_calls, finished.tool_errors, finished.leftovers) == (3, 0, 0)
+    assert finished.cost_usd is not None
+    assert finished.cost_usd > 0
+    assert not [note for note in heard.of(AgentNoted) if "Unknown kind" in note.text]
+    assert heard.of(UsageReported)[-1].context_window
+    described = heard.of(SessionDescribed)[0]
+    assert (described.billing, described.permission_mode) == ("API key", "bypassPermissions")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "outcome", "limit"),
+    [
+        ("overloaded", "limited", "overload"),
+        ("limited_until_reset", "limited", "usage_limit"),
+        ("auth_401", "auth", None),
+        ("forbidden_403", "auth", None),
+        ("context_overflow", "context_full", None),
+        ("bad_model", "error", None),
+    ],
+)
+def test_a_failing_service_has_a_name(
+    lab: Lab, scenario: str, outcome: str, limit: str | None
+) -> None:
+    with lab.agent(lab.load(scenario)) as agent:
+        heard = Heard()
+        agent.start(lab.turn(), heard)
+        finished = heard.finished()
+    assert (finished.outcome, finished.limit) == (outcome, limit), finished
+    assert finished.reason
+    assert (finished.resets_at is not None) == (scenario == "limited_until_reset")
+
+
+def test_an_interrupted_turn_ends_in_order_and_goes_on_later(lab: Lab) -> None:
+    with lab.agent(lab.scripted(bash(SLEEPER), Answer(text="continued"))) as agent:
+        heard, turn = Heard(), lab.turn()
+        session = agent.start(turn, heard)
+        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        session.stop("interrupted")
+        interrupted = heard.finished()
+        again = Heard()
+        agent.start(lab.turn(resume=turn.session_id, prompt="go on"), again)
+        resumed = again.finished()
+    assert interrupted.outcome == "interrupted"
+    assert interrupted.leftovers == 0
+    assert interrupted.cost_usd is not None
+    assert interrupted.cost_usd > 0
+    assert resumed.outcome == "success", resumed
+    assert again.of(AgentSpoke)[-1].text == "continued"
+    assert resumed.cost_usd == pytest.approx(interrupted.cost_usd, rel=0.05)
+
+
+def test_a_stopped_agent_leaves_nothing(lab: Lab) -> None:
+    detached = f"setsid {SLEEPER} & echo $! > pid; wait"
+    with lab.agent(lab.scripted(bash(detached))) as agent:
+        heard = Heard()
+        session = agent.start(lab.turn(), heard)
+        assert isinstance(session, StreamSession)
+        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        file = lab.root / "pid"
+        until(lambda: file.exists() and file.read_text())
+        session.stop("stopped")
+        finished = heard.finished()
+    assert finished.outcome == "stopped"
+    assert not alive(session.pid)
+    assert not alive(int(file.read_text()))
+
+
+def test_guidance_reaches_the_running_turn(lab: Lab) -> None:
+    wait = "while [ ! -e go ]; do sleep 0.05; done"
+    with lab.agent(lab.scripted(bash(wait), Answer(text="as you wish"))) as agent:
+        heard = Heard()
+        session = agent.start(lab.turn(), heard)
+        heard.wait_for(lambda event: isinstance(event, ToolStarted))
+        assert session.send(GUIDANCE, "mind the tests")
+        (lab.root / "go").touch()
+        finished = heard.finished()
+    assert finished.outcome == "success"
+    assert [event.guidance_id for event in heard.of(GuidanceAcknowledged)] == [GUIDANCE]
+
+
+def test_the_line_for_a_denied_tool_permits_it(lab: Lab) -> None:
+    write = f'{sys.executable} -c \'open("a", "w")\''
+    with lab.agent(lab.scripted(bash(write), Answer(text="no"))) as agent:
+        heard = Heard()
+        agent.start(lab.turn(permissions=Permissions()), heard)
+        assert heard.finished().outcome == "success"
+    permit = heard.of(ToolDenied)[0].permit
+    assert permit.endswith(" -c:*)") or permit == f"Bash({sys.executable}:*)"
+    assert not (lab.root / "a").exists()
+    with lab.agent(lab.scripted(bash(write), Answer(text="yes"))) as agent:
+        heard = Heard()
+        agent.start(lab.turn(permissions=Permissions("edits", (permit,))), heard)
+        heard.finished()
+    assert not heard.of(ToolDenied)
+    assert (lab.root / "a").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo ok && test -d .", f"{sys.executable} -c 'print((1, 2))'", "FOO=1 ls -la 2>&1 | wc -l"],
+)
+def test_the_completion_command_is_permitted(lab: Lab, command: str) -> None:
+    with lab.agent(lab.scripted(bash(command), Answer(text="done"))) as agent:
+        heard = Heard()
+        agent.start(lab.turn(command=command, permissions=Permissions()), heard)
+        heard.finished()
+    assert not heard.of(ToolDenied)
+    assert [event.ok for event in heard.of(ToolFinished)] == [True]
+
+
+def test_a_budget_holds(lab: Lab) -> None:
+    dear = dataclasses.replace(bash("echo hi"), input_tokens=10_000, output_tokens=4000)
+    with lab.agent(lab.scripted(*[dear] * 12)) as agent:
+        heard = Heard()
+        agent.start(lab.turn(budget_usd=0.1), heard)
+        finished = heard.finished()
+    assert finished.outcome == "budget"
+    assert finished.cost_usd is not None
+    assert finished.cost_usd >= 0.1
+
+
+def test_a_question_is_answered_and_paid_for(lab: Lab) -> None:
+    with lab.agent(lab.scripted()) as agent:
+        asked = agent.ask(Ask("How is it?", timeout_s=30))
+    # The scripted service answers what offers no tools with a summary: that is no object.
+    assert asked.answer is None
+    assert "holds no JSON object" in asked.error
+    assert asked.cost_usd is not None
+    assert asked.cost_usd > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
+def test_root_without_a_sandbox_is_refused_by_us_and_by_it(lab: Lab) -> None:
+    with lab.agent(lab.scripted()) as agent:
+        bare = {name: v for name, v in agent.settings.environ.items() if name != "IS_SANDBOX"}
+        refused = ClaudeAgent(dataclasses.replace(agent.settings, environ=bare))
+        heard, by_it = Heard(), Heard()
+        refused.start(lab.turn(), heard)
+        refused.begin(lab.turn(), by_it)
+        assert "IS_SANDBOX=1" in heard.finished().reason
+        assert "root" in by_it.finished().reason
+        assert isinstance(by_it.events[-1], SessionFinished)

@@ -1,0 +1,430 @@
+"""The agent `claude` on the stub: each scenario ends as the outcome table says, told once."""
+
+import dataclasses
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ralph_tui import agents
+from ralph_tui.agents import streaming
+from ralph_tui.agents.claude import ClaudeAgent
+from ralph_tui.agents.command import CommandAgent
+from ralph_tui.agents.start import Settings
+from ralph_tui.agents.streaming import StreamAgent, StreamSession
+from ralph_tui.errors import UsageError
+from ralph_tui.events import (
+    AgentNoted,
+    AgentSpoke,
+    GuidanceAcknowledged,
+    GuidanceDelivered,
+    SessionDescribed,
+    SessionFinished,
+    SessionStarted,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.ports import Ask, Permissions, Turn
+from tests.doubles.launch import environment, on_path, prepare
+from tests.doubles.scenario import load
+from tests.unit.test_agents_sessions import Heard, alive
+
+SESSION = "11111111-0000-4000-8000-00000000000{}"
+GUIDANCE = "22222222-0000-4000-8000-000000000001"
+
+
+class Bench:
+    """A project, the stub on PATH, and an agent that drives it."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.tmp = tmp_path
+        self.root = tmp_path / "project"
+        self.root.mkdir()
+        self.budget: float | None = None
+        self.permissions = Permissions("skip")
+        self.sessions = 0
+
+    def agent(self, scenario: str | dict[str, object], **environ: str) -> ClaudeAgent:
+        if isinstance(scenario, dict):
+            path = self.tmp / "scenario.json"
+            path.write_text(json.dumps({"about": "made here", **scenario}))
+            scenario = str(path)
+        story = load(scenario, root=str(self.root), python=sys.executable)
+        prepare(story, self.root)
+        flags = list(story.arguments)
+        if "--max-budget-usd" in flags:
+            self.budget = float(flags[flags.index("--max-budget-usd") + 1])
+        if "--permission-mode" in flags:
+            self.permissions = Permissions("edits")
+        inherited = {key: value for key, value in os.environ.items() if "ANTHROPIC" not in key}
+        inherited.setdefault("CLAUDE_CODE_MAX_RETRIES", "2")
+        base = environment(scenario, state=self.tmp / "state", base=inherited)
+        agent = agents.build("claude", self.settings(environ=on_path({**base, **environ})))
+        assert isinstance(agent, ClaudeAgent)
+        return agent
+
+    def settings(self, **fields: object) -> Settings:
+        return Settings(**{"root": self.root, "run_id": "test-run", **fields})  # type: ignore[arg-type]
+
+    def turn(self, **fields: object) -> Turn:
+        self.sessions += 1
+        folder = self.tmp / "attempt" / "results" / f"iter-{self.sessions:03}"
+        folder.mkdir(parents=True)
+        turn = Turn(
+            iteration=self.sessions,
+            prompt="Do the work",
+            session_id=SESSION.format(self.sessions),
+            transcript=folder / "transcript.jsonl",
+            stderr=folder / "stderr.log",
+            command="true",
+            permissions=self.permissions,
+            budget_usd=self.budget,
+        )
+        return dataclasses.replace(turn, **fields)  # type: ignore[arg-type]
+
+    def play(self, scenario: str | dict[str, object], **environ: str) -> Heard:
+        heard = Heard()
+        self.agent(scenario, **environ).start(self.turn(), heard)
+        heard.finished()
+        assert len(heard.of(SessionFinished)) == 1
+        return heard
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def notes(heard: Heard) -> str:
+    return "\n".join(note.text for note in heard.of(AgentNoted))
+
+
+# -- scenarios -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scenario", "outcome", "words"),
+    [
+        ("success", "success", ""),
+        ("failing_tools", "success", ""),
+        ("limited_once", "success", ""),
+        ("stalled", "success", ""),
+        ("mid_stream_error", "success", ""),
+        ("dropped", "success", ""),
+        ("subagents", "success", ""),
+        ("long_line", "success", ""),
+        ("refusal", "success", ""),
+        ("hook_stops", "success", ""),
+        ("denied_tools", "success", ""),
+        ("budget", "budget", "reached its budget"),
+        ("overloaded", "limited", "overloaded"),
+        ("auth_401", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
+        ("forbidden_403", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
+        ("context_overflow", "context_full", "overflowed"),
+        ("bad_model", "error", "model"),
+    ],
+)
+def test_a_scenario_ends_as_it_should(
+    bench: Bench, scenario: str, outcome: str, words: str
+) -> None:
+    heard = bench.play(scenario)
+    finished = heard.finished()
+    assert finished.outcome == outcome, finished
+    assert words in finished.reason
+    assert (finished.reason == "") == (outcome == "success")
+    assert "Unknown kind" not in notes(heard)
+    assert finished.leftovers == 0
+    started, ended = heard.of(ToolStarted), heard.of(ToolFinished)
+    assert {call.tool_id for call in started} >= {call.tool_id for call in ended}
+    assert finished.tool_calls == len(started)
+    if outcome == "success":
+        assert finished.cost_usd is not None
+        assert finished.cost_usd > 0
+        assert finished.tokens > 0
+
+
+@pytest.mark.parametrize("version", ["2.1.328", "2.1.197"])
+def test_the_bug_is_fixed(bench: Bench, version: str) -> None:
+    heard = bench.play("success", STUB_VERSION=version)
+    assert heard.of(SessionDescribed)[0].version == version
+    assert "a + b" in (bench.root / "calc.py").read_text()
+    assert [event.ok for event in heard.of(ToolFinished)] == [True] * 3
+    described = heard.of(SessionDescribed)[0]
+    assert (described.billing, described.permission_mode) == ("subscription", "bypassPermissions")
+    assert heard.of(UsageReported)[-1].context_window == 1_000_000
+
+
+def test_the_bill_goes_where_the_key_says(bench: Bench) -> None:
+    heard = bench.play("success", ANTHROPIC_API_KEY="sk-test")
+    assert heard.of(SessionDescribed)[0].billing == "API key"
+
+
+def test_a_usage_limit_names_its_end(bench: Bench) -> None:
+    began = time.time()
+    finished = bench.play("limited_until_reset").finished()
+    assert (finished.outcome, finished.limit) == ("limited", "usage_limit")
+    assert finished.resets_at is not None
+    assert began - 1 <= finished.resets_at.timestamp() <= began + 30
+
+
+def test_an_overload_has_no_end(bench: Bench) -> None:
+    finished = bench.play("overloaded").finished()
+    assert (finished.limit, finished.resets_at) == ("overload", None)
+
+
+def test_a_refused_key_ends_at_the_first_sign(bench: Bench) -> None:
+    # A second of waiting takes a second: ten tries would take minutes.
+    heard = bench.play("auth_401", STUB_PACE="1", CLAUDE_CODE_MAX_RETRIES="10")
+    assert heard.finished().outcome == "auth"
+    assert heard.finished().duration_s < 10
+    assert notes(heard).count("retry") == 1
+
+
+def test_denied_tools_name_what_would_permit_them(bench: Bench) -> None:
+    heard = bench.play("denied_tools")
+    denied = heard.of(ToolDenied)
+    assert denied
+    assert all(event.permit.startswith("Bash(") for event in denied)
+    assert heard.of(SessionDescribed)[0].permission_mode == "acceptEdits"
+
+
+def test_the_completion_command_is_permitted(bench: Bench) -> None:
+    def use(shell: str) -> dict[str, object]:
+        return {"tools": [{"name": "Bash", "input": {"command": shell, "description": "x"}}]}
+
+    bench.permissions = Permissions("edits", ("Bash(touch:*)",))
+    answers = [use("echo ok && test -d ."), use("touch a"), use("rm -f a")]
+    agent, heard = bench.agent({"answers": answers}), Heard()
+    agent.start(bench.turn(command="echo ok && test -d ."), heard)
+    heard.finished()
+    assert [event.permit for event in heard.of(ToolDenied)] == ["Bash(rm:*)"]
+    assert (bench.root / "a").exists()
+
+
+def test_background_work_brings_another_turn(bench: Bench) -> None:
+    heard = bench.play("background_bash")
+    assert heard.finished().outcome == "success"
+    assert "In the background" in notes(heard)
+    assert heard.of(AgentSpoke)[-1].text == "It is finished."
+
+
+def test_compaction_restarts_the_context(bench: Bench) -> None:
+    heard = bench.play("compaction")
+    assert "compacted its context" in notes(heard)
+    contexts = [event.context_tokens or 0 for event in heard.of(UsageReported)]
+    assert min(contexts[contexts.index(max(contexts)) :]) < max(contexts)
+
+
+# -- the owner speaks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["2.1.328", "2.1.197"])
+def test_guidance_is_delivered_and_acknowledged(bench: Bench, version: str) -> None:
+    heard = Heard()
+    agent = bench.agent("guidance_in_tool", STUB_VERSION=version)
+    session = agent.start(bench.turn(), heard)
+    heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    assert session.takes_guidance
+    assert session.send(GUIDANCE, "also update README")
+    assert heard.finished().outcome == "success"
+    receipts = [e for e in heard.events if isinstance(e, GuidanceDelivered | GuidanceAcknowledged)]
+    assert [event.kind for event in receipts] == ["guidance_delivered", "guidance_acknowledged"]
+    assert {event.guidance_id for event in receipts} == {GUIDANCE}
+
+
+@pytest.mark.parametrize("why", ["interrupted", "silent", "budget", "timeout"])
+def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: str) -> None:
+    sleeper = f"{sys.executable} -c 'import time; time.sleep(30)'"
+    tool = {"name": "Bash", "input": {"command": sleeper, "description": "x"}}
+    heard = Heard()
+    agent = bench.agent({"sessions": [[{"tools": [tool]}], [{"text": "continued"}]]})
+    turn = bench.turn()
+    session = agent.start(turn, heard)
+    assert isinstance(session, StreamSession)
+    heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    session.stop(why)
+    finished = heard.finished()
+    assert finished.outcome == why
+    assert finished.reason
+    # Its result arrived: it was asked, not killed.
+    assert finished.cost_usd is not None
+    assert finished.cost_usd > 0
+    assert not alive(session.pid)
+    again = Heard()
+    agent.start(bench.turn(resume=turn.session_id), again)
+    resumed = again.finished()
+    assert resumed.outcome == "success", resumed
+    assert again.of(SessionStarted)[0].session_id == turn.session_id
+    # The totals of a resumed session begin where it was left; what is told is the difference.
+    assert resumed.cost_usd == pytest.approx(agent.ledger.totals[turn.session_id].cost_usd / 2)
+
+
+def test_a_second_order_makes_an_agent_end_at_once(bench: Bench) -> None:
+    heard, agent = Heard(), bench.agent("never_exits")
+    session = agent.start(bench.turn(), heard)
+    session.stop("interrupted")
+    session.stop("stopped")
+    assert heard.finished().outcome == "interrupted"
+    assert heard.finished().duration_s < 6.5
+
+
+def test_an_agent_that_does_not_listen_is_made_to_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ralph_tui.agents.process.INTERRUPT_S", 0.2)
+    heard, agent = Heard(), bench.agent("never_exits")
+    session = agent.start(bench.turn(), heard)
+    assert isinstance(session, StreamSession)
+    session.stop("silent")
+    assert heard.finished().outcome == "silent"
+    assert not alive(session.pid)
+
+
+# -- programs that are no agent --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("habit", "outcome", "words"),
+    [
+        ("garbage", "crashed", "exited with code 1 without a result"),
+        ("html", "error", "nothing that can be understood"),
+        ("nothing", "crashed", "exited with code 3"),
+        ("other_json", "error", "nothing that can be understood"),
+        ("exit0_nothing", "error", "nothing that can be understood"),
+        ("exit0_after_init", "error", "broke off without a result"),
+        ("stdin_closed_early", "success", ""),
+        ("stays_after_result", "success", ""),
+    ],
+)
+def test_a_bad_program_has_a_name(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, habit: str, outcome: str, words: str
+) -> None:
+    monkeypatch.setattr(streaming, "LINGER_S", 0.2)
+    finished = bench.play(habit).finished()
+    assert finished.outcome == outcome, finished
+    assert words in finished.reason
+    assert "\n" not in finished.reason
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_agent_has_crashed(bench: Bench, signum: int) -> None:
+    heard, agent = Heard(), bench.agent("interrupt")
+    session = agent.start(bench.turn(), heard)
+    assert isinstance(session, StreamSession)
+    heard.wait_for(lambda event: isinstance(event, ToolStarted))
+    os.kill(session.pid, signum)
+    finished = heard.finished()
+    assert (finished.outcome, finished.exit_code) == ("crashed", 128 + signum)
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "claude"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize("text", ["echo '<html>'", "exit 0", 'echo \'{"type": "x"}\'', "exit 7"])
+def test_a_program_without_a_version_is_tried_all_the_same(bench: Bench, text: str) -> None:
+    agent = agents.build("claude", bench.settings(binary=script(bench.tmp, text)))
+    heard = Heard()
+    agent.start(bench.turn(permissions=Permissions()), heard)
+    finished = heard.finished()
+    assert finished.outcome in ("error", "crashed")
+    assert finished.reason
+
+
+def test_a_program_that_hangs_is_not_waited_for(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ralph_tui.agents.claude.PROBE_S", 0.2)
+    began = time.monotonic()
+    agents.build("claude", bench.settings(binary=script(bench.tmp, "exec sleep 1000")))
+    assert time.monotonic() - began < 5
+
+
+# -- what is found before a run begins -------------------------------------------------------------
+
+
+def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
+    with pytest.raises(UsageError, match=r"1\.0\.50.*too old.*1\.0\.60.*claude update"):
+        bench.agent("success", STUB_VERSION="1.0.50")
+
+
+def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
+    with pytest.raises(UsageError, match=r"no program 'claude' on PATH.*--agent.*ralph-tui demo"):
+        agents.build("claude", bench.settings(environ={"PATH": str(bench.tmp)}))
+
+
+def test_claude_is_the_default_where_it_is_installed(bench: Bench) -> None:
+    assert agents.default_agent(environ={"PATH": str(bench.tmp)}) is None
+    path = script(bench.tmp, "exit 0")
+    assert agents.default_agent(environ={"PATH": str(bench.tmp)}) == "claude"
+    assert agents.default_agent(path, {"PATH": ""}) == "claude"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
+def test_root_without_a_sandbox_is_told_what_to_do(bench: Bench) -> None:
+    heard = Heard()
+    agent = bench.agent("success", IS_SANDBOX="")
+    assert not agent.start(bench.turn(), heard).send("g", "x")
+    finished = heard.finished()
+    assert finished.outcome == "missing"
+    assert "IS_SANDBOX=1" in finished.reason
+    assert [event.kind for event in heard.events] == ["session_started", "session_finished"]
+
+
+def test_starting_does_not_hold_anybody_up(bench: Bench) -> None:
+    heard, agent = Heard(), bench.agent("success")
+    began = time.monotonic()
+    agent.start(bench.turn(), heard)
+    assert time.monotonic() - began < 0.5
+    heard.finished()
+
+
+# -- questions -------------------------------------------------------------------------------------
+
+
+def asked(bench: Bench, words: str, **fields: object) -> tuple[object, str]:
+    agent = bench.agent({"answers": [{"text": words, **fields}]})
+    answer = agent.ask(Ask("How is it?", timeout_s=20))
+    assert answer.error or answer.cost_usd
+    return answer.answer, answer.error
+
+
+def test_a_question_is_answered_with_an_object(bench: Bench) -> None:
+    agent = bench.agent({"answers": [{"text": 'So:\n```json\n{"risk": "low"}\n```'}]})
+    answer = agent.ask(Ask("How is it?"))
+    assert (answer.answer, answer.error) == ({"risk": "low"}, "")
+    assert answer.cost_usd is not None
+    assert answer.cost_usd > 0
+    assert answer.tokens > 0
+
+
+def test_a_question_without_an_answer_says_why(bench: Bench) -> None:
+    assert asked(bench, "I would rather not.") == (
+        None,
+        "The answer holds no JSON object: I would rather not.",
+    )
+    answer, error = asked(bench, "", fault="401", times=99)
+    assert answer is None
+    assert "/login" in error
+    late = bench.agent({"answers": [{"text": "{}", "delay_s": 100}]}).ask(Ask("?", timeout_s=0.5))
+    assert late.error == "There was no answer within 0.5 s."
+    broken = ClaudeAgent(bench.settings(binary=script(bench.tmp, "echo no luck >&2; exit 3")))
+    assert broken.ask(Ask("?")).error == "Claude Code exited with code 3: no luck"
+
+
+def test_other_agents_cannot_be_asked(bench: Bench) -> None:
+    for agent in (
+        agents.build("command", bench.settings(command="cat")),
+        agents.build("demo", bench.settings()),
+    ):
+        assert isinstance(agent, CommandAgent | StreamAgent)
+        assert "cannot be asked" in agent.ask(Ask("?")).error

@@ -1,0 +1,149 @@
+"""Permission lines: what the completion command needs, what would have permitted a denied tool."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.agents.flags import (
+    Program,
+    listed_flags,
+    parse_version,
+    permission_flags,
+)
+from ralph_tui.agents.permits import denied, for_command, prefix, shell_parts
+from ralph_tui.ports import Permissions, Turn
+
+
+@pytest.mark.parametrize(
+    ("command", "permit"),
+    [
+        ("touch /home/dev/project/x", "Bash(touch:*)"),
+        ("npm run build -- --prod", "Bash(npm run build:*)"),
+        ("npm test", "Bash(npm test:*)"),
+        ("git commit -m 'a; b'", "Bash(git commit:*)"),
+        ("git -C /x status", "Bash(git -C:*)"),
+        ("cd src && npm install", "Bash(npm install:*)"),
+        ("ls", "Bash(ls:*)"),
+        ("python3 -m pytest -q tests", "Bash(python3 -m pytest:*)"),
+        ("/usr/bin/python3 script.py", "Bash(/usr/bin/python3 script.py:*)"),
+        ("python3 -c 'print(1)'", "Bash(python3 -c:*)"),
+        ("FOO=1 BAR=2 make all", "Bash(FOO=1 BAR=2 make all:*)"),
+        ("docker compose up -d", "Bash(docker compose up:*)"),
+        ("uv run pytest -x", "Bash(uv run pytest:*)"),
+        ("", "Bash"),
+        (";;", "Bash"),
+    ],
+)
+def test_a_denied_command_is_permitted_by_what_it_does(command: str, permit: str) -> None:
+    assert denied("Bash", {"command": command}) == permit
+
+
+def test_the_part_that_was_named_is_the_one_to_permit() -> None:
+    message = "touch in '/home/dev/project/x' needs approval."
+    command = "make x; touch x"
+    assert denied("Bash", {"command": command}) == "Bash(make x:*)"
+    assert denied("Bash", {"command": command}, message) == "Bash(touch:*)"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "permit"),
+    [
+        ("WebFetch", {"url": "https://docs.example.com/a?b"}, "WebFetch(domain:docs.example.com)"),
+        ("WebFetch", {"url": "http://[bad"}, "WebFetch"),
+        ("WebFetch", {"url": 5}, "WebFetch"),
+        ("Bash", {"command": ["a"]}, "Bash"),
+        ("Edit", {"file_path": "/etc/passwd"}, "Edit"),
+        ("mcp__github__create_issue", {}, "mcp__github__create_issue"),
+    ],
+)
+def test_other_tools(tool: str, arguments: dict[str, object], permit: str) -> None:
+    assert denied(tool, arguments) == permit
+
+
+def test_parts_are_cut_outside_of_quotes_only() -> None:
+    assert shell_parts("a && b || c; d | e & f\ng 2>&1") == ["a", "b", "c", "d", "e", "f", "g 2>&1"]
+    assert shell_parts("echo 'a; b' \"c && d\" e\\;f") == ["echo 'a; b' \"c && d\" e\\;f"]
+    assert shell_parts("echo 'never closed; x") == ["echo 'never closed; x"]
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_any_command_has_a_permit_on_one_line(command: str, message: str) -> None:
+    permit = denied("Bash", {"command": command}, message)
+    assert permit == "Bash" or (permit.startswith("Bash(") and permit.endswith(":*)"))
+    assert "\n" not in permit
+    for part in shell_parts(command):
+        assert len(prefix(part)) <= len(part)
+
+
+def test_the_completion_command_is_permitted_whole_and_in_parts() -> None:
+    assert for_command("pytest -q") == ["Bash(pytest -q)", "Bash(pytest -q:*)"]
+    assert for_command("cd a && pytest -q") == [
+        "Bash(cd a && pytest -q)",
+        "Bash(cd a && pytest -q:*)",
+        "Bash(cd a:*)",
+        "Bash(pytest -q:*)",
+    ]
+    assert for_command("make\nmake test") == ["Bash(make:*)", "Bash(make test:*)"]
+    assert for_command(" ") == []
+
+
+# -- the command line ------------------------------------------------------------------------------
+
+
+def turn(tmp_path: object, **fields: object) -> Turn:
+    facts = {"iteration": 1, "prompt": "p", "session_id": "u", "transcript": None, "stderr": None}
+    return Turn(**{**facts, "command": "make test", **fields})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("printed", "version"),
+    [
+        ("2.1.328 (Claude Code)\n", (2, 1, 328)),
+        ("1.0.60", (1, 0, 60)),
+        ("codex-cli 0.169.0", None),
+        ("<html>", None),
+        ("", None),
+        ("2.1", None),
+    ],
+)
+def test_versions(printed: str, version: tuple[int, ...] | None) -> None:
+    assert parse_version(printed) == version
+
+
+def test_a_session_of_a_new_version() -> None:
+    line = Program("/bin/claude", (2, 1, 328)).session(
+        turn(None, budget_usd=0.5, permissions=Permissions("edits", ("WebSearch",))), "opus"
+    )
+    assert line == [
+        "/bin/claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json",
+        "--verbose", "--allowedTools", "Bash(make test)", "Bash(make test:*)", "WebSearch",
+        "--permission-mode", "acceptEdits", "--replay-user-messages", "--max-budget-usd",
+        "0.500000", "--model", "opus", "--session-id", "u",
+    ]  # fmt: skip
+
+
+def test_an_old_version_gets_no_flag_it_does_not_know() -> None:
+    line = Program("claude", (1, 0, 60)).session(turn(None, budget_usd=0.5, resume="r"), None)
+    assert not {"--replay-user-messages", "--max-budget-usd", "--session-id", "--model"} & {*line}
+    assert line[-2:] == ["--resume", "r"]
+    assert "--disallowedTools" in Program("claude", (1, 0, 60)).question("m")
+    assert "--tools" in Program("claude", None).question(None)
+
+
+def test_what_help_lists_counts() -> None:
+    help_text = "Usage\n  --output-format <f>  x\n  -r, --resume [v]\n      --max-budget-usd <n>"
+    assert listed_flags(help_text) == {"--output-format", "--resume", "--max-budget-usd"}
+    assert listed_flags("unknown option --help") == frozenset()
+    program = Program("claude", (1, 0, 60), listed_flags(help_text))
+    assert program.knows("--max-budget-usd")
+    assert not program.knows("--replay-user-messages")
+
+
+def test_permissions_cannot_smuggle_in_a_flag() -> None:
+    assert permission_flags(Permissions("skip", ("x",)), "make") == [
+        "--dangerously-skip-permissions"
+    ]
+    rules = (" --dangerously-skip-permissions", "-p", "", "WebSearch")
+    assert permission_flags(Permissions("edits", rules), "") == [
+        "--allowedTools", "WebSearch", "--permission-mode", "acceptEdits",
+    ]  # fmt: skip
