@@ -1,0 +1,136 @@
+"""The whole product with Claude Code: a bug is fixed, measured, recorded, and can be replayed.
+
+With the stub everywhere, and with the real binary on a scripted service where it is installed.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doubles.api import Api
+from tests.doubles.launch import (
+    STUB,
+    environment,
+    prepare,
+    real_binary,
+    real_environment,
+)
+from tests.doubles.scenario import load
+from tests.e2e.cli import CLI, events_of, processes_of, run
+from tests.waiting import until
+
+BINARY = real_binary()
+CHECK = shlex.join([sys.executable, "-B", "-c", "import calc; assert calc.add(2, 3) == 5"])
+
+
+def work(root: Path, binary: str, environ: Mapping[str, str], *more: str) -> tuple[int, list[Any]]:
+    done = subprocess.run(
+        [*CLI, "run", "Fix add", "-c", CHECK, "--headless", "--json", *more],
+        cwd=root,
+        env={**environ, "RALPH_TUI_AGENT__BINARY": binary, "RALPH_TUI_PERMISSIONS__MODE": "skip"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=55,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, events_of(done.stdout)
+
+
+def stub(root: Path, name: str, state: Path, *more: str) -> tuple[int, list[Any]]:
+    scenario = load(name, root=str(root), python=sys.executable)
+    prepare(scenario, root)
+    environ = environment(name, state=state, base=os.environ)
+    return work(root, str(STUB), environ, *more)
+
+
+def kinds(events: list[Any], kind: str) -> list[Any]:
+    return [event for event in events if event["kind"] == kind]
+
+
+def test_a_bug_is_fixed_and_the_run_replayed(git_repo: Path, tmp_path: Path) -> None:
+    code, events = stub(git_repo, "success", tmp_path / "state")
+    assert code == 0
+    assert events[-1]["outcome"] == "completed"
+    assert events[-1]["cost_usd"] > 0
+    described = kinds(events, "session_described")[0]
+    assert described["model"]
+    assert kinds(events, "run_started")[0]["agent"] == "claude", "nothing else was configured"
+    assert [event["tool"] for event in kinds(events, "tool_started")] == ["Read", "Edit", "Bash"]
+    assert events_of(run("replay", "--json", cwd=git_repo).stdout) == events
+    assert "$" in run("status", cwd=git_repo).stdout
+
+
+def test_a_refused_key_ends_the_run_at_once_with_what_to_do(git_repo: Path, tmp_path: Path) -> None:
+    code, events = stub(git_repo, "auth_401", tmp_path / "state")
+    assert code == 1
+    assert "/login" in events[-1]["reason"]
+    assert len(kinds(events, "session_started")) == 1
+
+
+def test_denied_tools_are_told_with_the_line_that_permits_them(
+    git_repo: Path, tmp_path: Path
+) -> None:
+    _, events = stub(git_repo, "denied_tools", tmp_path / "state", "--max-iterations", "1",
+                     "--permissions", "edits")  # fmt: skip
+    assert any(event["permit"] for event in kinds(events, "tool_denied"))
+
+
+@pytest.mark.parametrize("name", ["garbage", "html", "nothing", "exit0_nothing", "other_json"])
+def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, name: str) -> None:
+    code, events = stub(git_repo, name, tmp_path / "state", "--max-iterations", "1")
+    assert code in (1, 3)
+    finished = kinds(events, "session_finished")
+    assert len(finished) == 1
+    assert finished[0]["reason"].endswith(".")
+    assert events[-1]["kind"] == "run_finished"
+
+
+@pytest.mark.real_agent
+@pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed")
+def test_the_real_binary_fixes_a_bug_end_to_end(git_repo: Path, tmp_path: Path) -> None:
+    scenario = load("success", root=str(git_repo), python=sys.executable)
+    prepare(scenario, git_repo)
+    with Api(scenario) as api:
+        environ = real_environment(api.url, tmp_path / "home", scenario)
+        code, events = work(git_repo, BINARY or "", environ, "--model", scenario.model)
+    assert code == 0, json.dumps(events[-1])
+    assert [event["tool"] for event in kinds(events, "tool_started")] == ["Read", "Edit", "Bash"]
+    assert kinds(events, "session_described")[0]["model"] == scenario.model
+    assert events_of(run("replay", "--json", cwd=git_repo).stdout) == events
+
+
+@pytest.mark.real_agent
+@pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed")
+def test_nothing_is_left_of_the_real_binary_killed_in_mid_bash(
+    git_repo: Path, tmp_path: Path
+) -> None:
+    scenario = load("sigterm", root=str(git_repo), python=sys.executable)
+    prepare(scenario, git_repo)
+    with Api(scenario) as api:
+        environ = {
+            **real_environment(api.url, tmp_path / "home", scenario),
+            "RALPH_TUI_AGENT__BINARY": BINARY or "",
+            "RALPH_TUI_PERMISSIONS__MODE": "skip",
+        }
+        process = subprocess.Popen(
+            [*CLI, "run", "x", "-c", "false", "--json", "--model", scenario.model],
+            cwd=git_repo, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with process:
+            assert process.stdout is not None
+            first = json.loads(process.stdout.readline())
+            for line in process.stdout:
+                if '"tool":"Bash"' in line:
+                    break
+            until(lambda: len(processes_of(first["run_id"])) >= 2)
+            process.kill()
+        until(lambda: not processes_of(first["run_id"]), timeout=6)
