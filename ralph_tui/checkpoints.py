@@ -5,7 +5,7 @@ from ralph_tui.events import CheckpointCaptured, Event, Noticed, SnapshotTaken
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.ports import Job, Snapshot, Workspace
 from ralph_tui.state import RunState
-from ralph_tui.steering import Helm, Steps
+from ralph_tui.steering import Helm, Steps, is_full
 
 
 class Checkpoints:
@@ -37,7 +37,10 @@ class Checkpoints:
             yield Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "") -> None:
-        """Take a checkpoint beside the running session; its events come when it is done."""
+        """Take a checkpoint beside the running session; its events come when it is done.
+
+        A disk without room for it stops the session: what the agent does could not be held.
+        """
         number = self._next()
 
         def tell(job: Job) -> Steps[None]:
@@ -46,12 +49,20 @@ class Checkpoints:
                 yield self.event(iteration, trigger, job.result.number, note)
             else:
                 yield self.event(iteration, trigger, None, note, error=str(job.error))
+                if is_full(job.error):
+                    self._helm.stop_work()
 
         self._helm.beside(
             "checkpoint",
             lambda: self._workspace.snapshot(number, f"ralph: checkpoint ({trigger})"),
             tell,
         )
+
+    def hold_again(self, iteration: int) -> Steps[None]:
+        """Wait until there is room for a snapshot; the boundary stays where it is."""
+        latest = self.latest
+        yield from self.boundary(iteration, "after a full disk")
+        self.latest = latest
 
     def event(
         self,

@@ -28,6 +28,7 @@ from ralph_tui.records.files import write_json
 from ralph_tui.records.journal import Journal
 from ralph_tui.state import RunState
 from ralph_tui.state.summary import summarize
+from ralph_tui.steering import FULL
 
 INBOX_LIMIT = 10_000
 """Observations that may wait; beyond it their readers wait, and so, by its pipe, does the agent."""
@@ -214,7 +215,9 @@ class Engine:
                     stop_work()
                     self._show_unrecorded(
                         WaitStarted(
-                            iteration=self.state.run.iteration, cause="disk_full", reason=str(error)
+                            iteration=self.state.run.iteration,
+                            cause="disk_full",
+                            reason=f"{FULL} ({error})",
                         )
                     )
                 if self._told_to_end():

@@ -14,7 +14,7 @@ from ralph_tui.control.budget import Budget
 from ralph_tui.control.evaluation import Evaluation, evaluate
 from ralph_tui.control.history import History, Sample
 from ralph_tui.control.settings import ControlSettings
-from ralph_tui.errors import RalphError
+from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.events import (
     Event,
     FilesChanged,
@@ -30,6 +30,7 @@ from ralph_tui.events import (
     StepEntered,
 )
 from ralph_tui.events.run import IterationStatus, Outcome
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.measurement import Measurement, ProgressSource
 from ralph_tui.observation.changes import files_changed
 from ralph_tui.observation.sensor import Reading
@@ -184,9 +185,13 @@ class Loop:
         before = self.checkpoints.latest.tree
         yield from self.checkpoints.boundary(k, f"after the session of iteration {k}")
         after = self.checkpoints.latest.tree
-        changes = yield from self.helm.job(
-            "changes", lambda: self.ports.workspace.changes(before, after)
-        )
+        changes: tuple[FileChange, ...] = ()
+        try:
+            changes = yield from self.helm.job(
+                "changes", lambda: self.ports.workspace.changes(before, after)
+            )
+        except WorkspaceError as error:  # the agent may have deleted what they are counted against
+            yield Noticed(level="warn", source="workspace", text=f"no changes told: {error}")
         files = files_changed(k, changes, live=False)
         yield files
         yield self.checkpoints.event(k, "end")

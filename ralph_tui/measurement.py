@@ -67,11 +67,17 @@ class Measurement:
         return (yield from self._take(reading))
 
     def _run_gate(self, iteration: int) -> Steps[GateResult]:
-        log = self._records.iteration_folder(iteration) / "verification.log"
+        folder = yield from self._helm.job(
+            "record", lambda: self._records.iteration_folder(iteration)
+        )
+        log = folder / "verification.log"
         yield GateStarted(iteration=iteration, command=self._command)
         self._helm.cancel_gate = self._gate.cancel
         try:
             result = yield from self._helm.job("gate", lambda: self._gate.run(log))
+            # Only a full disk cancels it while the run goes on: what it would have said is unknown.
+            while result.cancelled and not self._helm.ending:
+                result = yield from self._helm.job("gate", lambda: self._gate.run(log))
         finally:
             self._helm.cancel_gate = None
         counts = result.counts

@@ -5,6 +5,7 @@ agent itself ended, or its owner, or its budget, ends the step.
 """
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui.checkpoints import Checkpoints
@@ -59,8 +60,10 @@ class Sessions:
         """
         silence = Silence(k, self._helm, self._state, self._patience)
         resume: str | None = None
+        records = self._ports.records
         while True:
-            turn = self._turn(k, GO_ON if resume else prompt, resume)
+            folder = yield from self._helm.job("record", lambda: records.iteration_folder(k))
+            turn = self._turn(k, folder, GO_ON if resume else prompt, resume)
             finished = yield from self._session(turn, silence)
             resume = None
             if finished.outcome in HOPELESS:
@@ -69,12 +72,13 @@ class Sessions:
                 yield from self._wait(k, finished)
             elif finished.outcome == "silent":
                 resume = turn.session_id
-            elif finished.outcome != "stopped":
+            elif finished.outcome == "stopped":  # but the run goes on: the disk was full
+                yield from self._checkpoints.hold_again(k)
+            else:
                 yield from self._tell_overshoot(k)
                 return finished
 
-    def _turn(self, k: int, prompt: str, resume: str | None) -> Turn:
-        folder = self._ports.records.iteration_folder(k)
+    def _turn(self, k: int, folder: Path, prompt: str, resume: str | None) -> Turn:
         needs = self._state.needs
         return Turn(
             iteration=k,

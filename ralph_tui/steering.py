@@ -24,7 +24,9 @@ Steps = Generator[Event, None, T]
 
 PATIENCE_S = 1.0
 """How long one look into the inbox may take; timers are looked at in between."""
-ROOM_SECONDS = 5.0
+FULL = "the disk is full: what was recorded is safe, free some space"
+"""Said first: a line may have no room for the rest."""
+ROOM_SECONDS = 2.0
 """How often a full disk is tried again."""
 
 
@@ -93,16 +95,21 @@ class Helm:
 
         While the disk is full it is tried again; any other refusal of the system is one sentence.
         """
+        began: datetime | None = None
         while True:
             job = self.host.start(name, work)
             yield from self.until(partial(_is_done, job))
+            if began is not None and not is_full(job.error):
+                yield WaitEnded(
+                    iteration=self.state.run.iteration, waited_s=self.seconds_since(began)
+                )
             match job.error:
                 case None:
                     return job.result  # type: ignore[return-value]
-                case OSError(errno=number) if number in NO_ROOM:
-                    yield from self._wait_for_room(name, str(job.error))
-                case NoRoomError():
-                    yield from self._wait_for_room(name, str(job.error))
+                case error if is_full(error):
+                    if self._ending is not None:  # nothing to wait for: the owner has ended it
+                        raise NoRoomError(f"{name}: {error}; free some space") from error
+                    began = yield from self._wait_for_room(began, f"{name}: {error}")
                 case OSError() as error:
                     raise WorkspaceError(
                         f"{name} failed: {error.strerror or error} ({error.filename}); "
@@ -111,16 +118,17 @@ class Helm:
                 case error:
                     raise error
 
-    def _wait_for_room(self, name: str, reason: str) -> Steps[None]:
-        iteration, now = self.state.run.iteration, self.host.clock.now()
-        if self.state.needs.wait is None:
+    def _wait_for_room(self, began: datetime | None, reason: str) -> Steps[datetime]:
+        """Wait a little; gives back when the waiting began."""
+        now = self.host.clock.now()
+        if began is None:
             yield WaitStarted(
-                iteration=iteration,
+                iteration=self.state.run.iteration,
                 cause="disk_full",
-                reason=f"{name}: {reason}; what was recorded is safe, free some space",
+                reason=f"{FULL} ({reason})",
             )
         yield from self.pass_time(now + timedelta(seconds=ROOM_SECONDS))
-        yield WaitEnded(iteration=iteration, waited_s=self.seconds_since(now))
+        return began or now
 
     def beside(
         self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
@@ -216,3 +224,9 @@ class Helm:
 
 def _is_done(job: Job) -> bool:
     return job.done
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether a job failed because the disk is full."""
+    full = isinstance(error, OSError) and error.errno in NO_ROOM
+    return full or isinstance(error, NoRoomError)

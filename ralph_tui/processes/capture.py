@@ -5,6 +5,7 @@ searches, go through `redact`; the rest passes as the bytes it came as.
 """
 
 import contextlib
+import errno
 import os
 import re
 from collections import deque
@@ -121,6 +122,8 @@ class CappedLog:
 
     def __init__(self, path: Path, limit: int = LOG_LIMIT) -> None:
         self.failure = ""
+        self.full = False
+        """Whether it failed because the disk or the quota is full."""
         self.lines = 0
         """Line ends so far."""
         self._room = limit
@@ -188,6 +191,7 @@ class CappedLog:
 
     def _fail(self, error: OSError) -> None:
         self.failure = self.failure or (error.strerror or str(error))
+        self.full = self.full or error.errno in (errno.ENOSPC, errno.EDQUOT)
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()

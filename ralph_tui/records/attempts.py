@@ -3,6 +3,7 @@
 The same description run again is a new attempt of the same task; a new description is a new task.
 """
 
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -96,8 +97,9 @@ class AttemptFolder:
         return self.folder / "status.json"
 
     def finish(self, outcome: Outcome, now: datetime) -> None:
-        """Say in the task's metadata how the attempt ended."""
-        self._write_metadata(now, TASK_STATUS.get(outcome, "failed"))
+        """Say in the task's metadata how it ended; on a full disk the journal alone says it."""
+        with suppress(OSError):
+            self._write_metadata(now, TASK_STATUS.get(outcome, "failed"))
 
     def _write_metadata(self, now: datetime, status: str) -> None:
         path = self.task_folder / "metadata.json"

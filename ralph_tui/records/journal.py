@@ -6,6 +6,7 @@ other bad line is an error that names ``path:line``, and the part before it stay
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,15 +89,24 @@ class Journal:
             ) from error
 
     def sync(self) -> None:
-        """Bring what was written to the platter."""
-        if self._dirty:
+        """Bring what was written to the platter; with no room there, the next time."""
+        if not self._dirty:
+            return
+        try:
             os.fsync(self._descriptor)
-            self._dirty = False
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                return
+            raise JournalError(
+                f"cannot write the journal {self.path}: {error.strerror}; look after the disk"
+            ) from error
+        self._dirty = False
 
     def tick(self) -> bool:
         """Once a second: fsync, and look whether the file still has its name.
 
-        True when it had lost it (``git clean -fdx``, ``rm``) and was written again.
+        True when it had lost it (``git clean -fdx``, ``rm``) and was written again. While there is
+        no room for that, the open descriptor has the record.
         """
         now = self._clock.monotonic()
         if now < self._next_tick:
@@ -105,7 +115,15 @@ class Journal:
         self.sync()
         if self._named():
             return False
-        self._restore()
+        try:
+            self._restore()
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                return False
+            raise JournalError(
+                f"the journal {self.path} was deleted and cannot be written again: "
+                f"{error.strerror}; put its folder back"
+            ) from error
         return True
 
     def _named(self) -> bool:
@@ -123,17 +141,25 @@ class Journal:
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
         descriptor = os.open(fresh, flags, 0o600)
-        offset = 0
-        while chunk := os.pread(lost, 1 << 20, offset):
-            offset += os.write(descriptor, chunk)
-        os.fsync(descriptor)
-        fresh.rename(self.path)
+        try:
+            offset = 0
+            while chunk := os.pread(lost, 1 << 20, offset):
+                offset += os.write(descriptor, chunk)
+            os.fsync(descriptor)
+            fresh.rename(self.path)
+        except OSError:
+            os.close(descriptor)
+            fresh.unlink(missing_ok=True)
+            raise
         self._descriptor = descriptor
         os.close(lost)
 
     def close(self) -> None:
-        """Sync and let go."""
+        """Sync and let go, under its name."""
         self.sync()
+        if not self._named():  # deleted since the last look
+            with suppress(OSError):
+                self._restore()
         os.close(self._descriptor)
 
 

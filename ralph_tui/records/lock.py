@@ -71,10 +71,14 @@ class Lock:
             pass
         try:
             fresh = _open(self.path)
-            fcntl.flock(fresh, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (OSError, WorkspaceError):
+        except WorkspaceError:
             return
-        _write(fresh, self.owner)
+        try:
+            fcntl.flock(fresh, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _write(fresh, self.owner)
+        except OSError:
+            os.close(fresh)
+            return
         # The old descriptor stays open under its number's new meaning: keepers inherit the number.
         os.dup2(fresh, self.descriptor, inheritable=False)
         os.close(fresh)
@@ -99,7 +103,13 @@ def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
             raise LockHeldError(_held(owner))
         time.sleep(0.05)
     owner = Owner(os.getpid(), socket.gethostname(), started, run, run_id)
-    _write(descriptor, owner)
+    try:
+        _write(descriptor, owner)
+    except OSError as error:
+        os.close(descriptor)
+        raise WorkspaceError(
+            f"cannot write to {path}: {error.strerror}; free some space"
+        ) from error
     return Lock(path, descriptor, owner)
 
 

@@ -42,6 +42,8 @@ class Entry:
 
 def between(private: PrivateRepository, since: str, until: str) -> tuple[FileChange, ...]:
     """Changes from one tree to another."""
+    if since == until:  # and so for a tree that is not there any more
+        return ()
     entries = diff_trees(private, since, until, "--numstat")
     return tuple(_change(path, entry) for path, entry in sorted(entries.items()))
 

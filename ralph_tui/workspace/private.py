@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.text import one_line
 from ralph_tui.workspace.repository import Answer, Repository
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
@@ -18,6 +20,7 @@ OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
 # every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
+# What is on the disk counts, whatever another machine once wrote into the user's config.
 _CONFIG = """\
 [core]
 \trepositoryFormatVersion = {version}
@@ -26,6 +29,12 @@ _CONFIG = """\
 \tpath = {worktree_config}
 [core]
 \tbare = false
+\tfileMode = true
+\tsymlinks = true
+\tignoreCase = {ignore_case}
+\tignoreStat = false
+\ttrustCTime = true
+\tcheckStat = default
 \tautocrlf = false
 \tsafecrlf = false
 \tattributesFile = /dev/null
@@ -82,7 +91,30 @@ class PrivateRepository:
         )
 
     def prepare(self) -> None:
-        """Make it, or bring it up to date with the user's excludes; a killed run's locks go."""
+        """Make it, or bring it up to date with the user's excludes; a killed run's locks go.
+
+        Raises ``WorkspaceError`` when the user's repository is gone or cannot be written to.
+        """
+        git_dir, objects = self.repository.git_dir, self.repository.common_dir / "objects"
+        if not os.path.lexists(git_dir / "HEAD") or not objects.is_dir():
+            raise WorkspaceError(
+                f"the git repository of {one_line(str(self.repository.root))} is gone; "
+                f"put {one_line(str(git_dir))} back, or run `git init` there"
+            )
+        try:
+            self._prepare()
+        except OSError as error:
+            kind = NoRoomError if error.errno in NO_ROOM else WorkspaceError
+            raise kind(
+                f"cannot write to {one_line(str(self.folder))}: {error.strerror}; "
+                "make the folder writable"
+            ) from error
+
+    def unlock(self) -> None:
+        """Take away the index's lock; whoever writes the index here has it to itself."""
+        self.index.with_name("index.lock").unlink(missing_ok=True)
+
+    def _prepare(self) -> None:
         info = self.folder / "info"
         if not (info / "attributes").exists():
             info.mkdir(parents=True, exist_ok=True)
@@ -91,7 +123,7 @@ class PrivateRepository:
             (self.folder / "config").write_bytes(os.fsencode(self._config()))
             # Last: it marks the folder as whole.
             (info / "attributes").write_text(_ATTRIBUTES)
-        self.index.with_name("index.lock").unlink(missing_ok=True)
+        self.unlock()
         users = self.repository.common_dir / "info" / "exclude"
         wanted = users.read_bytes() if users.is_file() else b""
         wanted += b"\n" + "".join(f"/{own}\n" for own in OWN_FOLDERS).encode()
@@ -109,6 +141,7 @@ class PrivateRepository:
         users = self.repository.git("config", "--get", "extensions.objectFormat", accept=(0, 1))
         sha1 = users.line in ("", "sha1")
         return _CONFIG.format(
+            ignore_case="true" if (self.folder / "head").exists() else "false",
             version=0 if sha1 else 1,
             extensions="" if sha1 else f"[extensions]\n\tobjectFormat = {users.line}\n",
             config=_quoted(self.repository.common_dir / "config"),

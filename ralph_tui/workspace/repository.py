@@ -7,13 +7,14 @@ that is started from a git hook must not write into that hook's index.
 
 import os
 import re
+import signal
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.errors import NO_ROOM, NoRoomError, UsageError, WorkspaceError
 from ralph_tui.text import one_line
 
 # GitPython looks for git when it is imported and raises; a missing git is told by `run_git`. The
@@ -31,6 +32,8 @@ else:
     os.environ[_REFRESH] = _users_refresh
 
 OLDEST_GIT = (2, 25)
+PROBE = 1 << 20
+"""Bytes that must fit on a disk that is not full."""
 
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -92,14 +95,33 @@ def run_git(
             "git was not found on PATH; install git 2.25 or newer and run again."
         ) from missing
     except OSError as refused:
-        raise WorkspaceError(f"git cannot be started: {refused}.") from refused
+        kind = NoRoomError if refused.errno in NO_ROOM else WorkspaceError
+        raise kind(f"git cannot be started: {refused}.") from refused
+    answer = Answer(status, out, error)
     if accept is not None and status not in accept:
-        what = next((word for word in arguments if not word.startswith("-")), "git")
-        raise WorkspaceError(
-            f"git {what} failed in {one_line(str(folder))} (status {status}): "
-            f"{one_line(error) or 'no reason given'}"
-        )
-    return Answer(status, out, error)
+        raise refusal(answer, arguments, folder)
+    return answer
+
+
+def refusal(answer: Answer, arguments: Iterable[str], folder: Path) -> WorkspaceError:
+    """What to raise for a command that failed: ``NoRoomError`` where git names a full disk."""
+    options = {"-c", "-C"}
+    words = [*arguments]
+    while words and words[0] in options:
+        del words[:2]
+    what = next((word for word in words if not word.startswith("-")), "git")
+    kind = NoRoomError if _names_a_full_disk(answer) else WorkspaceError
+    return kind(
+        f"git {what} failed in {one_line(str(folder))} (status {answer.status}): "
+        f"{one_line(answer.error) or 'no reason given'}"
+    )
+
+
+def _names_a_full_disk(answer: Answer) -> bool:
+    # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
+    return answer.status == -signal.SIGXFSZ or any(
+        os.strerror(number) in answer.error for number in NO_ROOM
+    )
 
 
 def _execute(
@@ -139,8 +161,37 @@ class Repository:
         environment: Mapping[str, str] | None = None,
         accept: Iterable[int] | None = (0,),
     ) -> Answer:
-        """Run git in the worktree's root, on the user's own index and refs."""
-        return run_git(self.root, *arguments, stdin=stdin, environment=environment, accept=accept)
+        """Run git in the worktree's root, on the user's own index and refs.
+
+        Raises ``NoRoomError`` when the disk is full, also where git does not say so.
+        """
+        # Named, not looked for: were this one deleted, git would take one further up the path.
+        here = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
+        answer = run_git(
+            self.root,
+            *arguments,
+            stdin=stdin,
+            environment=here | dict(environment or {}),
+            accept=None,
+        )
+        if accept is not None and answer.status not in accept:
+            raise self.refusal(answer, arguments)
+        return answer
+
+    def refusal(self, answer: Answer, arguments: Iterable[str]) -> WorkspaceError:
+        """As the function, and asks the disk where git does not say why it could not write."""
+        error = refusal(answer, arguments, self.root)
+        if "write" in answer.error.lower() and not self.has_room():
+            return NoRoomError(str(error))
+        return error
+
+    def has_room(self) -> bool:
+        """Whether `PROBE` bytes can be written beside the objects."""
+        try:
+            with tempfile.TemporaryFile(dir=self.git_dir, buffering=0) as probe:
+                return probe.write(bytes(PROBE)) == PROBE
+        except OSError as error:
+            return error.errno not in NO_ROOM
 
     def branch(self) -> str | None:
         """The branch that is checked out, also one without commits; None when detached."""

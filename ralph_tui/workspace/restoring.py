@@ -5,8 +5,10 @@ could not hold, and whatever else stands in the way stay as they are and are rep
 symbolic link is followed.
 """
 
+import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -75,7 +77,8 @@ def _apply(
         if mode is not None and (now := _mode(root / path)) is not None:
             wanted = (mode & 0o666) | (now & 0o111 & (mode & 0o444) >> 2)
             if wanted != now:
-                (root / path).chmod(wanted)
+                with suppress(OSError):  # not every file system knows modes
+                    (root / path).chmod(wanted)
     return deleted | set(modes)
 
 
@@ -92,14 +95,21 @@ def _delete(root: Path, path: str) -> bool:
 
 
 def _writable(root: Path, path: str, *, held: bool) -> bool:
-    """Whether nothing that no snapshot holds stands where this file is to be written."""
-    if not _parents_are_folders(root, path):
+    """Whether a file can be written here, and nothing that no snapshot holds stands there."""
+    if not _parents_are_folders(root, path) or not _may_write(root, path):
         return False
     try:
         found = (root / path).lstat()
     except OSError:
         return True
     return held and not stat.S_ISDIR(found.st_mode)
+
+
+def _may_write(root: Path, path: str) -> bool:
+    """Whether the nearest folder that exists takes new files: git gives up at the first refusal."""
+    parents = (root / parent for parent in PurePosixPath(path).parents)
+    nearest = next((parent for parent in parents if parent.exists()), root)
+    return os.access(nearest, os.W_OK | os.X_OK)
 
 
 def _parents_are_folders(root: Path, path: str) -> bool:

@@ -7,9 +7,10 @@ user's index, branch, stash and config are never written.
 import json
 from threading import Lock
 
+from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports import Snapshot
-from ralph_tui.text import plain
+from ralph_tui.text import one_line, plain
 from ralph_tui.workspace import changes
 from ralph_tui.workspace.private import PrivateRepository
 from ralph_tui.workspace.repository import Repository
@@ -42,17 +43,22 @@ class GitWorkspace:
         self._last: str | None = None
         """Commit of this run's newest snapshot."""
         self._missing: frozenset[str] = frozenset()
+        self._full = False
+        """Whether the last snapshot found the disk full."""
 
     def snapshot(self, number: int, message: str) -> Snapshot:
-        """Write the worktree as a tree on a hidden ref; ``WorkspaceError`` when git cannot."""
+        """Write the worktree as a tree on a hidden ref.
+
+        Raises ``WorkspaceError`` when git cannot, ``NoRoomError`` when the disk is full.
+        """
+        ref = f"{self._refs}/{number:03d}"
         with self._lock:
-            staged = self._capture()
-            commit = self._commit(staged, message)
-            ref = f"{self._refs}/{number:03d}"
-            # The user's hooks and reflogs are not for refs he did not make.
-            quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
-            self.repository.git(*quiet, "update-ref", "--no-deref", ref, commit)
-            self._last = commit
+            try:
+                staged, self._last = self._take(message, ref)
+            except NoRoomError:
+                self._full = True
+                raise
+            commit, self._full = self._last, False
         named = tuple(changes.shown(path) for path in staged.missing[:SHOWN_MISSING])
         return Snapshot(number, ref, commit, staged.tree, named, len(staged.missing))
 
@@ -78,9 +84,14 @@ class GitWorkspace:
         The present is lost where no snapshot holds it: see `roll_back`.
         """
         with self._lock:
-            target = self.repository.git(
-                "rev-parse", "--verify", "--quiet", f"{tree}^{{tree}}"
-            ).line
+            name = f"{tree}^{{tree}}"
+            answer = self.repository.git("rev-parse", "--verify", "--quiet", name, accept=None)
+            if answer.status != 0:
+                raise WorkspaceError(
+                    f"the snapshot {one_line(tree)} is not in {one_line(str(self.root))} any more; "
+                    "choose another one"
+                )
+            target = answer.line
             present = self._capture()
             untouchable = frozenset(present.missing) | self._recorded_missing(target)
             return restore(self._private, present.tree, target, untouchable)
@@ -99,17 +110,47 @@ class GitWorkspace:
         self._missing = frozenset(staged.missing)
         return staged
 
+    def _take(self, message: str, ref: str) -> tuple[Staged, str]:
+        # Each failure of git on a full disk leaves a piece of a file among the objects.
+        if self._full and not self.repository.has_room():
+            raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
+        staged = self._capture()
+        try:
+            return staged, self._hold(staged, message, ref)
+        except NoRoomError:
+            raise
+        except WorkspaceError:  # the agent's own git may have pruned what it was made of
+            staged = self._staging.rebuild()
+            return staged, self._hold(staged, message, ref)
+
+    def _hold(self, staged: Staged, message: str, ref: str) -> str:
+        commit = self._commit(staged, message)
+        # The user's hooks and reflogs are not for refs he did not make.
+        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
+        self.repository.git(*quiet, "update-ref", "--no-deref", ref, commit)
+        return commit
+
     def _commit(self, staged: Staged, message: str) -> str:
         text = plain(message).rstrip() + "\n"
         if staged.missing:
             text += f"\n{_MISSING}{json.dumps(_folded(staged.missing))}\n"
-        parent = self._last or self._newest() or self.repository.head()
-        parents = ("-p", parent) if parent else ()
+        parents = self._parent()
         command = ("-c", "i18n.commitEncoding=UTF-8", "commit-tree", staged.tree, *parents)
         answer = self._private.git(
             *command, "-F", "-", stdin=text.encode("utf-8", "replace"), environment=_IDENTITY
         )
         return answer.line
+
+    def _parent(self) -> tuple[str, ...]:
+        """What this snapshot comes after, of what is there: an agent can delete and prune."""
+        last = self._last
+        if last is not None and self._is_there(last):
+            return ("-p", last)
+        found = self._newest() or self.repository.head()
+        return ("-p", found) if found and self._is_there(found) else ()
+
+    def _is_there(self, commit: str) -> bool:
+        return self._private.git("cat-file", "-e", commit, accept=None).status == 0
 
     def _newest(self) -> str | None:
         """Commit of this run's last snapshot by an earlier process: after a resume."""

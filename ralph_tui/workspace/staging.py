@@ -7,12 +7,12 @@ and submodules, special files, and files that cannot be read.
 """
 
 import os
+import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.text import one_line
+from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.workspace.private import PrivateRepository, is_own
 from ralph_tui.workspace.repository import Answer
 
@@ -24,6 +24,14 @@ MAX_BYTES = 500_000_000
 """Bytes of all untracked files together."""
 MAX_REFUSED = 100
 """Files git may refuse one by one before a snapshot gives up."""
+
+_STORE_FAULT = re.compile(
+    r"insufficient permission for adding|[Uu]nable to create '[^\n]*/ralph-tui/index\.lock'"
+    r"|[Uu]nable to (create temporary file|write (loose object|file|new index))",
+)
+"""What git says when it is not a file's fault that it cannot be stored."""
+_CLOSED = re.compile(r"^warning: could not open directory '(.+?)(/': .*)?$", re.MULTILINE)
+"""A folder that cannot be read, or whose name is too long; git cuts what it says at 4 kB."""
 
 
 @dataclass(frozen=True)
@@ -40,22 +48,32 @@ class Staging:
     def __init__(self, private: PrivateRepository) -> None:
         self._private = private
         self._root = private.repository.root
-        self._tree: str | None = None
         self._untracked: dict[str, int] | None = None
         """Held files the user does not track, with their sizes; may still name some he does."""
         self._users_index: tuple[int, int, int] | None = None
 
     def capture(self) -> Staged:
-        """Write the worktree as a tree; a private index that is no good is built anew, once."""
+        """Write the worktree as a tree; a private index that is no good is built anew, once.
+
+        Raises ``NoRoomError`` when the disk is full.
+        """
         self._private.prepare()
         try:
             return self._capture()
+        except NoRoomError:
+            self._untracked = self._users_index = None
+            raise
         except WorkspaceError:
-            self._tree = self._untracked = self._users_index = None
-            self._private.reset()
-            return self._capture()
+            return self.rebuild()
+
+    def rebuild(self) -> Staged:
+        """As `capture`, with a new private index: after `git gc` it may name what is gone."""
+        self._private.reset()
+        return self._capture()
 
     def _capture(self) -> Staged:
+        if not self._private.index.exists():
+            self._untracked = self._users_index = None
         if self._untracked is None:
             self._untracked = self._sizes(self._held() - self._tracked())
         with ThreadPoolExecutor(max_workers=1) as beside:  # two walks of the worktree at once
@@ -84,15 +102,16 @@ class Staging:
         missing.update(self.add(wanted))
         for path in gone:
             self._untracked.pop(path, None)
-        if wanted or gone or self._tree is None:
-            self._tree = self._private.git("write-tree").line
-        return Staged(self._tree, tuple(sorted(missing)))
+        # Also when nothing changed: git looks whether its objects are still there.
+        tree = self._private.git("write-tree").line
+        return Staged(tree, tuple(sorted(missing)))
 
     def add(self, paths: list[str]) -> list[str]:
         """Put these files into the index; returns those that git refuses.
 
-        Git takes all or none, so a refused list is halved until the culprits stand alone; where
-        too many are refused, the fault is not theirs (a full disk): ``WorkspaceError``.
+        Git takes all or none, so a refused list is halved until the culprits stand alone. Raises
+        ``WorkspaceError`` where the fault is not theirs: nothing can be stored, or too many are
+        refused; ``NoRoomError`` where the disk is full.
         """
         refused: list[str] = []
         waiting = [paths] if paths else []
@@ -101,14 +120,15 @@ class Staging:
             answer = self._update(some)
             if answer.status == 0:
                 refused += _ignored_by_git(answer.error)
-            elif len(some) > 1:
+                continue
+            refusal = self._private.repository.refusal(answer, ("update-index",))
+            if isinstance(refusal, NoRoomError) or _STORE_FAULT.search(answer.error):
+                raise refusal
+            if len(some) > 1:
                 middle = len(some) // 2
                 waiting += [some[middle:], some[:middle]]
             elif len(refused) >= MAX_REFUSED:
-                raise WorkspaceError(
-                    f"git cannot store the files of {one_line(str(self._root))}: "
-                    f"{one_line(answer.error)}"
-                )
+                raise refusal
             elif os.path.lexists(self._root / some[0]):
                 refused += some
         return refused
@@ -116,7 +136,10 @@ class Staging:
     def _update(self, paths: list[str]) -> Answer:
         options = ("-z", "--add", "--remove", "--replace", "--stdin")
         stdin = nul_separated(paths)
-        return self._private.git("update-index", *options, stdin=stdin, accept=None)
+        answer = self._private.git("update-index", *options, stdin=stdin, accept=None)
+        if answer.status < 0:  # a file that shrinks while git reads it can kill git
+            self._private.unlock()
+        return answer
 
     def _differences(self) -> tuple[set[str], set[str]]:
         """Paths of the index whose files differ from it, and those that have no file any more."""
@@ -194,9 +217,16 @@ def _ignored_by_git(error: str) -> list[str]:
 
 
 def untracked_paths(private: PrivateRepository) -> set[str]:
-    """Paths beside the private index that git does not ignore; nested repositories end in ``/``."""
+    """Paths beside the private index that git does not ignore.
+
+    Nested repositories, and folders that cannot be read, end in ``/``.
+    """
     answer = private.git("ls-files", "-z", "--others", "--exclude-standard")
-    return {path for path in split(answer.out) if not is_own(path)}
+    closed = {
+        f"{path if whole else path.rpartition('/')[0]}/"
+        for path, whole in _CLOSED.findall(answer.error)
+    }
+    return {path for path in closed.union(split(answer.out)) if not is_own(path)}
 
 
 def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:

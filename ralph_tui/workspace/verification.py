@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ralph_tui.errors import ProcessError
+from ralph_tui.errors import NoRoomError, ProcessError
 from ralph_tui.observation.counts import count_tests, lines_of
 from ralph_tui.observation.gate import Counts, GateResult
 from ralph_tui.processes.capture import CappedLog
@@ -53,7 +53,11 @@ class ShellGate:
         self._cancelled = False
 
     def run(self, log: Path) -> GateResult:
-        """Run it to its end, its timeout or `cancel`; all output goes to `log`."""
+        """Run it to its end, its timeout or `cancel`; all output goes to `log`.
+
+        Raises ``NoRoomError`` when the disk was full and the command failed: that says nothing
+        about the work, and it has to run again.
+        """
         try:
             return self._run(log)
         finally:
@@ -82,6 +86,8 @@ class ShellGate:
             output.close()
             if child.stdout is not None:
                 child.stdout.close()
+        if output.full and end.code != 0 and not end.stopped:
+            raise NoRoomError(f"the completion command's log {log} cannot be written")
         duration = time.monotonic() - began
         # What was counted before the end came would pass for the whole.
         counts = None if end.stopped else self._count(log, output)

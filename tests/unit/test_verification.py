@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.errors import NoRoomError
 from ralph_tui.observation.gate import Counts
 from ralph_tui.workspace import verification
 from ralph_tui.workspace.verification import ShellGate
@@ -185,6 +186,13 @@ def test_a_full_disk_costs_the_log_and_nothing_else(tmp_path: Path) -> None:
     assert result.tail.endswith(
         "[the log is not complete: No space left on device; free some space]"
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_command_that_fails_on_a_full_disk_has_measured_nothing(tmp_path: Path) -> None:
+    with pytest.raises(NoRoomError, match="/dev/full"):
+        gate("echo 3 failed; false", tmp_path).run(Path("/dev/full"))
+    assert gate("false", tmp_path).run(tmp_path / "log").exit_code == 1
 
 
 def test_of_too_many_lines_the_end_is_counted(

@@ -1,0 +1,264 @@
+"""Whole runs on a disk that becomes full: held, told, and finished when there is room again.
+
+The disk is a small one of our own, in a namespace of users and mounts, or a limit on file sizes.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from tests.e2e.cli import CLI, events_of, processes_of, run
+from tests.waiting import until
+
+ONE_THEN_TWO = "cat >/dev/null; if [ -e one.txt ]; then echo 2 >two.txt; else echo 1 >one.txt; fi"
+"""An agent that needs two sessions."""
+
+ON_A_SMALL_DISK = """\
+mount -t tmpfs -o size=8m tmpfs "$DISK" && cp -a "$REPO" "$DISK/repo" && cd "$DISK/repo" || exit 99
+"$@"
+code=$?
+cp -a "$DISK/repo" "$KEPT"
+exit $code
+"""
+
+
+def order(agent: str, gate: str) -> list[str]:
+    return [
+        *("run", "x", "-c", gate, "--json", "--max-iterations", "3"),
+        *("--agent", "command", "--agent-command", agent),
+    ]
+
+
+class Run:
+    """A run under way, and the events it has printed."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.pid = process.pid
+        self.lines: list[str] = []
+
+    def until_it_waits(self) -> dict[str, Any]:
+        """Read on to the next full disk."""
+        for line in self.output:
+            self.lines.append(line)
+            event: dict[str, Any] = json.loads(line)
+            if event["kind"] == "wait_started":
+                assert event["cause"] == "disk_full"
+                assert "safe" in event["reason"]
+                assert "\n" not in event["reason"]
+                return event
+        raise AssertionError(f"it never waited: {self.lines}")
+
+    def to_the_end(self) -> list[dict[str, Any]]:
+        """Read on to a good end; all its events."""
+        self.lines += list(self.output)
+        errors = self.process.stderr.read() if self.process.stderr else ""
+        assert (self.process.wait(20), errors) == (0, ""), self.lines
+        return events_of("".join(self.lines))
+
+    @property
+    def output(self) -> IO[str]:
+        """What it prints."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+
+@contextmanager
+def started(command: list[str], **options: Any) -> Iterator[Run]:
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+    with process:
+        try:
+            yield Run(process)
+        finally:
+            if process.poll() is None:  # its keepers end with it
+                process.kill()
+
+
+class Disk:
+    """A disk of 8 MB with a copy of a repository."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self.folder = folder / "disk"
+        self.kept = folder / "kept"
+        self.folder.mkdir()
+        self.once = folder / "once"
+        self.environ = {"DISK": self.folder, "REPO": repository, "KEPT": self.kept}
+        # Fills it to the last byte, the first time it is run.
+        self.fill = f"dd if=/dev/zero of={self.folder}/filler bs=4k 2>/dev/null; touch {self.once}"
+
+    def run(self, *command: str) -> list[str]:
+        return ["unshare", "-rm", "sh", "-c", ON_A_SMALL_DISK, "sh", *command]
+
+    def options(self) -> dict[str, Any]:
+        return {"env": {**os.environ, **{name: str(path) for name, path in self.environ.items()}}}
+
+    def as_seen_by(self, pid: int) -> Path:
+        """The disk from outside of its namespace."""
+        return Path(f"/proc/{pid}/root{self.folder}")
+
+    def make_room(self, pid: int) -> None:
+        (self.as_seen_by(pid) / "filler").unlink()
+
+
+@pytest.fixture
+def disk(git_repo: Path, tmp_path: Path) -> Disk:
+    disk = Disk(git_repo, tmp_path)
+    try:
+        tried = subprocess.run(disk.run("true"), check=False, capture_output=True, **disk.options())
+    except FileNotFoundError:
+        pytest.skip("there is no unshare(1) to make a small disk with")
+    if tried.returncode:
+        pytest.skip(f"no small disk can be mounted here: {tried.stderr.decode().strip()}")
+    subprocess.run(["rm", "-rf", disk.kept], check=True)
+    return disk
+
+
+def assert_nothing_is_lost(root: Path, events: list[dict[str, Any]]) -> None:
+    """Completed in two iterations, the journal without gaps, `replay` and `status` agree."""
+    finished = [event for event in events if event["kind"] == "iteration_finished"]
+    assert [event["status"] for event in finished] == ["incomplete", "completed"]
+    assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "completed")
+    recorded = events_of(run("replay", "--json", cwd=root).stdout)
+    assert [event["seq"] for event in recorded] == list(range(1, len(recorded) + 1))
+    # What could not be recorded while the disk was full was shown all the same.
+    shown_only = [event for event in events if event not in recorded]
+    assert {event["kind"] for event in shown_only} <= {"wait_started"}
+    assert [event for event in events if event in recorded] == recorded
+    assert any(event["kind"] == "wait_ended" for event in recorded)
+    status = json.loads(run("status", "--json", cwd=root).stdout)
+    assert (status["outcome"], status["completion"]) == ("completed", 100.0)
+    taken = [event["commit"] for event in recorded if event["kind"] == "snapshot_taken"]
+    fsck = ["git", "fsck", "--strict", *taken]
+    checked = subprocess.run(fsck, cwd=root, check=False, capture_output=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_while_the_agent_works(disk: Disk) -> None:
+    """The journal cannot be written: the agent is stopped, and works again when there is room."""
+    agent = (
+        f"[ -e {disk.once} ] || {{ {disk.fill}; while :; do echo {'x' * 500}; sleep 0.05; done; }};"
+        f" {ONE_THEN_TWO}"
+    )
+    command = disk.run(*CLI, *order(agent, "test -e two.txt"))
+    with started(command, **disk.options()) as working:
+        waiting = working.until_it_waits()
+        assert "journal" in waiting["reason"]
+        run_id = json.loads(working.lines[0])["run_id"]
+        until(lambda: not processes_of(run_id))
+        journal = next(disk.as_seen_by(working.pid).rglob("events.jsonl"))
+        asked = run("status", str(journal), "--json", cwd=disk.folder)
+        assert asked.returncode == 0, asked.stderr
+        status = json.loads(asked.stdout)
+        assert (status["outcome"], status["alive"]) == (None, True)
+        disk.make_room(working.pid)
+        events = working.to_the_end()
+    assert_nothing_is_lost(disk.kept, events)
+    sessions = [event for event in events if event["kind"] == "session_finished"]
+    assert [(e["iteration"], e["outcome"]) for e in sessions] == [
+        (1, "stopped"),
+        (1, "success"),
+        (2, "success"),
+    ]
+
+
+def test_while_a_snapshot_is_taken(disk: Disk) -> None:
+    """There is room for the journal, and none for what the agent made."""
+    agent = (
+        f"[ -e {disk.once} ] || {{ head -c 2000000 /dev/urandom >new.bin; {disk.fill};"
+        f" truncate -s -500000 {disk.folder}/filler; }}; {ONE_THEN_TWO}"
+    )
+    command = disk.run(*CLI, *order(agent, "test -e two.txt"))
+    with started(command, **disk.options()) as working:
+        working.until_it_waits()
+        disk.make_room(working.pid)
+        events = working.to_the_end()
+    assert_nothing_is_lost(disk.kept, events)
+    taken = [event for event in events if event["kind"] == "snapshot_taken"]
+    assert all(event["missing"] == [] for event in taken)
+    names = subprocess.run(
+        ["git", "ls-tree", "-r", "--name-only", taken[1]["commit"]],
+        cwd=disk.kept,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert names.stdout.split() == ["README.md", "new.bin", "one.txt"]
+
+
+def test_while_the_gate_runs(disk: Disk) -> None:
+    """What the gate says on a full disk is no measurement: it runs again."""
+    gate = f"[ -e {disk.once} ] || {{ {disk.fill}; seq 20000; exit 1; }}; test -e two.txt"
+    with started(disk.run(*CLI, *order(ONE_THEN_TWO, gate)), **disk.options()) as working:
+        assert working.until_it_waits()["iteration"] == 0
+        disk.make_room(working.pid)
+        events = working.to_the_end()
+    assert_nothing_is_lost(disk.kept, events)
+    gates = [event for event in events if event["kind"] == "gate_finished"]
+    assert [event["ok"] for event in gates] == [False, False, True]
+    assert [event["tail"] for event in gates] == ["", "", ""]
+
+
+def test_from_the_start(disk: Disk) -> None:
+    """A run that cannot be recorded does not begin; one sentence says why."""
+    command = disk.run("sh", "-c", f'{disk.fill}; exec "$@"', "sh", *CLI, *order("true", "false"))
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=50, **disk.options()
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "No space left on device" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def limited(size: int) -> Callable[[], None]:
+    """No file may become larger; the limit can be taken back."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux can take it back")
+def test_a_limit_on_file_sizes_at_the_first_snapshot(git_repo: Path) -> None:
+    (git_repo / "large.bin").write_bytes(os.urandom(600_000))
+    command = [*CLI, *order(ONE_THEN_TWO, "test -e two.txt")]
+    with started(command, cwd=git_repo, preexec_fn=limited(300_000)) as working:
+        assert "snapshot" in working.until_it_waits()["reason"]
+        resource.prlimit(working.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        events = working.to_the_end()
+    assert_nothing_is_lost(git_repo, events)
+    assert next(e for e in events if e["kind"] == "snapshot_taken")["missing"] == []
+
+
+def test_its_owner_need_not_wait_for_room(git_repo: Path) -> None:
+    (git_repo / "large.bin").write_bytes(os.urandom(600_000))
+    with started(
+        [*CLI, *order("true", "false")], cwd=git_repo, preexec_fn=limited(300_000)
+    ) as held:
+        held.until_it_waits()
+        held.process.send_signal(signal.SIGINT)
+        held.lines += list(held.output)
+        assert held.process.wait(20) == 130
+    last = json.loads(held.lines[-1])
+    assert (last["kind"], last["outcome"]) == ("run_finished", "interrupted")
+
+
+def test_a_transcript_that_finds_no_room(git_repo: Path) -> None:
+    """It is told, and costs neither the session nor the record."""
+    command = [*CLI, *order(f"seq 100000; {ONE_THEN_TWO}", "test -e two.txt")]
+    with started(command, cwd=git_repo, preexec_fn=limited(300_000)) as working:
+        events = working.to_the_end()
+    assert events[-1]["outcome"] == "completed"
+    told = [event["text"] for event in events if event["kind"] == "agent_noted"]
+    assert any("transcript is incomplete" in text for text in told)

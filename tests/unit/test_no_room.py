@@ -1,0 +1,191 @@
+"""A full disk as the loop meets it: told once, waited for, and nothing taken for what it is not."""
+
+import errno
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.commands import Abort, Checkpoint, Stop
+from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.events import RunStarted
+from ralph_tui.observation.gate import GateResult
+from ralph_tui.records.journal import Journal, read_journal
+from tests.unit.fakes import FakeClock, FakeSession, World
+
+
+def last(world: World) -> Any:
+    return world.events[-1]
+
+
+def fill(world: World) -> None:
+    world.workspace.error = NoRoomError("git write-tree failed: No space left on device")
+
+
+def make_room(world: World) -> None:
+    world.workspace.error = None
+
+
+def test_it_is_told_once_however_long_it_takes() -> None:
+    world = World([2, 10])
+    tries = []
+
+    def look(number: int, message: str) -> None:
+        tries.append(message)
+        if len(tries) == 5:
+            make_room(world)
+
+    taken = world.workspace.snapshot
+
+    def snapshot(number: int, message: str) -> Any:
+        look(number, message)
+        return taken(number, message)
+
+    world.workspace.snapshot = snapshot  # type: ignore[method-assign]
+    fill(world)
+    world.run()
+    assert last(world).outcome == "completed"
+    waits = world.kinds("wait_started", "wait_ended", "snapshot_taken")
+    assert waits[:4] == ["wait_started", "wait_ended", "snapshot_taken", "snapshot_taken"]
+    assert len(world.all("wait_started")) == 1
+    started, ended = world.all("wait_started")[0], world.all("wait_ended")[0]
+    assert started.reason.startswith("the disk is full: what was recorded is safe")  # type: ignore[attr-defined]
+    assert started.reason.endswith("No space left on device)")  # type: ignore[attr-defined]
+    assert ended.waited_s >= 6  # type: ignore[attr-defined]
+    assert not world.all("noticed")
+
+
+@pytest.mark.parametrize(
+    ("order", "outcome"),
+    [(Abort(by="a test"), "aborted"), (Stop(by="a test"), "interrupted")],
+    ids=["abort", "stop"],
+)
+def test_the_owner_need_not_wait_for_room(order: Any, outcome: str) -> None:
+    world = World([2, 10])
+
+    def act(session: FakeSession) -> None:
+        fill(world)
+        session.finish()
+        world.send(order)
+
+    world.agent.acts.append(act)
+    world.run()
+    assert last(world).outcome == outcome
+    assert len(world.all("iteration_finished")) == 1
+    said = [event.text for event in world.all("noticed")]  # type: ignore[attr-defined]
+    assert any(text.startswith("no snapshot taken: ") for text in said)
+
+
+def test_a_checkpoint_without_room_stops_the_agent_until_there_is() -> None:
+    world = World([2, 10])
+
+    def act(session: FakeSession) -> None:
+        fill(world)
+        world.send(Checkpoint(note="now"))
+        world.host.idle.append(lambda: make_room(world))
+
+    world.agent.acts.append(act)
+    world.run()
+    assert last(world).outcome == "completed"
+    assert [session.stopped for session in world.agent.sessions] == [True, False]
+    assert [e.iteration for e in world.all("iteration_finished")] == [1]  # type: ignore[attr-defined]
+    kinds = world.kinds("session_finished", "wait_started", "wait_ended", "session_started")
+    assert kinds.index("session_finished") < kinds.index("wait_started")
+    assert "after a full disk" in " ".join(world.workspace.taken)
+
+
+def test_a_gate_that_a_full_disk_cancelled_runs_again() -> None:
+    """What it would have said is not known, so it is no reading."""
+    world = World([2, 10])
+    run, cut = world.gate.run, iter([False, True, True, False])
+
+    def gate(log: Path) -> GateResult:
+        if next(cut):
+            return GateResult(ok=False, exit_code=None, cancelled=True)
+        return replace(run(log))
+
+    world.gate.run = gate  # type: ignore[method-assign]
+    world.run()
+    assert last(world).outcome == "completed"
+    assert [e.ok for e in world.all("gate_finished")] == [False, True]  # type: ignore[attr-defined]
+
+
+def test_a_folder_that_cannot_be_made_is_waited_for() -> None:
+    world = World([2, 10])
+    made, refusals = world.records.iteration_folder, iter([True, False, True])
+
+    def folder(iteration: int) -> Path:
+        if next(refusals, False):
+            raise OSError(errno.ENOSPC, "No space left on device", "/r/results")
+        return made(iteration)
+
+    world.records.iteration_folder = folder  # type: ignore[method-assign]
+    world.run()
+    assert last(world).outcome == "completed"
+    assert [e.cause for e in world.all("wait_started")] == ["disk_full"] * 2  # type: ignore[attr-defined]
+
+
+def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
+    world = World([2, 10])
+
+    def changes(since: str, until: str | None = None) -> Any:
+        raise WorkspaceError("git diff-tree failed: bad object")
+
+    world.workspace.changes = changes  # type: ignore[method-assign]
+    world.run()
+    assert last(world).outcome == "completed"
+    said = [event.text for event in world.all("noticed")]  # type: ignore[attr-defined]
+    assert said == ["no changes told: git diff-tree failed: bad object"]
+
+
+# -- the journal -----------------------------------------------------------------------------------
+
+
+def start() -> RunStarted:
+    return RunStarted(
+        run_id="run",
+        root="/r",
+        objective="x" * 500,
+        command="true",
+        agent="fake",
+        max_iterations=1,
+        session_timeout_s=60,
+    )
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_deleted_journal_waits_for_room_to_be_written_again(tmp_path: Path) -> None:
+    clock = FakeClock()
+    journal = Journal(tmp_path / "records" / "events.jsonl", clock)
+    journal.append(start())
+    journal.path.unlink()
+    clock.seconds += 1
+    with no_file_larger_than(100):
+        assert journal.tick() is False
+    assert list(journal.path.parent.iterdir()) == []
+    clock.seconds += 1
+    assert journal.tick() is True
+    journal.close()
+    assert len(read_journal(journal.path).events) == 1
+
+
+def test_a_journal_deleted_just_before_its_end_is_written_again(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "records" / "events.jsonl", FakeClock())
+    journal.append(start())
+    journal.path.unlink()
+    journal.path.parent.rmdir()
+    journal.close()
+    assert len(read_journal(journal.path).events) == 1
