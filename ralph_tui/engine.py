@@ -189,7 +189,10 @@ class Engine:
         finally:
             self._inbox.close()
             self._write_status(now=True)
-            self.journal.close()
+            try:
+                self.journal.close()
+            except (JournalError, OSError) as error:
+                self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def record(self, event: Event) -> Event:
         """Stamp, append, fold, show: in this order."""
@@ -246,11 +249,18 @@ class Engine:
         except JournalError as error:
             self.error = self.error or error
             # The screens still have to learn that it is over.
+            self.state.apply(event)
             self._show_unrecorded(event)
 
     def _figures(self) -> dict[str, Any]:
         run = self.state.run
-        return {"iterations": run.iteration, "completion": run.completion or 0.0, "best": run.best}
+        began = run.started_at
+        return {
+            "iterations": run.iteration,
+            "completion": run.completion or 0.0,
+            "best": run.best,
+            "duration_s": (self.clock.now() - began).total_seconds() if began else 0.0,
+        }
 
     def _write_status(self, *, now: bool = False) -> None:
         moment = self.clock.monotonic()

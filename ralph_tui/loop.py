@@ -231,7 +231,7 @@ class Loop:
             completion=run.completion or 0.0,
             gate_ok=gate is not None and gate.ok,
             duration_s=self.helm.seconds_since(run.iteration_started_at),
-            cost_usd=run.iteration_cost_usd,
+            cost_usd=run.iteration_cost_usd if run.cost_known else None,
             tokens=run.iteration_tokens,
             tool_calls=run.iteration_tool_calls,
             tool_errors=run.iteration_tool_errors,
@@ -267,7 +267,7 @@ class Loop:
         if k >= self.start.max_iterations:
             raise Ended(
                 "limit_reached",
-                f"{k} iterations are used up at {run.completion or 0:.1f} % "
+                f"all {k} iterations are used up at {run.completion or 0:.1f} % "
                 f"(best {run.best:.1f} %)",
             )
 
@@ -295,6 +295,6 @@ class Loop:
             best=run.best,
             best_iteration=run.best_iteration,
             duration_s=self.helm.seconds_since(run.started_at),
-            cost_usd=run.cost_usd,
+            cost_usd=run.cost_usd if run.cost_known else None,
             tokens=run.tokens,
         )

@@ -11,7 +11,7 @@ from ralph_tui.observation.report import Report
 from ralph_tui.observation.sensor import Reading, Sensor
 from ralph_tui.ports import Gate, Records
 from ralph_tui.state import RunState
-from ralph_tui.steering import Helm, Steps
+from ralph_tui.steering import Ended, Helm, Steps
 
 ProgressSource = Literal["auto", "tests", "plan", "agent", "estimate"]
 """Where completion is read from; ``auto`` takes the first source that can speak."""
@@ -42,6 +42,8 @@ class Measurement:
     def baseline(self) -> Steps[Reading]:
         """The reading before iteration 1."""
         gate = yield from self._run_gate(0)
+        if gate.error:
+            raise Ended("failed", gate.error)
         plan = yield from self._helm.job("plan", self._read_plan)
         return (yield from self._take(self._sensor.baseline(gate, plan, None)))
 

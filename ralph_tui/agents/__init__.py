@@ -34,9 +34,10 @@ def build(name: str, settings: Settings) -> Agent:
     """The agent of this name; raises ``UsageError`` for an unknown one."""
     factory = AGENTS.get(name)
     if factory is None:
+        others = ", ".join(each for each in AGENTS if each != "demo")
         chosen = f"There is no agent {name!r}" if name else "No agent is chosen"
         raise UsageError(
-            f"{chosen}; choose one with --agent: {', '.join(AGENTS)}"
+            f"{chosen}; choose one with --agent: {others}"
             " (`command` runs any program given with --agent-command), or try `ralph-tui demo`."
         )
     return factory(settings)

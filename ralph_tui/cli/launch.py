@@ -6,7 +6,7 @@ Whatever can be wrong before a run begins is found here, before any screen opens
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from uuid import uuid4
 from ralph_tui import __version__, agents
 from ralph_tui.cli.order import Order
 from ralph_tui.engine import Engine, SystemClock
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunStarted
 from ralph_tui.loop import Loop, Rules
 from ralph_tui.observation.plan import Progress, read_plan
@@ -59,7 +59,8 @@ def launched(folder: Path, order: Order) -> Iterator[Launched]:
     run_id = str(uuid4())
     records = prepare_folder(repository.root)
     now = datetime.now(UTC)
-    lock = acquire(records / "lock", "", run_id, now.isoformat(timespec="seconds"))
+    since = now.astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = acquire(records / "lock", "", run_id, since)
     try:
         attempt = AttemptFolder.create(repository.root, order.objective, now)
         lock.rename(attempt.name)
@@ -167,11 +168,13 @@ def _agent_settings(order: Order, root: Path, run_id: str, lock_fd: int | None) 
 
 
 def _finish(attempt: AttemptFolder, event: Event) -> None:
-    match event:
-        case RunFinished():
-            attempt.finish(event.outcome, event.at)
-        case RunCrashed():
-            attempt.finish("failed", event.at)
+    # The metadata is a projection: a disk that refuses it must not keep the end from being told.
+    with suppress(OSError, WorkspaceError):
+        match event:
+            case RunFinished():
+                attempt.finish(event.outcome, event.at)
+            case RunCrashed():
+                attempt.finish("failed", event.at)
 
 
 def _plan(root: Path, name: str | None) -> Path | None:

@@ -3,7 +3,7 @@
 import contextlib
 import signal
 from collections.abc import Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from ralph_tui.cli.front import END_SECONDS, print_event
 from ralph_tui.cli.launch import Launched
@@ -20,11 +20,9 @@ def run_as_lines(run: Launched, *, as_json: bool) -> None:
     with _signals_stop(run):
         run.begin()
         try:
-            while True:
-                event = events.get()
-                print_event(event, as_json=as_json)
-                if event.kind in ("run_finished", "run_crashed"):
-                    break
+            while not (run.engine.join(0) and events.empty()):
+                with contextlib.suppress(Empty):
+                    print_event(events.get(timeout=1.0), as_json=as_json)
         except OSError:
             # Nobody can read any more; that is no reason to leave the work half done, unrecorded.
             run.engine.send(Stop(by="a closed output"))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from ralph_tui.cli.words import duration, money
+from ralph_tui.cli.words import count, duration, money
 from ralph_tui.events import Event
 from ralph_tui.text import clip, one_line
 
@@ -25,6 +25,8 @@ def _gate_finished(e: Any) -> str:
         return f"gate    {e.error}"
     word = "passed" if e.ok else ("ran out of time" if e.timed_out else f"exit {e.exit_code}")
     counts = "" if e.passed is None else f", {e.passed}/{e.total} tests pass"
+    if e.ok and e.iteration == 0:
+        counts += "; it passes already, so the run ends only with a promise and a changed file"
     return f"gate    {word}{counts} ({duration(e.duration_s)})"
 
 
@@ -75,7 +77,7 @@ def _question_asked(e: Any) -> str:
 
 def _run_finished(e: Any) -> str:
     return (
-        f"{e.outcome.replace('_', ' ')}: {e.reason} · {e.iterations} iterations, "
+        f"{e.outcome.replace('_', ' ')}: {e.reason} · {count(e.iterations, 'iteration')}, "
         f"{e.completion:.1f} %, {duration(e.duration_s)}"
     )
 

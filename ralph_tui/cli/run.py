@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
         )
     folder = Path.cwd()
     settings = load_settings(args, worktree_root(folder)).settings
+    if settings.agent.name == "demo":
+        raise UsageError("the demo's agent works only in its own project: try ralph-tui demo")
     order = Order(args.objective, args.command, settings, args.plan)
     refuse_early(folder, order)
 

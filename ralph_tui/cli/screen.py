@@ -16,6 +16,7 @@ from ralph_tui.cli.terminal import prepare_textual
 prepare_textual(os.environ)
 gc.disable()  # until the first paint: a tenth of the time to it
 
+from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
 from ralph_tui.cli.front import END_SECONDS, Front, Stage, exit_code, print_event  # noqa: E402
 from ralph_tui.commands import Command, Stop  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
@@ -120,11 +121,19 @@ async def _hearing_signals(app: CockpitApp, live: Live | None = None) -> None:
     def hear(number: signal.Signals) -> None:
         if number is signal.SIGHUP:
             _let_go_of_terminal(live.folder if live else None)
+        _leave_in_any_case()
         app.on_hangup(number.name)
 
     for number in (signal.SIGHUP, signal.SIGTERM):
         loop.add_signal_handler(number, hear, number)
     await app.run_async()
+
+
+def _leave_in_any_case() -> None:
+    """A terminal that is gone can hold its writer up for ever; the run has ended long before."""
+    deadline = threading.Timer(2 * END_SECONDS, os._exit, [ExitCode.INTERRUPTED])
+    deadline.daemon = True
+    deadline.start()
 
 
 def _let_go_of_terminal(folder: Path | None) -> None:

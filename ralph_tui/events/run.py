@@ -76,7 +76,8 @@ class IterationFinished(Event):
     """Points, 0-100."""
     gate_ok: bool = False
     duration_s: float = 0.0
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
+    """None where the agent does not tell."""
     tokens: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
@@ -150,7 +151,8 @@ class RunFinished(Event):
     best: float = 0.0
     best_iteration: int = 0
     duration_s: float = 0.0
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
+    """None where the agent does not tell."""
     tokens: int = 0
 
 

@@ -58,7 +58,9 @@ def _report(fields: dict[str, Any]) -> Report:
 
 def _points(value: Any) -> float | None:
     """A number clamped to 0-100; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not math.isfinite(value):
         return None
     return float(min(100, max(0, value)))
 

@@ -169,11 +169,10 @@ class Sensor:
         }
         reading = self._of_source(iteration, spoken)
         passed = gate is not None and gate.ok and not self._vanished(gate)
-        if passed and reading.held and (state.source is None or reading.source == "tests"):
-            # The gate says yes without a count, and nothing else measures.
-            reading = replace(
-                reading, completion=UNPROVEN, source="tests", held=False, note="gate passed"
-            )
+        silent = reading.held and (state.source is None or reading.source == "tests")
+        if passed and (silent or reading.source == "estimate"):
+            # The gate says yes without a count; next to that, activity measures nothing.
+            reading = Reading(iteration, UNPROVEN, "tests", note="gate passed")
         if passed and earned:
             return replace(reading, completion=100.0, held=False, completed=True)
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))

@@ -1,6 +1,8 @@
 """The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
 
 import json
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,10 @@ def read_status(run: RecordedRun) -> dict[str, Any]:
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not alive:
         status["phase"] = "died"
+        # Written once a second while it lived: better than its last event, which may be hours old.
+        with suppress(OSError):
+            written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
+            status["updated"] = written.isoformat(timespec="seconds")
         status["reason"] = "its process is gone; what it recorded can be replayed"
     return status
 

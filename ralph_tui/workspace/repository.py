@@ -222,6 +222,10 @@ def open_repository(path: Path) -> Repository:
                 f"`git config --global --add safe.directory {shown}`."
             )
         if "must be run in a work tree" in answer.error:
+            if path.joinpath("HEAD").exists() and path.name == ".git":
+                raise UsageError(
+                    f"{shown} is git's own folder; go to the project's folder beside it."
+                )
             raise UsageError(
                 f"{shown} belongs to a bare repository, which has no files to work on; "
                 "use a clone or a worktree of it."

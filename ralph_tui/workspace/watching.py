@@ -4,6 +4,7 @@ A thread waits for the file system's events. They only say when to look; what ch
 says. Where the system has no watches left, the thread looks every five seconds instead.
 """
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -97,10 +98,15 @@ class FileWatcher:
                 self._follow_events(ignore_permission_denied=True)
         except (OSError, WatchfilesRustInternalError) as error:
             pause = self._pace.polling
+            hint = (
+                " (the system is out of watches: raise fs.inotify.max_user_watches or "
+                "max_user_instances)"
+                if out_of_watches(error)
+                else ""
+            )
             self._notice(
-                f"The files cannot be watched; changes are looked for every {pause:g} s instead "
-                "(if the system is out of watches, raise fs.inotify.max_user_watches or "
-                "max_user_instances).",
+                "The files cannot be watched; changes are looked for every "
+                f"{pause:g} s instead{hint}.",
                 str(error),
             )
             while not self._stopping.wait(pause):
@@ -188,3 +194,11 @@ def _newest(root: Path, paths: list[str]) -> str | None:
         except OSError:
             continue
     return max(times, key=lambda path: times[path], default=None)
+
+
+def out_of_watches(error: Exception) -> bool:
+    """Whether the system's limit of watches is reached, as far as the error tells."""
+    words = str(error).lower()
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EMFILE) or any(
+        word in words for word in ("os error 28", "os error 24", "no space left", "limit")
+    )

@@ -88,11 +88,11 @@ def test_the_limit_is_an_outcome_of_its_own(git_repo: Path) -> None:
     assert "limit reached" in done.stdout
 
 
-def test_a_gate_that_cannot_be_found_is_said(git_repo: Path) -> None:
-    done = run(
-        "run", "x", "-c", "no-such-gate", *agent("true"), "--max-iterations", "1", cwd=git_repo
-    )
+def test_a_gate_that_cannot_be_found_ends_the_run_before_it_costs(git_repo: Path) -> None:
+    done = run("run", "x", "-c", "no-such-gate", *agent("true"), cwd=git_repo)
+    assert done.returncode == 1
     assert "no-such-gate" in done.stdout
+    assert "iteration 1/" not in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -217,6 +217,7 @@ BAD_INPUT = [
     (("x", "-c", "true"), "ralph-tui demo"),
     (("x", "-c", "true", "--agent", "zork"), "command"),
     (("x", "-c", "true", "--agent", "command"), "--agent-command"),
+    (("x", "-c", "true", "--agent", "demo"), "ralph-tui demo"),
     (("x", "-c", "true", *agent("true"), "--max-iterations", "-1"), "--max-iterations"),
     (("x", "-c", "true", *agent("true"), "--max-iterations", "many"), "--max-iterations"),
     (("x", "-c", "true", *agent("true"), "--budget", "-5"), "--budget"),
@@ -290,3 +291,32 @@ def test_a_torn_journal_is_replayed_up_to_the_tear(git_repo: Path) -> None:
     assert done.returncode == 0
     assert len(events_of(done.stdout)) == whole.count(b"\n") - 1
     assert journal.read_bytes() == whole[:-20], "a replay changes nothing"
+
+
+def test_an_agent_that_puts_a_file_where_the_records_were_ends_the_run_with_a_sentence(
+    git_repo: Path,
+) -> None:
+    done = run(
+        "run", "x", "-c", "false", *agent("rm -rf .aiwg; echo evil > .aiwg; sleep 2"),
+        "--max-iterations", "2", cwd=git_repo, timeout=30,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "put its folder back" in done.stdout
+
+
+def test_a_record_deleted_right_before_the_end_is_there_all_the_same(git_repo: Path) -> None:
+    root = project(git_repo)
+    make_all = "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt; rm -rf .aiwg"
+    done = run("run", "x", "-c", GATE, *agent(make_all), cwd=root)
+    assert done.returncode == 0
+    assert run("status", "--line", cwd=root).stdout.startswith("✓ 100 %")
+
+
+def test_a_gate_green_at_the_start_stays_at_its_reading(git_repo: Path) -> None:
+    done = run("run", "x", "-c", "true", *agent("true"), "--max-iterations", "1", "--json",
+               cwd=git_repo)  # fmt: skip
+    readings = [e for e in events_of(done.stdout) if e["kind"] == "reading_taken"]
+    assert [reading["completion"] for reading in readings] == [99.9, 99.9]
+    lines = run("replay", cwd=git_repo).stdout
+    assert "it passes already" in lines

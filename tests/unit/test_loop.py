@@ -98,7 +98,7 @@ def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> N
 def test_a_run_ends_at_its_limit() -> None:
     world = World([2, 3, 4], max_iterations=2).run()
     assert last(world).outcome == "limit_reached"
-    assert "2 iterations are used up at 40.0 %" in last(world).reason
+    assert "all 2 iterations are used up at 40.0 %" in last(world).reason
     assert [e.alarm for e in world.all("alarm_raised")] == ["BUDGET_EXCEEDED"]  # type: ignore[attr-defined]
 
 
