@@ -10,6 +10,8 @@ from ralph_tui.text import clip, one_line
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
+WHOLE = 2000
+"""Lines that say what to do are not cut so soon."""
 
 
 def _run_started(e: Any) -> str:
@@ -124,7 +126,8 @@ def plain_line(event: Event) -> str | None:
     text = word(event) if word else None
     if text is None:
         return None
-    return f"{_clock(event.at)} {clip(one_line(text), WIDTH)}"
+    width = WHOLE if event.kind in ("run_finished", "run_crashed", "noticed") else WIDTH
+    return f"{_clock(event.at)} {clip(one_line(text), width)}"
 
 
 def _clock(moment: datetime) -> str:
