@@ -82,7 +82,10 @@ def redact(text: str) -> str:
     if own is not None:
         text = own.sub(HIDDEN, text)
     lowered = text.lower()
-    if not any(hint in lowered for hint in _HINTS):
+    for hint in _HINTS:  # a loop: an any() of a generator takes twice as long, and this is hot
+        if hint in lowered:
+            break
+    else:
         return text
     text = _SECRETS.sub(HIDDEN, text)
     return _NAMED.sub(lambda match: match[1] + HIDDEN, text)

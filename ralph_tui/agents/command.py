@@ -24,6 +24,8 @@ SLOWEST_S = 2.0
 """The same for a command that never stops printing: a night of it stays in the megabytes."""
 LINES = 12
 """Lines kept at each end of a batch."""
+FLOOD_RATE = 2 * LINES / BATCH_S
+"""Lines per second that can all be told; only what prints faster than that is slowed down."""
 SPOKEN = 2000
 """Characters of a batch."""
 
@@ -89,7 +91,8 @@ class CommandSession(ProcessSession):
 
     def _flush(self) -> list[Event]:
         batch, self._batch = self._batch, Batch()
-        self._wait_s = min(self._wait_s * 2, SLOWEST_S) if batch.clipped else BATCH_S
+        flooded = batch.rate > FLOOD_RATE
+        self._wait_s = min(self._wait_s * 2, SLOWEST_S) if flooded else BATCH_S
         return batch.events(self._turn.iteration)
 
     def _verdict(self, exit_code: int | None) -> Verdict:
@@ -119,9 +122,9 @@ class Batch:
         return self._count > 0
 
     @property
-    def clipped(self) -> bool:
-        """Whether it held more than it tells."""
-        return self._count > 2 * LINES
+    def rate(self) -> float:
+        """Lines per second since it began."""
+        return self._count / max(time.monotonic() - self.began, BATCH_S)
 
     def add(self, line: str, offset: int, claimed: list[Event]) -> None:
         """Take one line; of several reports the last stands."""

@@ -436,7 +436,7 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no agent 'foo'.*command, demo.*ralph-tui demo"):
+    with pytest.raises(UsageError, match=r"no agent 'foo'.*claude, command.*ralph-tui demo"):
         agents.build("foo", settings(tmp_path))
     with pytest.raises(UsageError, match="No agent is chosen"):
         agents.build("", settings(tmp_path))

@@ -1,0 +1,62 @@
+"""What the control law and the overseer take per iteration, at any length of the history."""
+
+import math
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from bench.result import Result, Scale, ms
+from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.oversight import Oversight, judge
+
+SHORT, LONG = 10, 10_000
+"""Readings before those that are timed."""
+SETTINGS = ControlSettings()
+
+
+def law(scale: Scale) -> Iterator[Result]:
+    """One reading: metrics, gains, signal, alarms; then the overseer's look at it."""
+    rounds = scale.of(2000, 500)
+    short_law, short_look = _seconds(SHORT, rounds)
+    long_law, long_look = _seconds(LONG, rounds)
+    yield Result(
+        "control and alarms, one iteration",
+        f"{ms(short_law)} after {SHORT} readings, {ms(long_law)} after {LONG:,}",
+        "<= 0.1 ms",
+        max(short_law, long_law) <= 0.0001,
+        {"short_seconds": short_law, "long_seconds": long_law},
+    )
+    ratio = max(long_look / short_look, long_law / short_law)
+    yield Result(
+        "overseer's check, one iteration",
+        f"{ms(short_look)} after {SHORT} readings, {ms(long_look)} after {LONG:,}: at most "
+        f"{ratio:.2f}x",
+        "independent of history length (<= 1.5x)",
+        ratio <= 1.5,
+        {"short_seconds": short_look, "long_seconds": long_look, "ratio": ratio},
+    )
+
+
+def _seconds(readings: int, rounds: int) -> tuple[float, float]:
+    """Median seconds of law and look, over `rounds` iterations from here."""
+    budget = Budget(readings + rounds, 200)
+    history, oversight = History(0.0), Oversight()
+    evaluation: Evaluation | None = None
+    laws, looks = [], []
+    for k in range(1, readings + rounds + 1):
+        sample = Sample(k, _progress(k))
+        began = time.perf_counter()
+        history.add(sample)
+        evaluation = evaluate(history, budget, SETTINGS, previous=evaluation)
+        middle = time.perf_counter()
+        oversight = judge(oversight, history, evaluation, budget, SETTINGS).state
+        ended = time.perf_counter()
+        if k > readings:
+            laws.append(middle - began)
+            looks.append(ended - middle)
+    return median(laws), median(looks)
+
+
+def _progress(k: int) -> float:
+    """Points that rise, stand still, swing and fall, for ever."""
+    return 45 + 30 * math.sin(k / 40) + 12 * math.sin(k * 1.3) * (k // 30 % 2)

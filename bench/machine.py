@@ -1,0 +1,28 @@
+"""What the figures depend on."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+
+def facts() -> dict[str, str]:
+    """Machine and versions; the load tells whether others worked at the same time."""
+    git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=False)
+    return {
+        "machine": f"{platform.system()} {platform.release()}, {_processor()}, "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+        "python": platform.python_version(),
+        "textual": version("textual"),
+        "git": git.stdout.removeprefix("git version").strip(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,138 @@
+"""A program in a real pseudo-terminal: when which bytes arrived, and what the process used.
+
+Rule: a reader thread takes every byte at once, so the program is never slowed by its terminal.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bench.places import clean_environment
+from bench.usage import cpu_seconds
+
+ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()].|[=>78cM])")
+
+
+class Terminal:
+    """One program, 140 columns and 45 rows unless told otherwise."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        *,
+        size: tuple[int, int] = (140, 45),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        master, slave = pty.openpty()
+        columns, rows = size
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._master = master
+        self._data = bytearray()
+        self._arrivals: list[tuple[int, float]] = []
+        self._changed = threading.Condition()
+        self._closed = False
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            [*command],
+            cwd=cwd,
+            env={**clean_environment(), **(environ or {})},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                chunk = os.read(self._master, 1 << 16)
+            except OSError:  # the other end is closed
+                chunk = b""
+            with self._changed:
+                if chunk:
+                    self._data += chunk
+                    self._arrivals.append((len(self._data), time.perf_counter()))
+                else:
+                    self._closed = True
+                self._changed.notify_all()
+            if not chunk:
+                return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the program as a closed window would, and wait until all of it is gone."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGHUP)
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        os.close(self._master)
+
+    @property
+    def position(self) -> int:
+        """How many bytes have arrived."""
+        with self._changed:
+            return len(self._data)
+
+    def text(self, since: int = 0) -> str:
+        """The words among the bytes since a position, escape sequences taken out."""
+        with self._changed:
+            data = bytes(self._data[since:])
+        return ESCAPES.sub(b"", data).decode("utf-8", "replace")
+
+    def wait_for(self, *words: str, since: int = 0, timeout: float = 60.0) -> float:
+        """When (on ``perf_counter``) the last of `words` had arrived; each must be of one style.
+
+        Raises ``RuntimeError`` when they do not come.
+        """
+        deadline = time.monotonic() + timeout
+        wanted = [word.encode() for word in words]
+        with self._changed:
+            while True:
+                found = [self._data.find(word, since) for word in wanted]
+                if min(found) >= 0:
+                    last = max(at + len(word) for at, word in zip(found, wanted, strict=True))
+                    return next(moment for length, moment in self._arrivals if length >= last)
+                left = deadline - time.monotonic()
+                if self._closed or left <= 0 or not self._changed.wait(left):
+                    break
+        raise RuntimeError(f"no {words} on the screen, but: {self.text(since)[-2000:]}")
+
+    def paint_after(self, keys: bytes, *words: str, timeout: float = 10.0) -> float:
+        """Press `keys`; seconds until `words` arrive."""
+        since = self.position
+        pressed = time.perf_counter()
+        os.write(self._master, keys)
+        return self.wait_for(*words, since=since, timeout=timeout) - pressed
+
+    def press(self, keys: bytes) -> None:
+        """Press `keys`, and wait for nothing."""
+        os.write(self._master, keys)
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the program, without its children."""
+        return cpu_seconds(self.process.pid)

@@ -1,0 +1,30 @@
+"""What a process has used, from /proc where there is one, else from ps."""
+
+import os
+import subprocess
+from pathlib import Path
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process so far."""
+    stat = Path(f"/proc/{pid}/stat")
+    if stat.exists():
+        fields = stat.read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    total = 0.0
+    for part in _ps(pid, "time").replace("-", ":").split(":"):
+        total = total * 60 + float(part)
+    return total
+
+
+def resident_bytes() -> int:
+    """Physical memory this process holds now."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(_ps(os.getpid(), "rss")) * 1024
+
+
+def _ps(pid: int, column: str) -> str:
+    command = ["ps", "-o", f"{column}=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
