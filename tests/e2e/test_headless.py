@@ -1,8 +1,6 @@
 """Whole runs without a screen, on real repositories with real agents."""
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -251,16 +249,7 @@ def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> N
     assert "iteration 2/" not in done.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, setpriv")
-def test_an_unwritable_folder_is_said(git_repo: Path, tmp_path: Path) -> None:
-    """As a user who may read the repository and not write to it."""
-    done = subprocess.run(
-        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "true"],
-        check=False,
-        capture_output=True,
-    )
-    if done.returncode:
-        pytest.skip("this machine does not let go of rights")
+def test_an_unwritable_folder_is_said(git_repo: Path) -> None:
     (git_repo / ".aiwg").write_text("in the way")
     refused = run("run", "x", "-c", "true", *agent("true"), cwd=git_repo)
     assert refused.returncode == 1
@@ -291,18 +280,6 @@ def test_a_torn_journal_is_replayed_up_to_the_tear(git_repo: Path) -> None:
     assert done.returncode == 0
     assert len(events_of(done.stdout)) == whole.count(b"\n") - 1
     assert journal.read_bytes() == whole[:-20], "a replay changes nothing"
-
-
-def test_an_agent_that_puts_a_file_where_the_records_were_ends_the_run_with_a_sentence(
-    git_repo: Path,
-) -> None:
-    done = run(
-        "run", "x", "-c", "false", *agent("rm -rf .aiwg; echo evil > .aiwg; sleep 2"),
-        "--max-iterations", "2", cwd=git_repo, timeout=30,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "Traceback" not in done.stdout + done.stderr
-    assert "put its folder back" in done.stdout
 
 
 def test_a_record_deleted_right_before_the_end_is_there_all_the_same(git_repo: Path) -> None:

@@ -5,6 +5,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -372,37 +373,43 @@ workspace = GitWorkspace(open_repository(root), str(uuid.uuid4()))
 """
 
 
-def as_nobody(folder: Path, script: str) -> None:
+@contextmanager
+def nobodys_folder() -> Iterator[Path]:
+    """A folder that another user can reach: pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="ralph-rights-", ignore_cleanup_errors=True) as folder:
+        if os.geteuid() == 0:
+            os.chown(folder, 65534, 65534)
+        yield Path(folder)
+
+
+def as_nobody(script: str) -> None:
     """Run it as a user whom rights concern."""
     program = [sys.executable, "-c", AS_NOBODY + script]
-    root = folder / "rights"
-    root.mkdir()
     if os.geteuid() == 0:
         program = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *program]
-        os.chown(root, 65534, 65534)
-        for parent in (folder, *folder.parents[:3]):
-            if parent.stat().st_uid == 0 and parent.name.startswith("pytest-"):
-                parent.chmod(parent.stat().st_mode | 0o011)
-        folder.chmod(0o711)
     here = Path(__file__).parents[2]
-    environ = {**os.environ, "PYTHONPATH": str(here), "HOME": str(root)}
-    try:
-        able = subprocess.run(
-            [*program[:-1], "import ralph_tui"], cwd=root, env=environ, check=False
+    with nobodys_folder() as root:
+        environ = {**os.environ, "PYTHONPATH": str(here), "HOME": str(root)}
+        try:
+            able = subprocess.run(
+                [*program[:-1], "import ralph_tui"],
+                cwd=root,
+                env=environ,
+                check=False,
+                capture_output=True,
+            )
+        except FileNotFoundError:
+            pytest.skip("there is no setpriv(1) to let go of root's rights with")
+        if able.returncode:
+            pytest.skip("another user cannot run this checkout")
+        done = subprocess.run(
+            program, cwd=root, env=environ, check=False, capture_output=True, text=True
         )
-    except FileNotFoundError:
-        pytest.skip("there is no setpriv(1) to let go of root's rights with")
-    if able.returncode:
-        pytest.skip("another user cannot run this checkout")
-    done = subprocess.run(
-        program, cwd=root, env=environ, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stderr
 
 
-def test_read_only_files_and_folders(tmp_path: Path) -> None:
+def test_read_only_files_and_folders() -> None:
     as_nobody(
-        tmp_path,
         """
 write("file", "1"); write("folder/a", "1"); write("folder/b", "1"); write("free", "1")
 (root / "file").chmod(0o444)
@@ -425,9 +432,8 @@ assert (root / "folder/a").read_text() == "1"
     )
 
 
-def test_what_may_not_be_read(tmp_path: Path) -> None:
+def test_what_may_not_be_read() -> None:
     as_nobody(
-        tmp_path,
         """
 write("file", "1"); write("folder/a", "1"); write("open", "1")
 (root / "file").chmod(0); (root / "folder").chmod(0)
@@ -445,10 +451,9 @@ assert (root / "folder/a").read_text() == "1"
     )
 
 
-def test_a_store_that_takes_no_objects(tmp_path: Path) -> None:
+def test_a_store_that_takes_no_objects() -> None:
     """It is not the files' fault: nothing may pass for held."""
     as_nobody(
-        tmp_path,
         """
 write("a", "1")
 workspace.snapshot(0, "first")
