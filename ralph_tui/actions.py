@@ -33,6 +33,20 @@ def _while_going(state: RunState) -> str | None:
     return _while_live(state)
 
 
+def _while_session(state: RunState) -> str | None:
+    return _while_going(state) or (None if state.run.session_running else "no session runs")
+
+
+def _while_limited(state: RunState) -> str | None:
+    waits = state.needs.wait is not None
+    return _while_going(state) or (None if waits else "the run waits for no limit")
+
+
+def _while_asked(state: RunState) -> str | None:
+    asks = state.needs.question is not None
+    return _while_live(state) or (None if asks else "no question is open")
+
+
 @dataclass(frozen=True)
 class Action:
     """One row of the table."""
@@ -47,6 +61,8 @@ class Action:
     where: Where = "everywhere"
     refusal: Refusal = _always
     footer: bool = False
+    urgent: bool = False
+    """The footer names it first, and only while it can be done."""
     key_display: str = ""
     """How the key is written; empty: as it is named."""
 
@@ -57,6 +73,26 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
+    Action(
+        "decide",
+        "d",
+        "decide",
+        "Open the question that waits for you.",
+        "live",
+        _while_asked,
+        footer=True,
+        urgent=True,
+    ),
+    Action(
+        "retry",
+        "w",
+        "retry now",
+        "Try again now, without waiting for the end of a limit.",
+        "live",
+        _while_limited,
+        footer=True,
+        urgent=True,
+    ),
     Action(
         "pause",
         "p",
@@ -86,7 +122,22 @@ ACTIONS: tuple[Action, ...] = (
         footer=True,
     ),
     Action(
-        "checkpoint", "c", "checkpoint", "Take a checkpoint now.", "live", _while_going, footer=True
+        "checkpoint",
+        "c",
+        "checkpoint",
+        "Take a checkpoint now.",
+        "live",
+        _while_session,
+        footer=True,
+    ),
+    Action(
+        "interrupt",
+        "i",
+        "interrupt",
+        "End the agent's turn; the run goes on.",
+        "live",
+        _while_session,
+        footer=True,
     ),
     Action("play", "space", "play", "Play or hold the replay.", "replay", footer=True),
     Action("back", "left,comma", "event", "Step one event back.", "replay", key_display="←"),
@@ -134,6 +185,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_mark", "M", "last alarm", "Go to the alarm before.", "replay"),
     Action("zoom", "z", "zoom", "Show the focused pane alone, or all panes again.", footer=True),
     Action("prompt", "P", "prompt", "Read the prompt of this iteration as it was sent."),
+    Action(
+        "palette",
+        "colon,ctrl+p",
+        "commands",
+        "Search all commands; permissions are changed here, too.",
+        key_display=":",
+    ),
     Action("theme", "t", "theme", "Switch between dark, light and the terminal's own colours."),
     Action(
         "help",

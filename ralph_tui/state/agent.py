@@ -1,5 +1,7 @@
 """The agent's stream: words, and tool calls as one row each. Only the tail is kept."""
 
+import json
+import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +18,20 @@ from ralph_tui.events import (
     ToolDenied,
     ToolFinished,
     ToolStarted,
+    WaitEnded,
+    WaitStarted,
 )
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
 KEPT_TEXT = 2000
+
+MOST_REPORTS = 10
+"""Report lines looked for in one text, from its end."""
+
+_JSON = json.JSONDecoder()
+_REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
+_EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
 
 RowKind = Literal["session", "text", "tool", "note", "report"]
 
@@ -75,6 +86,8 @@ class AgentFold:
             "agent_noted": self._agent_noted,
             "agent_reported": self._agent_reported,
             "promise_made": self._promise_made,
+            "wait_started": self._wait_started,
+            "wait_ended": self._wait_ended,
         }
 
     def _add(self, row: AgentRow) -> None:
@@ -108,18 +121,32 @@ class AgentFold:
             )
         )
 
+    def _wait_started(self, e: WaitStarted) -> None:
+        when = "until there is room"
+        if e.until is not None:
+            when = f"tried again at {e.until.astimezone():%H:%M}"
+        text = f"waiting: {e.cause.replace('_', ' ')}, {when}"
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
+
+    def _wait_ended(self, e: WaitEnded) -> None:
+        text, took = f"tried again by {e.by}", e.waited_s
+        self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, duration_s=took))
+
     def _agent_spoke(self, e: AgentSpoke) -> None:
-        self._add(
-            AgentRow(
-                e.seq,
-                e.at,
-                e.iteration,
-                "text",
-                e.text[:KEPT_TEXT],
-                nested=e.parent is not None,
-                offset=e.offset,
+        nested = e.parent is not None
+        text = e.text if nested else without_report(e.text)
+        if text:
+            self._add(
+                AgentRow(
+                    e.seq,
+                    e.at,
+                    e.iteration,
+                    "text",
+                    text[:KEPT_TEXT],
+                    nested=nested,
+                    offset=e.offset,
+                )
             )
-        )
 
     def _tool_started(self, e: ToolStarted) -> None:
         self.tool_calls += 1
@@ -168,3 +195,21 @@ class AgentFold:
     def _promise_made(self, e: PromiseMade) -> None:
         self.promised = True
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", "says it is done; the gate decides"))
+
+
+def without_report(text: str) -> str:
+    """The words without the report line, which has a row of its own; what cannot be read stays."""
+    if '"ralph"' not in text:
+        return text
+    for opening in reversed(list(_REPORT.finditer(text))[-MOST_REPORTS:]):
+        start = opening.start()
+        try:
+            found, end = _JSON.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            # Shortened for the event, it was whole when it was read.
+            end = len(text) if text.endswith("…") else start
+        else:
+            end = end if isinstance(found["ralph"], dict) else start
+        if end > start:
+            text = text[:start].rstrip() + "\n" + text[end:].lstrip()
+    return _EMPTY_FENCE.sub("\n", text).strip("\n")

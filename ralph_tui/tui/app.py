@@ -20,6 +20,10 @@ from ralph_tui.tui.themes import TERMINAL, THEMES, ink_for, named
 
 AFTER_PAINT_S = 0.1
 """Loading the rest any earlier would hold the first frame up."""
+NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
+"""Puts the terminal's title away and sets another."""
+NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
+"""Brings the title back; where the terminal cannot, it is at least no longer a call."""
 
 
 class CockpitApp(App[int], inherit_bindings=False):
@@ -86,6 +90,13 @@ class CockpitApp(App[int], inherit_bindings=False):
         here = names.index(self.theme) if self.theme in names else -1
         self.theme = names[(here + 1) % len(names)]
         return f"theme: {self.theme}"
+
+    def call_owner(self, *, needed: bool) -> None:
+        """Ring once and say so in the terminal's title; or give the title back."""
+        if needed:
+            self.bell()
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(NEEDED if needed else NEEDED_NO_MORE)
 
     def action_interrupt(self) -> None:
         """ctrl+c."""

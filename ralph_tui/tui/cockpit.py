@@ -4,7 +4,6 @@ Rule: it holds no state of the run but the `RunState` its source brings up to da
 do, and why not, is asked of the table of actions.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -16,6 +15,7 @@ from ralph_tui import commands
 from ralph_tui.actions import ACTIONS, BY_NAME, offered
 from ralph_tui.state import RunState
 from ralph_tui.tui import layout
+from ralph_tui.tui.asking import Asking
 from ralph_tui.tui.dialogs import Dialogs
 from ralph_tui.tui.footer import Banner, Footer, Note, Scrubber
 from ralph_tui.tui.ink import InkScreen
@@ -29,7 +29,7 @@ from ralph_tui.tui.panes.pane import Pane, Tab
 from ralph_tui.tui.panes.prompt import PromptPane
 from ralph_tui.tui.panes.signal_chart import SignalChart
 from ralph_tui.tui.panes.timeline import Timeline
-from ralph_tui.tui.source import Player, Source
+from ralph_tui.tui.source import PLAYING, Source
 
 if TYPE_CHECKING:
     from ralph_tui.tui.app import CockpitApp
@@ -76,6 +76,7 @@ class CockpitScreen(InkScreen):
         self.header, self.verdict, self.status = Header(), VerdictLine(), OneLine()
         self.footer, self.banner = Footer(source, self.cockpit.monotonic), Banner()
         self.dialogs = Dialogs(self.cockpit, source, self.footer.say)
+        self.asking = Asking(self.cockpit, source, self.footer.say)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for action in ACTIONS:
             if offered(action, live=source.live):
@@ -109,12 +110,14 @@ class CockpitScreen(InkScreen):
 
     def on_unmount(self) -> None:
         """The screen is gone."""
+        self.asking.end()
         self.source.stop()
 
     def tick(self) -> None:
         """Bring everything up to date; nothing is drawn when nothing changed."""
         self.state = self.source.poll(self.state, self.cockpit.monotonic())
         self._sync()
+        self.asking.follow(self.state, self.source.clock(self.state))
         if self.dialogs.may_go(self.state):
             self.app.exit()
 
@@ -218,6 +221,25 @@ class CockpitScreen(InkScreen):
         """Take a checkpoint now."""
         self.source.send(commands.Checkpoint())
 
+    def do_interrupt(self) -> None:
+        """End the agent's turn."""
+        self.source.send(commands.Interrupt())
+
+    def do_retry(self) -> None:
+        """Wait no longer for a limit."""
+        self.source.send(commands.RetryNow())
+
+    def do_decide(self) -> None:
+        """The question that is open."""
+        self.asking.reopen(self.state, self.source.clock(self.state))
+
+    def do_palette(self) -> None:
+        """All commands, to search."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.palette import Palette  # noqa: PLC0415
+
+        self.app.push_screen(Palette())
+
     def do_guide(self) -> None:
         """Ask for words."""
         self.dialogs.guide(into_session=self.state.run.takes_guidance)
@@ -265,19 +287,3 @@ class CockpitScreen(InkScreen):
         if player is not None:
             PLAYING[name](player)
             self.tick()
-
-
-PLAYING: dict[str, Callable[[Player], None]] = {
-    "play": lambda player: player.toggle(),
-    "back": lambda player: player.seek(player.position - 1),
-    "forward": lambda player: player.seek(player.position + 1),
-    "back_iteration": lambda player: player.step_iteration(-1),
-    "forward_iteration": lambda player: player.step_iteration(1),
-    "slower": lambda player: player.change_speed(-1),
-    "faster": lambda player: player.change_speed(1),
-    "start": lambda player: player.seek(1),
-    "end": lambda player: player.seek(player.length),
-    "next_mark": lambda player: player.step_mark(1),
-    "previous_mark": lambda player: player.step_mark(-1),
-}
-"""What the keys of a replay do to its player."""

@@ -68,6 +68,21 @@ class Dialogs:
         if yes:
             self._source.send(commands.Abort())
 
+    def permissions(self, wish: commands.SetPermissions) -> None:
+        """Change what the agent may do from its next session on; everything only after asking."""
+        if wish.mode == "skip":
+            question = "Let the agent do everything, without asking?"
+            detail = "From its next session on: any command, any file, the network."
+            dialog = Confirm(question, detail, self._clock)
+            self._app.push_screen(dialog, lambda yes: self._permitted(wish, yes))
+        else:
+            self._permitted(wish, yes=True)
+
+    def _permitted(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
+        if yes:
+            self._source.send(wish)
+            self._say("permissions: from the agent's next session on")
+
     def help(self) -> None:
         """Keys, lines, glyphs."""
         self._app.push_screen(Help(live=self._source.live, clock=self._clock))

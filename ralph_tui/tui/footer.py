@@ -3,7 +3,7 @@
 Rule: keys come from the table of actions alone; what cannot be done now is dim.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from ralph_tui.actions import ACTIONS, Action, offered
@@ -37,21 +37,30 @@ def verb(action: Action, state: RunState, player: Player | None) -> str:
 
 
 def keys_line(state: RunState, source: Source, width: int) -> Line:
-    """Keys and verbs on one row; where room is short, verbs go first, from the right."""
+    """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
+    then verbs, from the right.
+    """
     actions = [a for a in ACTIONS if a.footer and offered(a, live=source.live)]
+    able = [a for a in actions if a.refusal(state) is None]
+    spans = _keys([a for a in actions if a in able or not a.urgent], 0, state, source.player)
     bare = 0
-    while True:
-        spans: Line = [(" ", "")]
-        for index, action in enumerate(actions):
-            able = action.refusal(state) is None
-            spans.append((action.shown_key, "key" if able else "dim"))
-            if index < len(actions) - bare:
-                style = "text" if able else "dim"
-                spans.append((f" {verb(action, state, source.player)}", style))
-            spans.append(("  ", ""))
-        if cells(spans[:-1]) <= width or bare == len(actions):
-            return clip_line(spans[:-1], width)
+    while cells(spans) > width and bare <= len(able):
+        spans = _keys(able, bare, state, source.player)
         bare += 1
+    return clip_line(spans, width)
+
+
+def _keys(actions: Sequence[Action], bare: int, state: RunState, player: Player | None) -> Line:
+    """The actions in a row, the last `bare` of them without their verbs."""
+    spans: Line = [(" ", "")]
+    for index, action in enumerate(actions):
+        able = action.refusal(state) is None
+        spans.append((action.shown_key, "key" if able else "dim"))
+        if index < len(actions) - bare:
+            style = "warn" if action.urgent else "text" if able else "dim"
+            spans.append((f" {verb(action, state, player)}", style))
+        spans.append(("  ", ""))
+    return spans[:-1]
 
 
 class Footer(Ink):
@@ -82,7 +91,7 @@ class Footer(Ink):
             self._notice = ""
             self.repaint()
         player = self._source.player
-        stamp = (state.run.revision, player is not None and player.playing)
+        stamp = (state.run.revision, state.needs.revision, player is not None and player.playing)
         if state is not self._state or stamp != self._stamp:
             self._state, self._stamp = state, stamp
             self.repaint()

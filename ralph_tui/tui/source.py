@@ -262,3 +262,19 @@ class Replay:
         """See `Player`."""
         index = SPEEDS.index(self.speed) + direction
         self.speed = SPEEDS[min(len(SPEEDS) - 1, max(0, index))]
+
+
+PLAYING: dict[str, Callable[[Player], None]] = {
+    "play": lambda player: player.toggle(),
+    "back": lambda player: player.seek(player.position - 1),
+    "forward": lambda player: player.seek(player.position + 1),
+    "back_iteration": lambda player: player.step_iteration(-1),
+    "forward_iteration": lambda player: player.step_iteration(1),
+    "slower": lambda player: player.change_speed(-1),
+    "faster": lambda player: player.change_speed(1),
+    "start": lambda player: player.seek(1),
+    "end": lambda player: player.seek(player.length),
+    "next_mark": lambda player: player.step_mark(1),
+    "previous_mark": lambda player: player.step_mark(-1),
+}
+"""What the keys of a replay do to its player."""

@@ -6,8 +6,10 @@ from datetime import datetime
 from ralph_tui.state import RunState
 from ralph_tui.text import clip
 from ralph_tui.tui.spans import flat
-from ralph_tui.tui.words import OUTCOMES, count, percent, since
+from ralph_tui.tui.words import OUTCOMES, WAITS, clock, count, countdown, percent, since
 
+ROOM_CELLS = 300
+"""Of a question that is told in passing."""
 QUIET_S = 120
 """Silence of a working agent that is worth saying."""
 
@@ -24,7 +26,15 @@ class Verdict:
 
 def verdict(state: RunState, now: datetime) -> Verdict:
     """What the owner should know first."""
-    return _end(state) or _wish(state) or _alarm(state) or _quiet(state, now) or _outlook(state)
+    return (
+        _end(state)
+        or _question(state, now)
+        or _wish(state)
+        or _wait(state, now)
+        or _alarm(state)
+        or _quiet(state, now)
+        or _outlook(state)
+    )
 
 
 def _end(state: RunState) -> Verdict | None:
@@ -35,6 +45,28 @@ def _end(state: RunState) -> Verdict | None:
         glyph, style, word = OUTCOMES[run.finished.outcome]
         return Verdict(glyph, style, word.upper(), f"{word}: {flat(run.finished.reason)}")
     return None
+
+
+def _question(state: RunState, now: datetime) -> Verdict | None:
+    question = state.needs.question
+    if question is None or state.run.aborting or state.run.stopping == "now":
+        return None
+    left = countdown(question.deadline, now)
+    default = f", else {flat(question.default)} in {left}" if left else ""
+    text = clip(flat(question.text).rstrip("."), ROOM_CELLS - len(default))
+    return Verdict("?", "warn", "NEEDS YOU", f"d decides{default}: {text}")
+
+
+def _wait(state: RunState, now: datetime) -> Verdict | None:
+    wait = state.needs.wait
+    if wait is None:
+        return None
+    cause = WAITS[wait.cause][0]
+    if wait.until is None:
+        return Verdict("◷", "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
+    at, left = clock(wait.until), countdown(wait.until, now)
+    text = f"waiting: {cause}, again at {at}, in {left}; w retries now"
+    return Verdict("◷", "warn", "WAITING", text)
 
 
 def _wish(state: RunState) -> Verdict | None:

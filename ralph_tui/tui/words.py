@@ -10,6 +10,7 @@ PHASES = {
     "waiting": ("◌", "waiting for the agent"),
     "agent": ("●", "agent at work"),
     "verifying": ("◐", "verifying"),
+    "limited": ("◷", "waiting for a limit"),
     "paused": ("▮", "paused"),
     "finished": ("■", "finished"),
     "crashed": ("◆", "crashed"),
@@ -17,6 +18,13 @@ PHASES = {
 """Phase: glyph and words."""
 
 SHORT_PHASES = {"thinking": "between", "waiting": "waiting", "agent": "agent"}
+
+WAITS = {
+    "usage_limit": ("usage limit", "limit"),
+    "overload": ("overload", "overload"),
+    "disk_full": ("disk full", "disk"),
+}
+"""What a run can wait for, and the same in short."""
 
 OUTCOMES = {
     "completed": ("✓", "good", "completed"),
@@ -56,6 +64,11 @@ def short_duration(seconds: float) -> str:
 def since(then: datetime | None, now: datetime) -> str:
     """How long ago, in one unit; ``—`` for never."""
     return "—" if then is None else short_duration((now - then).total_seconds())
+
+
+def countdown(moment: datetime | None, now: datetime) -> str:
+    """How long until then, ``0s`` when it has come; empty when nobody knows the moment."""
+    return "" if moment is None else duration((moment - now).total_seconds())
 
 
 def clock(at: datetime, *, seconds: bool = False) -> str:

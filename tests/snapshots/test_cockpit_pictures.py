@@ -50,6 +50,8 @@ DIALOGS = {
     "zoom": ("running", ("1", "z")),
     "paused": ("paused", ("3",)),
     "notice": ("steady", ("p",)),
+    "question": ("asked", ()),
+    "commands": ("limited", ("colon",)),
 }
 
 
@@ -73,3 +75,14 @@ def test_finished(snap_compare: Compare) -> None:
 def test_scant(snap_compare: Compare) -> None:
     driver = live(story("running"))
     assert snap_compare(driver.app, terminal_size=(50, 10), run_before=keys(driver))
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "140x45"])
+def test_waiting(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("limited"))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver))
+
+
+def test_everything_permitted(snap_compare: Compare) -> None:
+    driver = live(story("regressing"))
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver))

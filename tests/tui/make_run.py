@@ -21,7 +21,9 @@ from ralph_tui.events import (
     Noticed,
     Paused,
     PauseRequested,
+    PermissionsChanged,
     PromptPrepared,
+    QuestionAsked,
     ReadingTaken,
     RunCrashed,
     RunFinished,
@@ -35,7 +37,10 @@ from ralph_tui.events import (
     ToolFinished,
     ToolStarted,
     UsageReported,
+    WaitEnded,
+    WaitStarted,
 )
+from ralph_tui.events.waiting import Option
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.loop import STEPS
 
@@ -411,6 +416,70 @@ def regressing() -> list[Event]:
     return run.events
 
 
+def limited() -> list[Event]:
+    """A usage limit has ended the session, and is waited for."""
+    run = Recorder(10)
+    run.baseline(0)
+    run.iterations(30, 45)
+    run.open(3)
+    run.work(3, 4)
+    for command in ("rm -rf build", "rm -rf dist", "curl example.com"):
+        program = command.split()[0]
+        run.add(ToolDenied(iteration=3, tool="Bash", message=command, permit=f"Bash({program}:*)"))
+    reset = run.at + timedelta(hours=1, minutes=24)
+    run.add(
+        SessionFinished(
+            iteration=3,
+            outcome="limited",
+            reason="a usage limit ended the session",
+            duration_s=80,
+            cost_usd=0.12,
+            limit="usage_limit",
+            resets_at=reset,
+        )
+    )
+    run.add(
+        WaitStarted(
+            iteration=3,
+            cause="usage_limit",
+            reason="a usage limit ended the session",
+            until=reset + timedelta(seconds=5),
+            resets_at=reset,
+        )
+    )
+    return run.events
+
+
+def asked() -> list[Event]:
+    """The agent is silent, and its owner is asked about it."""
+    run = Recorder(10)
+    run.baseline(0)
+    run.iterations(30)
+    run.open(2)
+    run.work(2, 2)
+    run.add(ToolStarted(iteration=2, tool_id="open", tool="Bash", summary="sleep 100000"), 4)
+    run.at += timedelta(minutes=10)
+    run.add(silence("q1", run.at))
+    return run.events
+
+
+def silence(question_id: str, at: datetime) -> QuestionAsked:
+    """The question about a silent agent."""
+    return QuestionAsked(
+        iteration=2,
+        question_id=question_id,
+        topic="silence",
+        text="Nothing was heard of the agent for 10 minutes, and no file has changed.",
+        options=[
+            Option(key="w", answer="wait", verb="wait as long again"),
+            Option(key="r", answer="retry", verb="interrupt, and let it go on from where it is"),
+            Option(key="x", answer="abort", verb="abort the run"),
+        ],
+        default="retry",
+        deadline=at + timedelta(seconds=300),
+    )
+
+
 def paused() -> list[Event]:
     """The owner holds the loop."""
     run = Recorder(10)
@@ -487,6 +556,10 @@ def hostile() -> list[Event]:
     )
     run.add(CheckpointCaptured(iteration=1, number=2, trigger="key", note=long, error=HOSTILE))
     run.add(PromptPrepared(iteration=1, path="../../../etc/passwd", characters=10**9))
+    run.add(WaitStarted(iteration=1, cause="overload", reason=long))
+    run.add(WaitEnded(iteration=1, by=long))
+    run.add(ToolDenied(iteration=1, tool=HOSTILE, message=long, permit=long))
+    run.add(PermissionsChanged(mode="edits", allow=[HOSTILE], by=long))
     run.close(1, 20)
     run.add(RunFinished(outcome="failed", reason=long, iterations=1, completion=20))
     return run.events
@@ -500,6 +573,8 @@ STORIES: dict[str, Callable[[], list[Event]]] = {
         stuck,
         oscillating,
         regressing,
+        limited,
+        asked,
         paused,
         empty,
         crashed,

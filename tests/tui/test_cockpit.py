@@ -6,7 +6,17 @@ import pytest
 from textual.widgets import TextArea
 
 from ralph_tui.actions import ACTIONS, offered
-from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
+from ralph_tui.commands import (
+    Abort,
+    Checkpoint,
+    Command,
+    Guide,
+    Interrupt,
+    Pause,
+    RetryNow,
+    Stop,
+    Unpause,
+)
 from ralph_tui.events import RunFinished
 from ralph_tui.tui import layout
 from ralph_tui.tui.modals.confirm import Confirm
@@ -121,6 +131,8 @@ KEYS: list[tuple[str, str, list[Command]]] = [
     ("running", "p", [Pause()]),
     ("paused", "p", [Unpause()]),
     ("running", "c", [Checkpoint()]),
+    ("running", "i", [Interrupt()]),
+    ("limited", "w", [RetryNow()]),
 ]
 
 
@@ -145,15 +157,42 @@ def test_abort_asks_first() -> None:
     assert drive(live(story("running")), look).sent == [Abort()]
 
 
-@pytest.mark.parametrize("key", ["p", "g", "a", "c"])
+@pytest.mark.parametrize("key", ["p", "g", "a", "c", "i", "w", "d"])
 def test_an_ignored_key_says_why(key: str) -> None:
     async def look(driver: Driver) -> None:
         await driver.press(key)
-        assert re.search(r"▸ . \w+: the run is over", driver.text()[-1])
+        assert re.search(r"▸ . [\w ]+: the run is over", driver.text()[-1])
         driver.watch.now += 10
         await driver.until(lambda: "? help" in driver.text()[-1])
 
     assert drive(live(story("steady")), look).sent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "reason"),
+    [
+        ("limited", "i", "no session runs"),
+        ("limited", "c", "no session runs"),
+        ("running", "w", "the run waits for no limit"),
+        ("running", "d", "no question is open"),
+    ],
+)
+def test_a_key_out_of_its_time_says_why(name: str, key: str, reason: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(key)
+        assert reason in driver.text()[-1]
+
+    assert drive(live(story(name)), look).sent == []
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_footer_names_what_is_urgent_first(width: int) -> None:
+    async def look(driver: Driver) -> None:
+        keys = driver.text()[-1]
+        assert keys.startswith(" w retry now  p pause")
+        assert keys.rstrip().endswith("q leave" if width > 60 else "q")
+
+    drive(live(story("limited")), look, (width, 24))
 
 
 def test_guidance_is_sent_with_enter_and_kept_by_escape() -> None:
@@ -402,7 +441,9 @@ def test_help_explains_every_key_and_scrolls(*, is_live: bool) -> None:
 
 def test_the_footer_dims_what_cannot_be_done_and_fits() -> None:
     async def look(driver: Driver) -> None:
-        assert driver.text()[-1].startswith(" p pause  g guide  a abort  c checkpoint  z zoom")
+        assert driver.text()[-1].startswith(
+            " p pause  g guide  a abort  c checkpoint  i interrupt  z"
+        )
         assert driver.text()[-1].rstrip().endswith("q leave")
 
     drive(live(story("running")), look)

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import (
+    PermissionsChanged,
     ReadingTaken,
     RunStarted,
     SessionDescribed,
     StepEntered,
     UsageReported,
+    WaitStarted,
 )
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
@@ -68,7 +70,9 @@ def test_no_text_at_any_width_makes_it_wrap(
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-@pytest.mark.parametrize("name", ["running", "stuck", "paused", "empty", "crashed", "regressing"])
+@pytest.mark.parametrize(
+    "name", ["running", "stuck", "paused", "empty", "crashed", "regressing", "limited", "asked"]
+)
 def test_every_story_fits(name: str, width: int) -> None:
     events = STORIES[name]()
     state = RunState().apply_all(events)
@@ -95,6 +99,44 @@ def test_what_may_do_everything_is_never_hidden() -> None:
     assert "skip permissions" in header("regressing", 80)
 
 
+@pytest.mark.parametrize("width", [60, 70, 80, 100, 140])
+def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
+    first = header("limited", width).split("\n")[0]
+    assert "1h 24m" in first
+    assert ("waiting: usage limit" if width >= 140 else "limit") in first
+
+
+def test_a_wait_for_room_has_no_end() -> None:
+    run = Recorder(10)
+    run.add(WaitStarted(iteration=0, cause="disk_full", reason="snapshot: no space"))
+    state = RunState().apply_all(run.events)
+    text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
+    assert "waiting: disk full · for room" in text
+    assert verdict(state, run.at).text == "waiting: disk full, until there is room; w: now"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_an_open_question_is_never_hidden(width: int) -> None:
+    assert " needs you " in header("asked", width)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_permissions_that_are_given_now_are_shown_at_once(width: int) -> None:
+    run = Recorder(10)
+    run.baseline(0)
+    run.open(1)
+    run.add(PermissionsChanged(mode="skip"))
+    state = RunState().apply_all(run.events)
+    spans = header_lines(state, run.at, width)[0]
+    assert any("skip" in text and style == "bad badge" for text, style in spans)
+
+
+def test_there_is_room_for_bill_window_and_the_cost_of_the_iteration() -> None:
+    text = header("running", 140)
+    for answer in ("claude sonnet · api", "68 % of 200k", "$1.86", "iteration $0.30"):
+        assert answer in text, text
+
+
 def test_denied_tools_are_counted() -> None:
     assert "1 denied" in header("oscillating", 100)
 
@@ -107,6 +149,8 @@ def test_denied_tools_are_counted() -> None:
         ("stuck", "limit reached: 10 of 10 iterations are used"),
         ("oscillating", "oscillating: "),
         ("regressing", "regressing: "),
+        ("limited", "waiting: usage limit, again at 10:59, in 1h 24m; w retries now"),
+        ("asked", "d decides, else retry in 4m 59s: Nothing was heard of the agent"),
         ("paused", "paused: the loop waits for you"),
         ("empty", "starting: measuring"),
         ("crashed", "crashed: KeyError"),

@@ -4,10 +4,21 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ralph_tui.events import AgentSpoke, Event, PromptPrepared, ToolFinished, ToolStarted
+from ralph_tui.events import (
+    AgentSpoke,
+    Event,
+    GuidanceAcknowledged,
+    GuidanceQueued,
+    PromptPrepared,
+    ToolFinished,
+    ToolStarted,
+    WaitEnded,
+)
 from ralph_tui.state import RunState
-from ralph_tui.state.agent import KEPT_ROWS
+from ralph_tui.state.agent import KEPT_ROWS, without_report
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.prompt import read_inside
@@ -212,3 +223,77 @@ def test_nothing_is_drawn_when_nothing_changed() -> None:
         assert {name: pane.version for name, pane in driver.cockpit.panes.items()} == versions
 
     drive(live(running()), look, (140, 45))
+
+
+REPORT = '{"ralph": {"completion": 40, "summary": "a } b", "next": "c"}}'
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("plain words", "plain words"),
+        (REPORT, ""),
+        (f"done.\n{REPORT}", "done."),
+        (f"done.\n\n{REPORT}\nmore", "done.\nmore"),
+        (f"done.\n```json\n{REPORT}\n```\n", "done."),
+        (f"{REPORT}\n{REPORT}", ""),
+        ('{ "ralph" :\n {"completion": 4}\n}', ""),
+        ('done.\n{"ralph": {"completion": 40, "summ…', "done."),
+        ('done.\n{"ralph": garbled}', 'done.\n{"ralph": garbled}'),
+        ('the "ralph" key', 'the "ralph" key'),
+        ('{"ralph": 3}', '{"ralph": 3}'),
+    ],
+)
+def test_the_report_line_is_shown_once(said: str, shown: str) -> None:
+    assert without_report(said) == shown
+    state = RunState()
+    state.apply(AgentSpoke(seq=1, iteration=1, text=said))
+    assert [row.text for row in state.agent.rows] == ([shown] if shown else [])
+
+
+@given(
+    st.lists(
+        st.sampled_from(["words ", "\n", REPORT, '{"ralph": ', "```", "```json", "}", "…", "[/]"]),
+        max_size=12,
+    )
+)
+def test_words_without_their_report_are_never_more(pieces: list[str]) -> None:
+    said = "".join(pieces)
+    shown = without_report(said)
+    assert shown.count('"ralph"') <= said.count('"ralph"')
+    assert len(shown) <= len(said)
+    assert REPORT not in shown
+    assert without_report(shown) == shown or "…" in said
+
+
+def test_a_subagents_words_stay_whole() -> None:
+    state = RunState()
+    state.apply(AgentSpoke(seq=1, iteration=1, text=REPORT, parent="task"))
+    assert [(row.text, row.nested) for row in state.agent.rows] == [(REPORT, True)]
+
+
+def test_the_stream_tells_of_a_limit_and_of_its_end() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.sees("waiting: usage limit 1h 24m")
+        await driver.sees("▲ waiting: usage limit, tried again at 10:59")
+        last = driver.cockpit.state
+        ended = WaitEnded(iteration=3, waited_s=300, by="you", seq=last.seq + 1, at=last.at)
+        driver.inbox.append(ended)
+        await driver.sees("tried again by you · 5m")
+        assert "waiting: usage limit 1h" not in "\n".join(driver.text())
+
+    drive(live(story("limited")), look, (140, 45))
+
+
+def test_the_stream_tells_how_far_guidance_has_come() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.sees("guidance delivered")
+        last = driver.cockpit.state
+        driver.inbox.append(GuidanceAcknowledged(guidance_id="g1", seq=last.seq + 1, at=last.at))
+        await driver.sees("guidance acknowledged")
+        driver.inbox.append(
+            GuidanceQueued(guidance_id="g2", text="more", seq=last.seq + 2, at=last.at)
+        )
+        await driver.sees("guidance: 1 queued")
+
+    drive(live(story("running")), look)

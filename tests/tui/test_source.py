@@ -142,14 +142,14 @@ def test_seeking_in_a_long_record_stays_short() -> None:
     source.start()
     for _ in range(10):
         state = source.poll(state, 0.0)
-    began = time.perf_counter()
+    began = time.process_time()
     folded(events)
-    whole = time.perf_counter() - began
+    whole = time.process_time() - began
     for position in (2 * FRAME, 3 * FRAME + 100, 10, 4 * FRAME):
         source.seek(position)
-        began = time.perf_counter()
+        began = time.process_time()
         state = source.poll(state, 0.0)
-        took = time.perf_counter() - began
+        took = time.process_time() - began
         assert state.seq == position
         assert took < whole, f"{took:.3f} s to seek, {whole:.3f} s to fold everything"
     assert list(state.agent.rows) == list(folded(events[: 4 * FRAME]).agent.rows)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.tui.panes.rows import RowsPane
 from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.words import clock, duration
+from ralph_tui.tui.words import WAITS, clock, countdown, duration
 
 RECENT = 50
 """Rows at the end among which an open tool call is looked for."""
@@ -37,8 +37,9 @@ class AgentPane(RowsPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`; tool calls that are not answered yet grow older."""
         recent = islice(reversed(state.agent.rows), RECENT)
-        second = int(now.timestamp()) if any(row.running for row in recent) else 0
-        return (state.agent.revision, state.guidance.revision, second)
+        counts = state.needs.wait is not None or any(row.running for row in recent)
+        second = int(now.timestamp()) if counts else 0
+        return (state.agent.revision, state.guidance.revision, state.needs.revision, second)
 
     def entries(self) -> Sequence[AgentRow]:
         """See `RowsPane`."""
@@ -150,17 +151,33 @@ class AgentPane(RowsPane):
             return [("no session yet", "dim")]
         return super().row(index, width, height)
 
+    def headline(self, width: int) -> Line:
+        """See `Pane`; a limit that is waited for is told here, too."""
+        wait = self.state.needs.wait
+        if wait is None:
+            return []
+        left = countdown(wait.until, self.now)
+        spans: Line = [(f"◷ waiting: {WAITS[wait.cause][0]}", "warn"), (f" {left}", "strong")]
+        return spans if cells(spans) <= width else []
+
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
         fold = self.state.agent
-        queued = len(self.state.guidance.queued)
-        spans: Line = [(f"guidance: {queued} queued · ", "owner")] if queued else []
+        spans = self._guidance()
         if fold.tool_calls:
             errors = f", {fold.tool_errors} failed" if fold.tool_errors else ""
             spans.append((f"{fold.tool_calls} calls{errors} · ", "dim"))
         if self.following:
             return [*spans, ("following", "dim")]
         return [*spans, (f"{self.unseen} new · end follows", "accent")]
+
+    def _guidance(self) -> Line:
+        """How far the owner's last words have come."""
+        guidance = self.state.guidance
+        if guidance.queued:
+            return [(f"guidance: {len(guidance.queued)} queued · ", "owner")]
+        last = next(reversed(guidance.items.values()), None)
+        return [] if last is None else [(f"guidance {last.status} · ", "dim")]
 
     def open(self, entry: Any, number: int) -> None:
         """See `RowsPane`: expand, or fold again."""

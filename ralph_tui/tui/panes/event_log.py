@@ -13,6 +13,9 @@ STYLES = {"log": "dim", "good": "good", "warn": "warn", "critical": "bad", "owne
 MOST_ROWS = 3
 """Rows an entry takes at most; the whole is in its evidence."""
 
+MOST_DENIED = 50
+"""Kinds of denial that are listed in the evidence."""
+
 
 class EventLog(RowsPane):
     """One entry per alarm, notice and wish: time, glyph, word, sentence."""
@@ -70,6 +73,15 @@ class EventLog(RowsPane):
     def open(self, entry: Any, number: int) -> None:
         """See `RowsPane`."""
         where = f"iteration {entry.iteration}" if entry.iteration else "before iteration 1"
-        body = "\n\n".join(part for part in (entry.text, entry.detail) if part)
+        denied = self._denied() if entry.word == "DENIED" else ""
+        body = "\n\n".join(part for part in (entry.text, entry.detail, denied) if part)
         title = f"{entry.glyph} {entry.word} · {clock(entry.at, seconds=True)} · {where}"
         self.post_message(self.Opened(flat(title), body))
+
+    def _denied(self) -> str:
+        """Everything that was denied so far, the most frequent first."""
+        needs = self.state.needs
+        often = sorted(needs.denied, key=lambda line: -needs.denied[line])[:MOST_DENIED]
+        rows = [f"{needs.denied[line]:>5} × {flat(line)}" for line in often]
+        head = "Denied so far, by the permissions.allow line that would permit it:"
+        return "\n".join([head, *rows, "", "The commands (key :) permit them."])

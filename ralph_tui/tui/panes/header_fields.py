@@ -1,0 +1,200 @@
+"""What the header says: where the run is, how far, at what cost, and whether it is alive. Pure.
+
+Rule: what needs the owner is shortened last, and never left out.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ralph_tui.state import RunState
+from ralph_tui.tui.fitting import Field
+from ralph_tui.tui.spans import Line, clip, flat
+from ralph_tui.tui.verdict import Verdict
+from ralph_tui.tui.words import (
+    PHASES,
+    SHORT_PHASES,
+    WAITS,
+    bar,
+    context_level,
+    cost,
+    countdown,
+    duration,
+    elapsed,
+    money,
+    percent,
+    short_duration,
+    since,
+    spark,
+    tokens,
+)
+
+FREE_MODES = ("skip", "bypassPermissions")
+"""Names of the permission to do everything."""
+
+
+def where(state: RunState, now: datetime) -> list[Field]:
+    """Iteration, what the loop is doing, who works with which rights."""
+    run = state.run
+    place = f"{run.iteration}/{run.max_iterations}"
+    fields = [
+        Field([[("iteration ", "dim"), (place, "strong")], [("it ", "dim"), (place, "strong")]], 3),
+        _limit(state, now) or _phase(state),
+    ]
+    if state.needs.question is not None:
+        fields.insert(0, Field([[(" needs you ", "warn badge")]], 9))
+    if run.started is not None:
+        fields += [Field([*_who(state), []], 1), *_rights(state)]
+    return fields
+
+
+def _phase(state: RunState) -> Field:
+    run = state.run
+    glyph, words = PHASES[run.phase]
+    style = {"agent": "good", "paused": "owner", "crashed": "bad"}.get(run.phase, "accent")
+    style = "dim" if run.phase in ("finished", "starting") else style
+    step: Line = []
+    if run.step and run.live:
+        step = [(f" · step {run.step} {clip(flat(run.step_name), 24)}", "dim")]
+    phase: Line = [(f"{glyph} ", style), (words, style)]
+    brief: Line = [(f"{glyph} ", style), (SHORT_PHASES.get(run.phase, words), style)]
+    brief_step: Line = [(f" · {run.step}/17", "dim")] if step else []
+    return Field([[*phase, *step], [*phase, *brief_step], [*brief, *brief_step], brief], 2, whole=3)
+
+
+def _limit(state: RunState, now: datetime) -> Field | None:
+    """What is waited for, and how long still."""
+    wait = state.needs.wait
+    if wait is None:
+        return None
+    cause, short = WAITS[wait.cause]
+    glyph = PHASES["limited"][0]
+    left = countdown(wait.until, now)
+    full: Line = [(f"{glyph} waiting: {cause}", "warn"), (f" · {left or 'for room'}", "strong")]
+    lean: Line = [(f"{glyph} {cause} ", "warn"), (left, "strong")]
+    return Field([full, lean, [(f"{glyph} {short} ", "warn"), (left, "strong")]], 8)
+
+
+def _who(state: RunState) -> list[Line]:
+    """Agent, model, and where the bill goes."""
+    run = state.run
+    agent = clip(flat(run.started.agent if run.started else ""), 20)
+    model = clip(flat(run.model or ""), 24)
+    name: Line = [(f"{agent} {model}".strip(), "text")]
+    bill: Line = [(f" · {clip(flat(run.billing), 30)}", "dim")] if run.billing else []
+    return [[*name, *bill], name, [(agent, "text")] if agent else []]
+
+
+def _rights(state: RunState) -> list[Field]:
+    """What the agent may do; that it may do everything is never hidden."""
+    run = state.run
+    mode = clip(flat(run.permission_mode or ""), 12)
+    if mode in FREE_MODES or state.needs.mode in FREE_MODES:
+        badge = "bad badge"
+        fields = [Field([[(" skip permissions ", badge)], [(" skip ", badge)]], 7, whole=1)]
+    else:
+        fields = [Field([[(mode, "dim")], []], 1)] if mode else []
+    if run.denied:
+        fields.append(Field([[(f"{run.denied} denied", "warn")]], 5))
+    return fields
+
+
+def how_far(state: RunState) -> list[Field]:
+    """The measured completion, its course, and where it comes from."""
+    run = state.run
+    if run.completion is None:
+        return [Field([[("— %", "dim"), (" not measured yet", "dim")], [("— %", "dim")]], 9)]
+    history = ([run.baseline] if run.baseline is not None else []) + run.completions
+    done: Line = [(percent(run.completion), "strong"), *([(" held", "warn")] if run.held else [])]
+    fields = [Field([done], 9)]
+    if len(history) > 1:
+        fields.append(Field([*([(spark(history, size), "output")] for size in (16, 8, 5)), []], 3))
+    source = {"tests": "tests", "plan": "plan items", "agent": "agent's claim"}.get(
+        run.source or "", "estimate"
+    )
+    if run.passed is not None and run.total is not None:
+        counts: Line = [(f"{run.passed}/{run.total}", "text")]
+        fields.append(Field([[*counts, (f" {source}", "dim")], counts], 6, whole=1))
+    else:
+        fields.append(Field([[(source, "dim")]], 6))
+    if run.best_iteration == run.iteration and run.completions:
+        fields.append(Field([[("★ best now", "good")], [("★", "good")], []], 2))
+    elif run.completions:
+        best = f"{percent(run.best)}"
+        fields.append(
+            Field(
+                [
+                    [(f"best {best} ", "dim"), (f"iteration {run.best_iteration}", "dim")],
+                    [(f"★{best}", "dim")],
+                    [],
+                ],
+                2,
+            )
+        )
+    return fields
+
+
+def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
+    """Context, cost, time, and the signs of life."""
+    run = state.run
+    fields = [*_context(state), *_cost(state)]
+    if run.started_at is not None:
+        whole = elapsed(state, now)
+        fields.append(
+            Field([[(duration(whole), "text")], [(short_duration(whole), "text")], []], 4)
+        )
+    if run.live:
+        out, change, gate = (
+            since(then, now) for then in (run.last_output_at, run.last_change_at, run.last_gate_at)
+        )
+        signs = (
+            (("output ", "out ", "o "), out),
+            (("file ", "file ", "f "), change),
+            (("gate ", "gate ", "g "), gate),
+        )
+        ages = [_signs(signs, form, joint) for form, joint in enumerate((" · ", " ", " "))]
+        ages.append([("out ", "dim"), (out, "text")])
+        fields.append(Field(ages, 5, whole=2))
+    return [*fields, _verdict(says)] if width >= 100 else fields
+
+
+def _signs(signs: Sequence[tuple[tuple[str, ...], str]], form: int, joint: str) -> Line:
+    """Ages of the signs of life, each under its name."""
+    spans: Line = []
+    for names, age in signs:
+        spans += [((joint if spans else "") + names[form], "dim"), (age, "text")]
+    return spans
+
+
+def _verdict(says: Verdict) -> Field:
+    """The sentence where there is room; what is wrong keeps at least its word."""
+    sentence: Line = [(f"{says.glyph} {clip(says.text, 60)}", says.style)]
+    word: Line = [(f"{says.glyph} {says.word}", f"{says.style} strong")]
+    wrong = says.style in ("warn", "bad", "owner")
+    return Field([sentence, word] if wrong else [sentence, word, []], 1)
+
+
+def _context(state: RunState) -> list[Field]:
+    filled = state.run.context_percent
+    if filled is None:
+        return [Field([[("ctx —", "dim")], []], 3)]
+    level, style = context_level(filled)
+    share: Line = [("ctx ", "dim"), (f"{filled:.0f} %", "text")]
+    window: Line = [(f" of {tokens(state.run.context_window or 0)}", "dim")]
+    told: Line = [(f" {level}", style)]
+    forms = [[*share, *window, *told], [*share, *told], [(f"{level} {filled:.0f}", style)]]
+    return [Field(forms, 4), _extra([(bar(filled / 100, 6), style)])]
+
+
+def _extra(line: Line, rank: int = 0) -> Field:
+    """What is said where there is room: to leave it out is no more than to shorten it."""
+    return Field([line, []], rank, whole=2)
+
+
+def _cost(state: RunState) -> list[Field]:
+    run = state.run
+    used = f"{tokens(run.tokens)}" if run.tokens else "—"
+    fields = [Field([[(cost(state), "text")]], 6)]
+    if run.cost_known and run.iteration and run.live:
+        here = money(run.iteration_cost_usd, estimated=run.cost_estimated)
+        fields.append(_extra([(f"iteration {here}", "dim")], 2))
+    return [*fields, Field([[(f"{used} tok", "dim")], [(used, "dim")], []], 3)]

@@ -1,0 +1,197 @@
+"""The open question: it opens by itself once, counts down, is answered once, and closes."""
+
+from datetime import timedelta
+
+import pytest
+
+from ralph_tui.commands import Abort, Answer
+from ralph_tui.events import QuestionAnswered, QuestionAsked, QuestionWithdrawn
+from ralph_tui.events.waiting import Option
+from ralph_tui.tui.modals.guide import Guide
+from ralph_tui.tui.modals.leave import Leave
+from ralph_tui.tui.modals.question import Question
+from ralph_tui.tui.source import Live
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.make_run import HOSTILE, silence
+
+
+def is_open(driver: Driver) -> bool:
+    return isinstance(driver.app.screen, Question)
+
+
+async def opened(driver: Driver) -> None:
+    await driver.until(lambda: is_open(driver))
+    await driver.sees("Without an answer: retry in 4m 56s.")
+
+
+@pytest.mark.parametrize(("key", "answer"), [("w", "wait"), ("r", "retry"), ("x", "abort")])
+def test_it_opens_by_itself_and_a_letter_answers(key: str, answer: str) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("j", key)
+        assert not is_open(driver)
+
+    told = drive(live(story("asked")), look).sent
+    assert told == [Answer(question_id="q1", answer=answer)]
+
+
+def test_a_key_that_was_typed_before_it_could_be_seen_answers_nothing() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        driver.watch.now += 0.3
+        await driver.pilot.press("x")
+        await driver.pilot.pause()
+        assert is_open(driver)
+
+    assert drive(live(story("asked")), look).sent == []
+
+
+def test_escape_leaves_it_open_and_d_brings_it_back() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("escape")
+        for _ in range(3):
+            driver.cockpit.tick()
+            await driver.pilot.pause()
+        assert not is_open(driver), "it does not open by itself twice"
+        await driver.sees("needs you")
+        await driver.sees("d decide")
+        await driver.press("d")
+        await opened(driver)
+
+    assert drive(live(story("asked")), look).sent == []
+
+
+def test_another_question_opens_again() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("escape")
+        last = driver.cockpit.state
+        driver.inbox.append(
+            QuestionAnswered(seq=last.seq + 1, at=last.at, question_id="q1", answer="wait")
+        )
+        other = silence("q2", last.at).model_copy(update={"seq": last.seq + 2, "at": last.at})
+        driver.inbox.append(other)
+        await driver.until(lambda: is_open(driver))
+        await driver.press("r")
+
+    told = drive(live(story("asked")), look).sent
+    assert told == [Answer(question_id="q2", answer="retry")]
+
+
+@pytest.mark.parametrize(
+    "settled",
+    [
+        QuestionAnswered(question_id="q1", answer="retry", by="the default"),
+        QuestionWithdrawn(question_id="q1", reason="the agent is heard of again"),
+    ],
+)
+def test_it_closes_when_it_is_settled_elsewhere(
+    settled: QuestionAnswered | QuestionWithdrawn,
+) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        last = driver.cockpit.state
+        driver.inbox.append(settled.model_copy(update={"seq": last.seq + 1, "at": last.at}))
+        await driver.until(lambda: not is_open(driver))
+        await driver.sees("the question is settled")
+        assert "needs you" not in driver.text()[0]
+
+    assert drive(live(story("asked")), look).sent == []
+
+
+def test_below_another_dialog_it_closes_as_soon_as_it_comes_up_again() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("ctrl+q")
+        assert isinstance(driver.app.screen, Leave)
+        last = driver.cockpit.state
+        driver.inbox.append(
+            QuestionWithdrawn(seq=last.seq + 1, at=last.at, question_id="q1", reason="over")
+        )
+        await driver.until(lambda: driver.cockpit.state.needs.question is None)
+        assert isinstance(driver.app.screen, Leave)
+        await driver.press("escape")
+        await driver.until(lambda: len(driver.app.screen_stack) == 1)
+
+    drive(live(story("asked")), look)
+
+
+def test_it_does_not_take_the_words_out_of_its_owners_hands() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("g", "h", "i")
+        last = driver.cockpit.state
+        asked = silence("q1", last.at).model_copy(update={"seq": last.seq + 1, "at": last.at})
+        driver.inbox.append(asked)
+        await driver.until(lambda: driver.cockpit.state.needs.question)
+        await driver.press("!")
+        assert isinstance(driver.app.screen, Guide)
+        await driver.press("escape")
+        await driver.until(lambda: is_open(driver))
+
+    assert drive(live(story("running")), look).sent == []
+
+
+def test_it_counts_down() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        source = driver.cockpit.source
+        assert isinstance(source, Live)
+        later = story("asked")[-1].at + timedelta(seconds=290)
+        source._wall_clock = lambda: later
+        await driver.sees("Without an answer: retry in 9s.")
+        source._wall_clock = lambda: later + timedelta(seconds=60)
+        await driver.sees("Without an answer: retry in 0s.")
+
+    drive(live(story("asked")), look)
+
+
+def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = live(story("asked"))
+    calls: list[bool] = []
+    monkeypatch.setattr(driver.app, "call_owner", lambda *, needed: calls.append(needed))
+
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("escape", "d", "w")
+        assert calls == [True]
+
+    drive(driver, look)
+    assert calls == [True, False], "the title is given back with the screen"
+
+
+def test_a_recorded_run_asks_nobody() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.sees("needs you")
+        for _ in range(3):
+            driver.cockpit.tick()
+            await driver.pilot.pause()
+        assert len(driver.app.screen_stack) == 1
+        await driver.press("d")
+        assert len(driver.app.screen_stack) == 1
+
+    drive(replay(story("asked")), look)
+
+
+def test_the_run_can_be_given_up_beside_the_question() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("escape", "a", "y")
+
+    assert drive(live(story("asked")), look).sent == [Abort()]
+
+
+def test_foreign_words_are_text() -> None:
+    last = story("asked")[-1]
+    assert isinstance(last, QuestionAsked)
+    options = [Option(key=HOSTILE, answer=HOSTILE, verb=HOSTILE * 9), *last.options]
+    nasty = last.model_copy(
+        update={"text": HOSTILE * 2000, "options": options, "default": HOSTILE, "deadline": None}
+    )
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: is_open(driver))
+        await driver.press("w")
+
+    told = drive(live([*story("asked")[:-1], nasty]), look, (60, 15)).sent
+    assert told == [Answer(question_id="q1", answer="wait")]

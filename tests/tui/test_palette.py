@@ -1,0 +1,132 @@
+"""The palette: every command by its name, and permissions for the next session."""
+
+import pytest
+from textual.command import CommandList
+
+from ralph_tui.actions import ACTIONS, offered
+from ralph_tui.commands import Pause, SetPermissions
+from ralph_tui.events import PermissionsChanged, ToolDenied
+from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.palette import Palette, offers
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.make_run import HOSTILE
+
+
+async def search(driver: Driver, words: str, best: str) -> None:
+    """Open the palette, type words, and wait for the best match."""
+    await driver.press("colon")
+    await driver.until(lambda: isinstance(driver.app.screen, Palette))
+    await driver.press(*words)
+
+    def found() -> bool:
+        listed = driver.app.screen.query_one(CommandList)
+        still = any(not worker.is_finished for worker in driver.app.workers)
+        first = str(listed.get_option_at_index(0).prompt) if listed.option_count else ""
+        return not still and best in first
+
+    await driver.until(found)
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+def test_every_action_is_offered(is_live: bool) -> None:  # noqa: FBT001
+    async def look(driver: Driver) -> None:
+        told = "\n".join(offer.text for offer in offers(driver.cockpit))
+        for action in ACTIONS:
+            wanted = offered(action, live=is_live) and action.name != "palette"
+            assert (f"({action.shown_key}): {action.help}" in told) == wanted
+        assert ("permissions" in told) == is_live
+
+    drive((live if is_live else replay)(story("running")), look)
+
+
+@pytest.mark.parametrize("key", ["colon", "ctrl+p"])
+def test_a_command_is_found_and_done(key: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(key)
+        await driver.sees("Search commands")
+        await driver.press("escape")
+        await search(driver, "pause", "pause (p)")
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent)
+
+    assert drive(live(story("running")), look).sent == [Pause()]
+
+
+def test_what_cannot_be_done_now_says_why() -> None:
+    async def look(driver: Driver) -> None:
+        await search(driver, "retrynow", "(the run waits for no limit)")
+        await driver.press("enter")
+        await driver.sees("▸ w retry now: the run waits for no limit")
+
+    assert drive(live(story("running")), look).sent == []
+
+
+def test_a_denied_tool_is_permitted() -> None:
+    async def look(driver: Driver) -> None:
+        await search(driver, "permit rm", "permit Bash(rm:*) (denied 2 times)")
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent)
+
+    told = drive(live(story("limited")), look).sent
+    assert told == [SetPermissions(mode="edits", allow=("Bash(rm:*)",))]
+
+
+def test_everything_is_permitted_only_after_a_question() -> None:
+    async def look(driver: Driver) -> None:
+        for key in ("n", "y"):
+            assert driver.sent == []
+            await search(driver, "skip", "permissions: skip (everything)")
+            await driver.press("enter")
+            await driver.until(lambda: isinstance(driver.app.screen, Confirm))
+            await driver.press(key)
+
+    assert drive(live(story("limited")), look).sent == [SetPermissions(mode="skip")]
+
+
+def test_what_holds_already_is_not_offered() -> None:
+    last = story("limited")[-1]
+    changed = PermissionsChanged(seq=last.seq + 1, at=last.at, mode="edits", allow=["Bash(rm:*)"])
+    free = PermissionsChanged(seq=last.seq + 2, at=last.at, mode="skip", allow=["Bash(rm:*)"])
+
+    async def look(driver: Driver) -> None:
+        told = [offer.text for offer in offers(driver.cockpit)]
+        kinds = [text for text in told if text.startswith("perm")]
+        assert kinds == ["permit Bash(curl:*) (denied 1 time)", "permissions: skip (everything)"]
+        driver.inbox.append(free)
+        await driver.until(lambda: driver.cockpit.state.needs.mode == "skip")
+        told = [offer.text for offer in offers(driver.cockpit)]
+        assert [text for text in told if "perm" in text[:8]] == ["permissions: edits"]
+        await search(driver, "edits", "permissions: edits")
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent)
+
+    told = drive(live([*story("limited"), changed]), look).sent
+    assert told == [SetPermissions(mode="edits", allow=("Bash(rm:*)",))]
+
+
+def test_foreign_words_are_text() -> None:
+    last = story("limited")[-1]
+    denied = [
+        ToolDenied(seq=last.seq + i, at=last.at, iteration=3, tool="Bash", permit=line)
+        for i, line in enumerate((HOSTILE, "[/foo]", "x" * 100_000), start=1)
+    ]
+
+    async def look(driver: Driver) -> None:
+        await search(driver, "permit foo", "permit [/foo] [red]red")
+        await driver.sees("permit [/foo] (denied 1 time)")
+        await driver.press(*["backspace"] * 10)
+        await driver.sees("permit Bash(rm:*)")
+        await driver.press("escape", "2", "up", "up", "enter")
+        await driver.sees("[/foo]")
+
+    drive(live([*story("limited"), *denied]), look)
+
+
+def test_the_evidence_of_a_denial_lists_all_of_them() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("2", "up", "up", "up", "enter")
+        await driver.sees("DENIED")
+        await driver.sees("2 × Bash(rm:*)")
+        await driver.sees("1 × Bash(curl:*)")
+
+    drive(live(story("limited")), look)
