@@ -87,8 +87,7 @@ class Silence:
             iteration=self._k,
             question_id=str(uuid4()),
             topic="silence",
-            text=f"Nothing was heard of the agent for {quiet / 60:.0f} minutes, "
-            "and no file has changed.",
+            text=f"Nothing was heard of the agent for {_span(quiet)}, and no file has changed.",
             options=[WAIT, again, ABORT],
             default=again.answer,
             deadline=now + timedelta(seconds=self._patience.answer_s),
@@ -96,3 +95,7 @@ class Silence:
 
     def _now(self) -> float:
         return self._helm.host.clock.monotonic()
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"

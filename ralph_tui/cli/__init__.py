@@ -6,6 +6,7 @@ fast as Python starts; a command imports what it needs inside ``run``. It wires,
 
 import argparse
 import errno
+import gc
 import importlib
 import io
 import os
@@ -36,6 +37,7 @@ In a git repository of yours:       ralph-tui run "Fix the failing tests" -c "py
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, as `ExitCode` names them."""
+    gc.disable()  # loading makes many objects, and all of them stay; a run enables it again
     _print_whatever_comes()
     try:
         code = _dispatch(sys.argv[1:] if argv is None else list(argv))

@@ -1,6 +1,7 @@
 """A run without a screen: the main thread prints and hears signals, the engine's thread works."""
 
 import contextlib
+import gc
 import signal
 from collections.abc import Iterator
 from queue import Empty, SimpleQueue
@@ -15,6 +16,7 @@ STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run_as_lines(run: Launched, *, as_json: bool) -> None:
     """Print every event of the run until its last; a signal stops it in order."""
+    gc.enable()
     events: SimpleQueue[Event] = SimpleQueue()
     run.engine.subscribe(events.put)
     with _signals_stop(run):

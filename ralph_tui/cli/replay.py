@@ -17,10 +17,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    import gc
     import sys
 
-    gc.disable()  # until the record is read: its events are many, and all of them stay
     from ralph_tui.cli.exit_codes import ExitCode
     from ralph_tui.cli.front import on_terminal, print_event
     from ralph_tui.records.journal import read_journal

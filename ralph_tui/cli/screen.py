@@ -14,7 +14,6 @@ from pathlib import Path
 from ralph_tui.cli.terminal import prepare_textual
 
 prepare_textual(os.environ)
-gc.disable()  # until the first paint: a tenth of the time to it
 
 from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
 from ralph_tui.cli.front import END_SECONDS, Front, Stage, exit_code, print_event  # noqa: E402

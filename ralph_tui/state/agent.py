@@ -182,7 +182,14 @@ class AgentFold:
     def _agent_noted(self, e: AgentNoted) -> None:
         self._add(
             AgentRow(
-                e.seq, e.at, e.iteration, "note", e.text[:KEPT_TEXT], level=e.level, offset=e.offset
+                e.seq,
+                e.at,
+                e.iteration,
+                "note",
+                e.text[:KEPT_TEXT],
+                nested=e.parent is not None,
+                level=e.level,
+                offset=e.offset,
             )
         )
 

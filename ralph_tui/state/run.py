@@ -8,6 +8,7 @@ from ralph_tui.events import (
     GateFinished,
     IterationFinished,
     IterationStarted,
+    PermissionsChanged,
     ReadingTaken,
     RunCrashed,
     RunFinished,
@@ -157,6 +158,7 @@ class RunFold:
             "session_finished": self._session_finished,
             "tool_denied": self._tool_denied,
             "usage_reported": self._usage_reported,
+            "permissions_changed": self._permissions_changed,
             "wait_started": self._wait_started,
             "wait_ended": self._wait_ended,
             "run_finished": self._run_finished,
@@ -268,6 +270,10 @@ class RunFold:
         self.iteration_tool_calls += event.tool_calls
         self.iteration_tool_errors += event.tool_errors
         self.phase = "thinking"
+
+    def _permissions_changed(self, event: PermissionsChanged) -> None:
+        self.revision += 1
+        self.permission_mode = event.mode
 
     def _wait_started(self, event: Event) -> None:
         self.revision += 1

@@ -57,6 +57,7 @@ class CockpitScreen(InkScreen):
         super().__init__()
         self.source = source
         self.state = RunState()
+        self._stamp: object = None
         self.zoomed: str | None = None
         self.recent: list[str] = []
         """Panes by when they were looked at, the latest first."""
@@ -116,7 +117,15 @@ class CockpitScreen(InkScreen):
     def tick(self) -> None:
         """Bring everything up to date; nothing is drawn when nothing changed."""
         self.state = self.source.poll(self.state, self.cockpit.monotonic())
-        self._sync()
+        player, clock = self.source.player, self.source.clock(self.state)
+        moved = (player.position, player.playing, player.speed) if player else None
+        # What is shown changes with an event, a move, or the second: most ticks bring none.
+        stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved)
+        if stamp != self._stamp:
+            self._stamp = stamp
+            self._sync()
+        else:
+            self.footer.sync(self.state)
         self.asking.follow(self.state, self.source.clock(self.state))
         if self.dialogs.may_go(self.state):
             self.app.exit()
@@ -200,6 +209,15 @@ class CockpitScreen(InkScreen):
             self._arrange()
 
     # actions ----------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """An ignored key says why."""
+        if not event.is_printable or event.key in self.active_bindings:
+            return
+        action = next((a for a in ACTIONS if event.key in a.keys.split(",")), None)
+        where = "only in a replay" if self.source.live else "only in a live run"
+        why = f"{action.verb}: {where}" if action else "does nothing; ? lists the keys"
+        self.footer.say(f"{event.character} {why}")
 
     def action_do(self, name: str) -> None:
         """Do what the table calls by this name, or say why not."""

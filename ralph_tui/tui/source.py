@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from pathlib import Path
+from time import monotonic
 from typing import Protocol
 
 from ralph_tui.commands import Command
@@ -16,6 +17,8 @@ from ralph_tui.events import Event
 from ralph_tui.state import RunState
 from ralph_tui.tui.keyframes import copied
 
+POLL_S = 0.03
+"""Seconds a poll may fold before the screen is drawn again."""
 PER_POLL = 5000
 """Events taken in at most per poll, so that a flood delays nobody's key."""
 LONGEST_GAP_S = 2.0
@@ -182,6 +185,7 @@ class Replay:
         if self.playing:
             self._play(passed)
         state = self._nearest(state)
+        began = monotonic()
         while self._applied < self.position:
             frame = self._applied - self._applied % FRAME + FRAME
             stop = min(self.position, frame)
@@ -190,8 +194,9 @@ class Replay:
             self._applied = stop
             if stop == frame and frame not in self._frames:
                 self._frames[frame] = copied(state)
-                # One keyframe per poll: a long record is on screen at once and grows complete.
-                break
+                # A long record is on screen at once and grows complete, poll by poll.
+                if monotonic() - began > POLL_S:
+                    break
         return state
 
     def _nearest(self, state: RunState) -> RunState:

@@ -1,13 +1,9 @@
 """Text on cells: nothing is ever wider than asked for."""
 
-import time
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from ralph_tui.tui.panes.files import tail
 from ralph_tui.tui.spans import cells, clip, clip_line, flat, spread, wrap
 
 NASTY = st.text(
@@ -55,19 +51,9 @@ def test_wrap_loses_no_word_and_marks_a_cut() -> None:
     assert not wrap("short", 12, 2)[-1].endswith("…")
 
 
-def test_a_megabyte_costs_what_a_screenful_costs() -> None:
+def test_a_megabyte_is_cut_to_a_screenful() -> None:
     long = "日本語 text " * 100_000
-    began = time.perf_counter()
-    for _ in range(20):
-        clip(flat(long), 80)
-        wrap(long, 80, 6)
-        clip_line([(long, ""), (long, "dim")], 80)
-    assert time.perf_counter() - began < 1.0
-
-
-@pytest.mark.parametrize(
-    ("path", "width", "shown"),
-    [("a/b.py", 20, "a/b.py"), ("deep/er/still/file.py", 14, "…/file.py"), ("x" * 30, 5, "xxxx…")],
-)
-def test_the_end_of_a_path_is_kept(path: str, width: int, shown: str) -> None:
-    assert tail(path, width) == shown
+    assert cell_len(clip(flat(long), 80)) <= 80
+    assert len(wrap(long, 80, 6)) == 6
+    line = clip_line([(long, ""), (long, "dim")], 80)
+    assert sum(cell_len(text) for text, _ in line) <= 80
