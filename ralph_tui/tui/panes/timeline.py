@@ -169,8 +169,8 @@ class Timeline(LinesPane):
         head: Line = [(name, "strong"), (f"  {clock(span.started_at)}–{until}", "dim")]
         head.append((f" · {duration(seconds)}", "dim"))
         if span.finished is not None:
-            known = self.state.run.cost_known
-            money = f" · ${span.finished.cost_usd:.2f}" if known else ""
+            cost = span.finished.cost_usd
+            money = "" if cost is None else f" · ${cost:.2f}"
             used = f" · {tokens(span.finished.tokens)} tok" if span.finished.tokens else ""
             head.append((f"{money}{used}", "dim"))
         return [head, *_gain(span), *_files(span), *_gate(span, width)]
