@@ -48,7 +48,7 @@ def _result(last: GateFinished, width: int) -> list[Line]:
         head.append((f"  {last.passed}/{last.total}", "text"))
     for number, word in (
         (last.failed, "failed"),
-        (last.errors, "errors"),
+        (last.errors, "error" if last.errors == 1 else "errors"),
         (last.skipped, "skipped"),
     ):
         if number:

@@ -194,7 +194,7 @@ def _cost(state: RunState) -> list[Field]:
     run = state.run
     used = f"{tokens(run.tokens)}" if run.tokens else "—"
     fields = [Field([[(cost(state), "text")]], 6)]
-    if run.cost_known and run.iteration and run.live:
+    if run.cost_known and run.iteration_cost_usd > 0 and run.live:
         here = money(run.iteration_cost_usd, estimated=run.cost_estimated)
         fields.append(_extra([(f"iteration {here}", "dim")], 2))
     return [*fields, Field([[(f"{used} tok", "dim")], [(used, "dim")], []], 3)]
