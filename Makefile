@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 ARGS ?=
-WORKERS ?= auto
+# More than cores: many tests wait for processes.
+WORKERS ?= 4
 
 export PIP_NO_INPUT := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

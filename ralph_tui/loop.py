@@ -29,13 +29,13 @@ from ralph_tui.events import (
     SessionFinished,
     StepEntered,
 )
-from ralph_tui.events.run import IterationStatus, Outcome
+from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.measurement import Measurement, ProgressSource
 from ralph_tui.observation.changes import files_changed
 from ralph_tui.observation.sensor import Reading
 from ralph_tui.ports import Host, Ports
-from ralph_tui.sessions import Sessions
+from ralph_tui.sessions import SESSION_STATUS, Sessions
 from ralph_tui.silence import Patience
 from ralph_tui.state import RunState
 from ralph_tui.steering import Ended, Helm, Steps
@@ -54,15 +54,8 @@ STEPS: dict[int, str] = {
 }
 """What the header calls each step."""
 
-SESSION_STATUS: dict[str, IterationStatus] = {
-    "success": "incomplete",
-    "max_turns": "incomplete",
-    "budget": "incomplete",
-    "timeout": "incomplete",
-    "stopped": "interrupted",
-    "interrupted": "interrupted",
-}
-"""An iteration's status by how its session ended; what is not named is an error."""
+SAME_FAILURES = 3
+"""Sessions that may fail in the same way before the run gives up on the agent."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +100,8 @@ class Loop:
             progress=rules.progress,
         )
         self.history = History()
+        self.failures: list[str] = []
+        """Why the last sessions in a row failed without a changed file."""
         self.control: Evaluation | None = None
         """The control law's answer to the latest reading; None before the first."""
 
@@ -154,6 +149,7 @@ class Loop:
         yield from self.detect(k, reading)
         yield self.at(k, 17)  # StateManager
         yield self.record(k, session, files, completed=reading.completed)
+        self.count_failure(session, files)
 
         if reading.completed:
             raise Ended("completed", f"the completion command passed after iteration {k}")
@@ -249,6 +245,13 @@ class Loop:
         tokens = run.tokens / start.budget_tokens if start.budget_tokens else 0.0
         return Budget(start.max_iterations, run.total, max(cost, tokens))
 
+    def count_failure(self, session: SessionFinished, files: FilesChanged) -> None:
+        """Raise `Ended` when the agent failed in the same way again and again, and did nothing."""
+        failed = session.outcome in ("error", "crashed") and not files.totals
+        self.failures = [*self.failures, session.reason] if failed else []
+        if len(self.failures) == SAME_FAILURES and len(set(self.failures)) == 1:
+            raise Ended("failed", f"{SAME_FAILURES} times in a row: {session.reason}")
+
     def hold(self) -> Steps[None]:
         """Pause before an iteration when the owner wants it; files may change meanwhile."""
         if not self.state.run.pause_requested:
@@ -286,6 +289,16 @@ class Loop:
                 status="interrupted",
                 completion=run.completion or 0.0,
                 duration_s=self.helm.seconds_since(run.iteration_started_at),
+                cost_usd=run.iteration_cost_usd if run.cost_known else None,
+                tokens=run.iteration_tokens,
+                tool_calls=run.iteration_tool_calls,
+                tool_errors=run.iteration_tool_errors,
+            )
+        if waiting := [item.text for item in self.state.guidance.queued]:
+            yield Noticed(
+                level="warn",
+                source="guidance",
+                text=f"the run ended before the agent could be told: {' / '.join(waiting)}",
             )
         yield RunFinished(
             outcome=outcome,

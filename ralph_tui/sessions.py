@@ -9,7 +9,16 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui.checkpoints import Checkpoints
-from ralph_tui.events import Noticed, RunStarted, SessionFinished, WaitEnded, WaitStarted
+from ralph_tui.events import (
+    GuidanceDelivered,
+    Noticed,
+    PromptPrepared,
+    RunStarted,
+    SessionFinished,
+    WaitEnded,
+    WaitStarted,
+)
+from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.ports import Permissions, Ports, Turn
 from ralph_tui.silence import Patience, Silence
@@ -18,6 +27,16 @@ from ralph_tui.steering import Ended, Helm, Steps
 
 HOPELESS = ("missing", "auth")
 """Ends of a session that no further iteration can mend: the owner has to."""
+
+SESSION_STATUS: dict[str, IterationStatus] = {
+    "success": "incomplete",
+    "max_turns": "incomplete",
+    "budget": "incomplete",
+    "timeout": "incomplete",
+    "stopped": "interrupted",
+    "interrupted": "interrupted",
+}
+"""An iteration's status by how its session ended; what is not named is an error."""
 
 FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0}
 LONGEST_WAIT_S = 1800.0
@@ -63,7 +82,12 @@ class Sessions:
         records = self._ports.records
         while True:
             folder = yield from self._helm.job("record", lambda: records.iteration_folder(k))
-            turn = self._turn(k, folder, GO_ON if resume else prompt, resume)
+            if resume is None:
+                prompt = yield from self._with_guidance(k, prompt, keep=True)
+                words = prompt
+            else:
+                words = yield from self._with_guidance(k, GO_ON, keep=False)
+            turn = self._turn(k, folder, words, resume)
             finished = yield from self._session(turn, silence)
             resume = None
             if finished.outcome in HOPELESS:
@@ -77,6 +101,26 @@ class Sessions:
             else:
                 yield from self._tell_overshoot(k)
                 return finished
+
+    def _with_guidance(self, k: int, prompt: str, *, keep: bool) -> Steps[str]:
+        """The prompt with what the owner has said since it was written."""
+        queued, records = self._state.guidance.queued, self._ports.records
+        if not queued:
+            return prompt
+        words = "\n\n".join(item.text.strip() for item in queued)
+        prompt = f"{prompt.rstrip()}\n\n# Guidance from the owner\n\n{words}\n"
+        if keep:
+            path = yield from self._helm.job("prompt", lambda: records.write_prompt(k, prompt))
+            yield PromptPrepared(
+                iteration=k,
+                path=records.relative(path),
+                urgency=self._state.gate.prompt.urgency if self._state.gate.prompt else "normal",
+                characters=len(prompt),
+                guidance=[item.guidance_id for item in queued],
+            )
+        for item in queued:
+            yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
+        return prompt
 
     def _turn(self, k: int, folder: Path, prompt: str, resume: str | None) -> Turn:
         needs = self._state.needs
@@ -155,7 +199,7 @@ class Sessions:
         words = self._exceeded()
         if words:
             self._over_budget = True
-            yield Noticed(level="warn", source="budget", text=f"{words}; the session is stopped")
+            yield Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
             self._helm.session.stop("budget")
 
     def _exceeded(self) -> str:
@@ -179,17 +223,19 @@ class Sessions:
     def _tell_overshoot(self, k: int) -> Steps[None]:
         """A session is stopped after the call that went over: by how much is said."""
         run, start = self._state.run, self._start
-        limits = (
-            (run.cost_usd, start.budget_usd),
-            (run.iteration_cost_usd, start.iteration_budget_usd),
-        )
-        over = [used - limit for used, limit in limits if limit is not None and used > limit]
-        if over:
-            yield Noticed(
-                level="warn",
-                source="budget",
-                text=f"iteration {k} went ${max(over):.4f} over its budget",
+        over = [
+            f"{what} by {unit}{used - limit:,.4g}"
+            for what, used, limit, unit in (
+                ("the run's budget", run.cost_usd, start.budget_usd, "$"),
+                ("its budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
+                ("the run's token budget", run.tokens, start.budget_tokens, ""),
+                ("its token budget", run.iteration_tokens, start.iteration_budget_tokens, ""),
             )
+            if limit is not None and used > limit
+        ]
+        if over:
+            text = f"iteration {k} overshot {' and '.join(over)}"
+            yield Noticed(level="warn", source="budget", text=text)
 
 
 def wait_until(

@@ -24,8 +24,8 @@ KNOWN = (2, 1, 197)
 LONGEST_ANSWER = 16 << 20
 
 _MISSING = (
-    "The agent `claude` needs Claude Code, and there is no program {name} on PATH; install it, "
-    "choose another agent with --agent (command, demo), or try `ralph-tui demo`."
+    "The agent `claude` needs Claude Code, and {name} is no program that can be run; install it, "
+    "set agent.binary, choose another agent with --agent (command), or try `ralph-tui demo`."
 )
 _ROOT = (
     "Claude Code does not skip permissions for root: set IS_SANDBOX=1 if this machine is a "

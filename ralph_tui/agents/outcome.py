@@ -89,6 +89,10 @@ class Refusal:
 def of_result(result: Mapping[str, object], hint: Refusal | None = None) -> Verdict:
     """What one ``result`` event says of the turn it ends; `hint`: of the last failed call."""
     if not _failed(result):
+        if as_text(result.get("terminal_reason")) == "hook_stopped":
+            return Verdict("success", "A hook of yours stopped the agent before it was done.")
+        if as_text(result.get("stop_reason")) == "refusal":
+            return Verdict("success", "The model refused to go on.")
         return Verdict("success")
     details = as_text(result.get("result")) or "; ".join(
         text for item in as_list(result.get("errors")) if (text := as_text(item))

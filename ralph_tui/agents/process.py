@@ -35,7 +35,7 @@ _STOPPED: Mapping[str, str] = {
     "interrupted": "The agent was interrupted.",
     "silent": "The agent said nothing for too long and was interrupted.",
     "budget": "The session used up its budget and was stopped.",
-    "stopped": "Stopped, because the run ends.",
+    "stopped": "Stopped.",
 }
 
 

@@ -150,7 +150,10 @@ def _run_started(
 
 def _agent(order: Order) -> str:
     """Who works; empty when nobody was chosen and Claude Code is not installed."""
-    return order.settings.agent.name or agents.default_agent(order.settings.agent.binary) or ""
+    agent = order.settings.agent
+    # A program that was named says itself what is wrong with it.
+    named = "claude" if agent.binary != "claude" else ""
+    return agent.name or agents.default_agent(agent.binary) or named
 
 
 def _agent_settings(order: Order, root: Path, run_id: str, lock_fd: int | None) -> agents.Settings:

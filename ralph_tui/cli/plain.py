@@ -49,6 +49,11 @@ def _tool_finished(e: Any) -> str | None:
     return None if e.ok else f"agent   ✗ {e.summary}"
 
 
+def _tool_denied(e: Any) -> str:
+    how = f'; permissions.allow = ["{e.permit}"] permits it' if e.permit else ""
+    return f"agent   {e.tool} denied{': ' + e.message if e.message else ''}{how}"
+
+
 def _session_finished(e: Any) -> str:
     cost = "" if e.cost_usd is None else f", {money(e.cost_usd)}"
     why = f": {e.reason}" if e.reason else ""
@@ -67,7 +72,7 @@ def _checkpoint(e: Any) -> str | None:
 
 
 def _wait_started(e: Any) -> str:
-    until = "" if e.until is None else f" until {_clock(e.until)}"
+    until = "" if e.until is None else f" until {_day_and_clock(e.until, e.at)}"
     return f"waiting{until}, the iteration is not spent: {e.reason}"
 
 
@@ -95,7 +100,7 @@ LINES: dict[str, Callable[[Any], str | None]] = {
     "agent_spoke": lambda e: f"agent   {e.text}",
     "tool_started": lambda e: f"agent   ▸ {e.tool} {e.summary}",
     "tool_finished": _tool_finished,
-    "tool_denied": lambda e: f"agent   {e.tool} denied: {e.message}",
+    "tool_denied": _tool_denied,
     "session_finished": _session_finished,
     "files_changed": _files_changed,
     "checkpoint_captured": _checkpoint,
@@ -132,3 +137,8 @@ def plain_line(event: Event) -> str | None:
 
 def _clock(moment: datetime) -> str:
     return moment.astimezone().strftime("%H:%M:%S")
+
+
+def _day_and_clock(moment: datetime, now: datetime) -> str:
+    there, here = moment.astimezone(), now.astimezone()
+    return f"{there:%H:%M:%S}" if there.date() == here.date() else f"{there:%Y-%m-%d %H:%M}"

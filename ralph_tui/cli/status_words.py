@@ -33,9 +33,11 @@ PHASES = {
 def status_line(status: dict[str, Any]) -> str:
     """One line of at most about 60 columns, for a status bar."""
     state = status["outcome"] or status["phase"]
-    glyph = GLYPHS.get(state, "●")
+    glyph, needs = GLYPHS.get(state, "●"), _needs(status)
+    if needs:
+        glyph = "?" if status["question"] else "◷"
     done = "—" if status["completion"] is None else f"{status['completion']:.0f} %"
-    words = status["outcome"] or PHASES.get(status["phase"], status["phase"])
+    words = status["outcome"] or needs or PHASES.get(status["phase"], status["phase"])
     alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] else ""
     line = (
         f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
@@ -65,9 +67,25 @@ def _state(status: dict[str, Any]) -> str:
     glyph = GLYPHS.get(state, "●")
     if status["outcome"] is None and status["phase"] == "thinking":
         words = f"step {status['step']}/17 {status['step_name']}"
+    if needs := _needs(status):
+        glyph, words = ("?" if status["question"] else "◷"), needs
     if status["pause_requested"]:
         words += ", pausing before the next iteration"
     return f"{glyph} {words}{': ' + status['reason'] if status['reason'] else ''}"
+
+
+def _needs(status: dict[str, Any]) -> str:
+    """What keeps a living run from going on; empty when nothing does."""
+    if not status["alive"]:
+        return ""
+    if status.get("question"):
+        return "needs you: a question is open"
+    wait = status.get("waiting")
+    if not wait:
+        return ""
+    until = _moment(wait["until"])
+    when = "" if until is None else f" until {until.astimezone():%Y-%m-%d %H:%M}"
+    return f"waiting{when} ({wait['cause'].replace('_', ' ')})"
 
 
 def _completion(status: dict[str, Any]) -> str:

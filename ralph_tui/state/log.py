@@ -152,6 +152,8 @@ class LogFold:
     def _session_finished(self, event: SessionFinished) -> None:
         if event.outcome not in ("success", "stopped", "interrupted"):
             self._add(event, "warn", "AGENT", event.reason or event.outcome)
+        elif event.outcome == "success" and event.reason:
+            self._add(event, "warn", "AGENT", event.reason)
         elif event.leftovers:
             self._add(event, "log", "AGENT", f"{event.leftovers} left-over processes stopped")
 
@@ -164,7 +166,7 @@ class LogFold:
 
     def _wait_started(self, event: WaitStarted) -> None:
         word = "DISK FULL" if event.cause == "disk_full" else "LIMIT"
-        until = "" if event.until is None else f", tried again at {_local(event.until)}"
+        until = "" if event.until is None else f", tried again at {_local(event.until, event.at)}"
         self._add(event, "warn", word, f"waiting{until}; the iteration is not spent", event.reason)
 
     def _question_asked(self, event: QuestionAsked) -> None:
@@ -208,8 +210,9 @@ class LogFold:
         self._add(event, "critical", "CRASH", event.error, event.traceback)
 
 
-def _local(moment: datetime) -> str:
-    return moment.astimezone().strftime("%H:%M")
+def _local(moment: datetime, now: datetime) -> str:
+    there, here = moment.astimezone(), now.astimezone()
+    return f"{there:%H:%M}" if there.date() == here.date() else f"{there:%Y-%m-%d %H:%M}"
 
 
 def _delivered(into: str) -> str:

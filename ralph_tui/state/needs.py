@@ -10,6 +10,7 @@ from ralph_tui.events import (
     QuestionWithdrawn,
     RunStarted,
     ToolDenied,
+    WaitEnded,
     WaitStarted,
 )
 
@@ -57,11 +58,16 @@ class NeedsFold:
 
     def _wait_started(self, event: WaitStarted) -> None:
         self.revision += 1
-        self.wait, self.waits = event, event.attempt
+        self.wait = event
+        if event.cause != "disk_full":
+            self.waits = event.attempt
 
-    def _wait_ended(self, event: Any) -> None:
+    def _wait_ended(self, event: WaitEnded) -> None:
         self.revision += 1
-        self.wait = None
+        waited, self.wait = self.wait, None
+        # Who tries again by hand is not made to wait the longer for it.
+        if waited is not None and waited.cause != "disk_full" and event.by != "the clock":
+            self.waits = max(0, self.waits - 1)
 
     def _question_asked(self, event: QuestionAsked) -> None:
         self.revision += 1

@@ -264,6 +264,9 @@ class RunFold:
         self.session_running = self.takes_guidance = False
         if event.cost_usd is not None:
             self.session_cost, self.cost_known = event.cost_usd, True
+        elif self.cost_known and not self.session_cost:
+            # It has cost something, and nobody tells how much: the sum is a lower bound.
+            self.cost_estimated = True
         self._cost_before += self.session_cost
         self._tokens_before += max(event.tokens, self.session_tokens)
         self.session_cost, self.session_tokens = 0.0, 0

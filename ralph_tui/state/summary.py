@@ -50,6 +50,9 @@ def summarize(state: RunState) -> dict[str, Any]:
         "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
         "context_percent": run.context_percent,
+        "waiting": _waiting(state),
+        "question": state.needs.question.text if state.needs.question else None,
+        "denied": sum(state.needs.denied.values()),
         "guidance_queued": len(state.guidance.queued),
         "started": _iso(run.started_at),
         "ended": _iso(run.ended_at),
@@ -59,6 +62,13 @@ def summarize(state: RunState) -> dict[str, Any]:
         "pid": started.pid if started else 0,
         "host": started.host if started else "",
     }
+
+
+def _waiting(state: RunState) -> dict[str, Any] | None:
+    wait = state.needs.wait
+    if wait is None:
+        return None
+    return {"cause": wait.cause, "until": _iso(wait.until), "reason": wait.reason}
 
 
 def _iso(moment: datetime | None) -> str | None:

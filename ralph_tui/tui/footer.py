@@ -40,7 +40,12 @@ def keys_line(state: RunState, source: Source, width: int) -> Line:
     """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
     then verbs, from the right.
     """
-    actions = [a for a in ACTIONS if a.footer and offered(a, live=source.live)]
+    over = state.run.finished is not None or state.run.crash is not None
+    actions = [
+        a
+        for a in ACTIONS
+        if a.footer and offered(a, live=source.live) and not (over and a.where == "live")
+    ]
     able = [a for a in actions if a.refusal(state) is None]
     spans = _keys([a for a in actions if a in able or not a.urgent], 0, state, source.player)
     bare = 0

@@ -6,7 +6,7 @@ from datetime import datetime
 from ralph_tui.state import RunState
 from ralph_tui.text import clip
 from ralph_tui.tui.spans import flat
-from ralph_tui.tui.words import OUTCOMES, WAITS, clock, count, countdown, percent, since
+from ralph_tui.tui.words import OUTCOMES, WAITS, count, countdown, day_and_clock, percent, since
 
 ROOM_CELLS = 300
 """Of a question that is told in passing."""
@@ -64,7 +64,7 @@ def _wait(state: RunState, now: datetime) -> Verdict | None:
     cause = WAITS[wait.cause][0]
     if wait.until is None:
         return Verdict("◷", "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
-    at, left = clock(wait.until), countdown(wait.until, now)
+    at, left = day_and_clock(wait.until, now), countdown(wait.until, now)
     text = f"waiting: {cause}, again at {at}, in {left}; w retries now"
     return Verdict("◷", "warn", "WAITING", text)
 

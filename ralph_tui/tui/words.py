@@ -76,6 +76,12 @@ def clock(at: datetime, *, seconds: bool = False) -> str:
     return at.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
 
 
+def day_and_clock(at: datetime, now: datetime) -> str:
+    """Local time of day, with its date when that is another."""
+    there, here = at.astimezone(), now.astimezone()
+    return clock(at) if there.date() == here.date() else there.strftime("%Y-%m-%d %H:%M")
+
+
 def tokens(count: int) -> str:
     """``950``, ``12k``, ``1.2M``."""
     if count < 1000:

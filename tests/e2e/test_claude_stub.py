@@ -137,7 +137,7 @@ def test_a_scenario_ends_as_it_should(
     finished = heard.finished()
     assert finished.outcome == outcome, finished
     assert words in finished.reason
-    assert (finished.reason == "") == (outcome == "success")
+    assert finished.reason or outcome == "success"
     assert "Unknown kind" not in notes(heard)
     assert finished.leftovers == 0
     started, ended = heard.of(ToolStarted), heard.of(ToolFinished)
@@ -358,7 +358,7 @@ def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
 
 
 def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
-    with pytest.raises(UsageError, match=r"no program 'claude' on PATH.*--agent.*ralph-tui demo"):
+    with pytest.raises(UsageError, match=r"'claude' is no program.*--agent.*ralph-tui demo"):
         agents.build("claude", bench.settings(environ={"PATH": str(bench.tmp)}))
 
 

@@ -30,7 +30,7 @@ from ralph_tui.agents.outcome import Refusal, of_exit, of_refusal, of_result
 def test_results(result: dict[str, object], outcome: str) -> None:
     verdict = of_result(result)
     assert verdict.outcome == outcome
-    assert (verdict.reason == "") == (outcome == "success")
+    assert verdict.reason or outcome == "success"
 
 
 def test_a_reason_is_one_short_clean_line() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.commands import Abort, Answer, Interrupt, RetryNow, SetPermissions
+from ralph_tui.commands import Abort, Answer, Guide, Interrupt, RetryNow, SetPermissions
 from ralph_tui.errors import NoRoomError
 from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
 from ralph_tui.loop import Rules
@@ -257,7 +257,7 @@ def test_a_session_over_budget_is_stopped_and_the_overshoot_said() -> None:
     assert last(world).outcome == "limit_reached"
     said = [e.text for e in world.all("noticed")]  # type: ignore[attr-defined]
     assert any("budget of $1 is used up ($1.25)" in text for text in said)
-    assert any("went $0.2500 over its budget" in text for text in said)
+    assert any("overshot the run's budget by $0.25" in text for text in said)
 
 
 # -- a full disk -----------------------------------------------------------------------------------
@@ -286,3 +286,59 @@ def test_an_agent_stopped_by_a_full_disk_works_on_in_the_same_iteration() -> Non
     world.run()
     assert last(world).iterations == 1
     assert len(world.agent.sessions) == 2
+
+
+# -- what the owner says while a session is waited for ---------------------------------------------
+
+
+def test_words_said_while_a_limit_is_waited_for_reach_the_next_session() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(limited(3600))
+    world.send(Guide(text="mind the lexer"), Guide(text="and the parser"))
+    world.run()
+    assert "mind the lexer" not in world.agent.prompts[0]
+    assert world.agent.prompts[1].startswith(world.agent.prompts[0].rstrip())
+    assert "mind the lexer\n\nand the parser" in world.agent.prompts[1]
+    assert world.records.prompts[1] == world.agent.prompts[1], "kept as sent"
+    assert {item.status for item in world.state.guidance.items.values()} == {"delivered"}
+
+
+def test_words_that_reach_nobody_are_told_at_the_end() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(wait)
+    world.send(Guide(text="too late"))
+    world.host.idle.append(lambda: world.agent.sessions[0].finish())
+    world.run()
+    assert any("before the agent could be told: too late" in e.text for e in world.all("noticed"))  # type: ignore[attr-defined]
+
+
+def test_trying_again_by_hand_does_not_lengthen_the_next_wait() -> None:
+    world = World([2, 10])
+    world.agent.acts.extend(limited(kind="overload") for _ in range(3))
+    world.host.idle.extend([RetryNow(), RetryNow()])
+    world.run()
+    assert [e.attempt for e in world.all("wait_started")] == [1, 1, 1]  # type: ignore[attr-defined]
+
+
+def test_an_agent_that_fails_three_times_alike_and_does_nothing_ends_the_run() -> None:
+    world = World([2, 2, 2, 2, 2])
+    world.workspace.changed = []
+
+    def act(session: FakeSession) -> None:
+        session.emit(
+            SessionFinished(iteration=session.iteration, outcome="error", reason="no such model.")
+        )
+
+    world.agent.acts.extend([act] * 5)
+    world.run()
+    assert last(world).outcome == "failed"
+    assert last(world).iterations == 3
+    assert "no such model" in last(world).reason
+
+
+def test_an_aborted_iteration_keeps_what_it_has_cost() -> None:
+    world = World([2, 4])
+    world.agent.acts.append(limited(36_000))
+    world.send(Abort())
+    world.run()
+    assert world.all("iteration_finished")[0].cost_usd == pytest.approx(0.01)  # type: ignore[attr-defined]
