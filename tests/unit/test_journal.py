@@ -1,13 +1,15 @@
 """The journal: what is appended is read back, whatever happens in between."""
 
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.errors import JournalError
-from ralph_tui.events import AgentSpoke, Noticed, RunStarted, UnknownEvent
+from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
 from ralph_tui.records.journal import Journal, read_journal
 
 
@@ -164,28 +166,38 @@ def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, 
     assert journal.tick() is False
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, clock: FakeClock) -> None:
-    """A file size limit in a child process stands for the full disk."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:  # pragma: no cover  the child
-        import resource
-        import signal
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from ralph_tui.engine import SystemClock
+from ralph_tui.errors import JournalFullError
+from ralph_tui.events import Noticed, RunStarted
+from ralph_tui.records.journal import Journal
 
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        journal = Journal(tmp_path / "events.jsonl", clock)
-        journal.append(start())
-        size = journal.path.stat().st_size
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, size + 50))
-        try:
-            journal.append(Noticed(source="test", text="x" * 5000))
-        except JournalError as error:
-            os.write(writer, str(error).encode())
-        os._exit(0)
-    os.close(writer)
-    os.waitpid(child, 0)
-    with os.fdopen(reader) as pipe:
-        assert "everything before is safe" in pipe.read()
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+journal = Journal(Path("events.jsonl"), SystemClock())
+journal.append(RunStarted(run_id="r", root="/r", objective="o", agent="command",
+                          max_iterations=3, session_timeout_s=1))
+limit = journal.path.stat().st_size + 50
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    journal.append(Noticed(source="test", text="x" * 5000))
+except JournalFullError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+    """A file size limit in another process stands for the full disk."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "everything before is safe" in done.stdout
     recording = read_journal(tmp_path / "events.jsonl")
     assert len(recording.events) == 1
     assert not recording.torn
