@@ -32,7 +32,7 @@ class Backstage:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
         self.app = CockpitApp(self.live, theme=front.theme, ready=self.begin)
-        self.code = 0
+        self.code: int = ExitCode.COMPLETED
         self.error: BaseException | None = None
         self._stage = stage
         self._front = front
@@ -56,12 +56,18 @@ class Backstage:
 
     def end(self) -> None:
         """The screen is gone: wait for the run's orderly end, and say its last word."""
+        self.leave()
+        if self.error is not None:
+            raise self.error
+
+    def leave(self) -> None:
+        """Stop a run that still goes on, and wait until it has cleared up."""
         self._left.set()
         self.send(Stop(by="a closed screen"))
         if self._thread.ident is not None:
             self._thread.join(2 * END_SECONDS)
-        if self.error is not None:
-            raise self.error
+        if self._thread.is_alive():
+            self.code = ExitCode.INTERRUPTED
 
     def _work(self) -> None:
         try:
@@ -94,7 +100,7 @@ class Backstage:
 def run_in_cockpit(stage: Stage, front: Front) -> int:
     """Show a run while it is set up, runs and ends; the exit code tells the outcome."""
     backstage = Backstage(stage, front)
-    asyncio.run(_hearing_signals(backstage.app, backstage.live))
+    asyncio.run(_hearing_signals(backstage.app, backstage))
     backstage.end()
     return backstage.code
 
@@ -113,13 +119,14 @@ def collect_garbage_again() -> None:
     gc.enable()
 
 
-async def _hearing_signals(app: CockpitApp, live: Live | None = None) -> None:
+async def _hearing_signals(app: CockpitApp, backstage: Backstage | None = None) -> None:
     """Run the app; HUP and TERM, which would leave the terminal broken, become its orderly end."""
     loop = asyncio.get_running_loop()
 
     def hear(number: signal.Signals) -> None:
         if number is signal.SIGHUP:
-            _let_go_of_terminal(live.folder if live else None)
+            _let_go_of_terminal(backstage.live.folder if backstage else None)
+            threading.Thread(target=_leave_without_screen, args=(backstage,), daemon=True).start()
         _leave_in_any_case()
         app.on_hangup(number.name)
 
@@ -128,8 +135,15 @@ async def _hearing_signals(app: CockpitApp, live: Live | None = None) -> None:
     await app.run_async()
 
 
+def _leave_without_screen(backstage: Backstage | None) -> None:
+    """End the run, and the process with it: a closed terminal holds the screen's writer up."""
+    if backstage is not None:
+        backstage.leave()
+    os._exit(backstage.code if backstage else ExitCode.COMPLETED)
+
+
 def _leave_in_any_case() -> None:
-    """A terminal that is gone can hold its writer up for ever; the run has ended long before."""
+    """Whatever else may hang: the run has ended long before."""
     deadline = threading.Timer(2 * END_SECONDS, os._exit, [ExitCode.INTERRUPTED])
     deadline.daemon = True
     deadline.start()

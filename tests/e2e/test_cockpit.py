@@ -155,6 +155,8 @@ def test_a_closed_terminal_stops_the_run_cleanly(terminal: Open, git_repo: Path)
     until(lambda: "run_finished" in kinds(git_repo))
     assert journal(git_repo)[-1]["outcome"] == "interrupted"
     until(lambda: not processes_of(run_id), timeout=6)
+    pid = journal(git_repo)[0]["pid"]
+    until(lambda: not Path(f"/proc/{pid}/cmdline").exists(), timeout=25)
 
 
 def test_every_size_reads_well_while_it_runs(terminal: Open, git_repo: Path) -> None:
