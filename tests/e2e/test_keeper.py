@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 from ralph_tui.processes import sweep as sweeping
 from ralph_tui.processes.child import launch
 from ralph_tui.processes.sweep import sweep
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -25,15 +26,6 @@ ROOT = Path(__file__).parents[2]
 PROCESSES = {"obedient": 1, "tree": 4, "chain": 3, "stopped": 2}
 """Habit, and how many processes say that they are ready."""
 LIMIT_S = 6.0
-
-
-def until(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def living() -> Iterator[tuple[int, list[bytes]]]:
@@ -134,7 +126,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Host]]
     for host in hosts.values():
         host.start()
     try:
-        assert until(lambda: all(host.is_ready() for host in hosts.values()))
+        until(lambda: all(host.is_ready() for host in hosts.values()))
         assert not any(is_free(host.folder / "lock") for host in hosts.values())
         killed = time.monotonic()
         for host in hosts.values():
@@ -163,7 +155,7 @@ def test_nothing_outlives_ralph_tui(
     assert is_free(host.folder / "lock")
     assert 0 < host.seconds < LIMIT_S
     assert not host.freed_too_early
-    assert until(lambda: host.keeper not in dict(living()))
+    until(lambda: host.keeper not in dict(living()))
 
 
 def test_an_obedient_command_is_gone_at_once(hosts: dict[str, Host]) -> None:
@@ -183,7 +175,7 @@ def orphans(tmp_path: Path) -> Iterator[Host]:
     host = Host(tmp_path / "orphans", "tree", signal.SIGKILL)
     host.start()
     try:
-        assert until(host.is_ready)
+        until(host.is_ready)
         # Stopped first, so that it cannot sweep when it notices that its keeper is gone.
         host.process.send_signal(signal.SIGSTOP)
         os.kill(host.keeper, signal.SIGKILL)
@@ -225,7 +217,7 @@ def test_a_killed_keeper_is_noticed_and_replaced_by_a_sweep(tmp_path: Path) -> N
     other = tmp_path / "other"
     other.mkdir()
     mate = launch(hostile(other, "obedient"), cwd=tmp_path, env=os.environ, run_id="the-run")
-    assert until(lambda: is_ready(tmp_path, "tree") and is_ready(other, "obedient"))
+    until(lambda: is_ready(tmp_path, "tree") and is_ready(other, "obedient"))
     os.kill(child.keeper_pid, signal.SIGKILL)
     end = child.wait(LIMIT_S)
     assert end.lost

@@ -6,7 +6,6 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,9 @@ import pytest
 from ralph_tui.errors import ProcessError
 from ralph_tui.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.processes.keeper import INTERRUPT_S
+from tests.waiting import until
 
 LIMIT_S = 6.0
-
-
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def shell(script: str, cwd: Path, **options: object) -> Child:
@@ -259,4 +250,4 @@ def test_failed_starts_leave_no_descriptor_open(tmp_path: Path) -> None:
             launch([program], cwd=tmp_path, env=os.environ, run_id="r", stdin="pipe", stdout=PIPE)
     for _ in range(3):
         shell("true", tmp_path).wait(LIMIT_S)
-    assert until(lambda: open_now() == before)
+    until(lambda: open_now() == before)

@@ -5,8 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,10 @@ from ralph_tui.errors import NoRoomError
 from ralph_tui.observation.gate import Counts
 from ralph_tui.workspace import verification
 from ralph_tui.workspace.verification import ShellGate
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = ROOT / "tests" / "fixtures" / "processes" / "hostile.py"
-
-
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def gate(command: str, cwd: Path, timeout_s: float = 30.0) -> ShellGate:
@@ -127,7 +118,7 @@ def test_cancel_ends_a_running_command(tmp_path: Path) -> None:
     running = gate("echo begun; exec sleep 100", tmp_path)
 
     def cancel() -> None:
-        assert until(lambda: log.exists() and bool(log.read_bytes()))
+        until(lambda: log.exists() and bool(log.read_bytes()))
         running.cancel()
 
     canceller = threading.Thread(target=cancel)
@@ -219,7 +210,7 @@ def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
     killed = gate("echo begun; exec sleep 100", tmp_path)
 
     def kill_keeper() -> None:
-        assert until(lambda: log.exists() and bool(log.read_bytes()))
+        until(lambda: log.exists() and bool(log.read_bytes()))
         assert killed._child is not None
         os.kill(killed._child.keeper_pid, 9)
 
