@@ -9,6 +9,7 @@ import queue
 import selectors
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ class Tally:
     tool_errors: int = 0
 
 
-class ProcessSession:
+class ProcessSession(ABC):
     """A running agent: subclasses say what its output means and what it is told."""
 
     takes_guidance = False
@@ -131,9 +132,9 @@ class ProcessSession:
 
     # -- what subclasses say ---------------------------------------------------------------------
 
+    @abstractmethod
     def _heard(self, line: str, offset: int) -> Iterable[Event]:
         """The events of one line of output."""
-        raise NotImplementedError
 
     def _clean(self, line: str) -> str:
         """A line as it may be kept, but for what `redact` hides."""
@@ -151,9 +152,9 @@ class ProcessSession:
         """Its output is closed."""
         return ()
 
+    @abstractmethod
     def _verdict(self, exit_code: int | None) -> Verdict:
         """How it ended of its own accord."""
-        raise NotImplementedError
 
     def _decided(self) -> bool:
         """Whether it has done its work, so that its own verdict stands when it is stopped now."""

@@ -1,12 +1,11 @@
 """A run as plain lines, for pipes, CI and logs: one line per fact that a human would want."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
-from ralph_tui.cli.words import count, duration, money
 from ralph_tui.events import Event
 from ralph_tui.text import clip, one_line
+from ralph_tui.words import clock, count, day_and_clock, duration, money
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -55,7 +54,7 @@ def _tool_denied(e: Any) -> str:
 
 
 def _session_finished(e: Any) -> str:
-    cost = "" if e.cost_usd is None else f", {money(e.cost_usd)}"
+    cost = "" if e.cost_usd is None else f", {money(e.cost_usd, exact=True)}"
     why = f": {e.reason}" if e.reason else ""
     return f"agent   {e.outcome} in {duration(e.duration_s)}, {e.tool_calls} tool calls{cost}{why}"
 
@@ -72,13 +71,13 @@ def _checkpoint(e: Any) -> str | None:
 
 
 def _wait_started(e: Any) -> str:
-    until = "" if e.until is None else f" until {_day_and_clock(e.until, e.at)}"
+    until = "" if e.until is None else f" until {day_and_clock(e.until, e.at)}"
     return f"waiting{until}, the iteration is not spent: {e.reason}"
 
 
 def _question_asked(e: Any) -> str:
     choices = ", ".join(option.answer for option in e.options)
-    by = "" if e.deadline is None else f" at {_clock(e.deadline)}"
+    by = "" if e.deadline is None else f" at {clock(e.deadline)}"
     return f"question {e.text} ({choices}; {e.default}{by} when nobody answers)"
 
 
@@ -132,13 +131,4 @@ def plain_line(event: Event) -> str | None:
     if text is None:
         return None
     width = WHOLE if event.kind in ("run_finished", "run_crashed", "noticed") else WIDTH
-    return f"{_clock(event.at)} {clip(one_line(text), width)}"
-
-
-def _clock(moment: datetime) -> str:
-    return moment.astimezone().strftime("%H:%M:%S")
-
-
-def _day_and_clock(moment: datetime, now: datetime) -> str:
-    there, here = moment.astimezone(), now.astimezone()
-    return f"{there:%H:%M:%S}" if there.date() == here.date() else f"{there:%Y-%m-%d %H:%M}"
+    return f"{clock(event.at, seconds=True)} {clip(one_line(text), width)}"

@@ -6,8 +6,8 @@ a status file is a file all the same, so it passes the door once more.
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.cli.words import duration, money
 from ralph_tui.text import clip, one_line
+from ralph_tui.words import duration, money
 
 GLYPHS = {
     "completed": "✓",
@@ -107,7 +107,9 @@ def _control(status: dict[str, Any]) -> str:
 
 def _cost(status: dict[str, Any]) -> str:
     cost = status["cost_usd"]
-    dollars = "unknown" if cost is None else money(cost, estimated=status["cost_estimated"])
+    dollars = (
+        "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
+    )
     context = status["context_percent"]
     full = "" if context is None else f", context {context:.0f} %"
     return f"{dollars}, {status['tokens']:,} tokens{full}"

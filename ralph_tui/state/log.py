@@ -23,6 +23,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.base import Event
+from ralph_tui.words import day_and_clock
 
 RowLevel = Literal["log", "good", "warn", "critical", "owner"]
 
@@ -166,7 +167,11 @@ class LogFold:
 
     def _wait_started(self, event: WaitStarted) -> None:
         word = "DISK FULL" if event.cause == "disk_full" else "LIMIT"
-        until = "" if event.until is None else f", tried again at {_local(event.until, event.at)}"
+        until = (
+            ""
+            if event.until is None
+            else f", tried again at {day_and_clock(event.until, event.at)}"
+        )
         self._add(event, "warn", word, f"waiting{until}; the iteration is not spent", event.reason)
 
     def _question_asked(self, event: QuestionAsked) -> None:
@@ -208,11 +213,6 @@ class LogFold:
 
     def _run_crashed(self, event: RunCrashed) -> None:
         self._add(event, "critical", "CRASH", event.error, event.traceback)
-
-
-def _local(moment: datetime, now: datetime) -> str:
-    there, here = moment.astimezone(), now.astimezone()
-    return f"{there:%H:%M}" if there.date() == here.date() else f"{there:%Y-%m-%d %H:%M}"
 
 
 def _delivered(into: str) -> str:

@@ -12,16 +12,8 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.ink import Ink
 from ralph_tui.tui.source import Player, Source
 from ralph_tui.tui.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.words import (
-    OUTCOMES,
-    clock,
-    cost,
-    count,
-    duration,
-    elapsed,
-    percent,
-    tokens,
-)
+from ralph_tui.tui.words import OUTCOMES, cost, elapsed, percent, tokens
+from ralph_tui.words import clock, count, duration
 
 NOTICE_S = 5.0
 """How long a notice stands."""

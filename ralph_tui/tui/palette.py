@@ -16,7 +16,7 @@ from textual.widgets import Input
 from ralph_tui.actions import ACTIONS, BY_NAME, offered
 from ralph_tui.commands import SetPermissions
 from ralph_tui.tui.spans import clip, flat
-from ralph_tui.tui.words import count
+from ralph_tui.words import count
 
 if TYPE_CHECKING:
     from ralph_tui.tui.cockpit import CockpitScreen

@@ -6,7 +6,8 @@ from datetime import datetime
 from ralph_tui.state import RunState
 from ralph_tui.text import clip
 from ralph_tui.tui.spans import flat
-from ralph_tui.tui.words import OUTCOMES, WAITS, count, countdown, day_and_clock, percent, since
+from ralph_tui.tui.words import OUTCOMES, WAITS, countdown, percent, since
+from ralph_tui.words import count, day_and_clock
 
 ROOM_CELLS = 300
 """Of a question that is told in passing."""

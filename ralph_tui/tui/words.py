@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from ralph_tui.state import RunState
+from ralph_tui.words import duration, money
 
 PHASES = {
     "starting": ("○", "starting"),
@@ -38,20 +39,6 @@ OUTCOMES = {
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
-def duration(seconds: float) -> str:
-    """``5s``, ``1m 30s``, ``41m``, ``1h 30m``; seconds are told below ten minutes."""
-    whole = max(0, int(seconds))
-    if whole < 60:
-        return f"{whole}s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 10 and rest:
-        return f"{minutes}m {rest}s"
-    hours, minutes = divmod(minutes, 60)
-    if not hours:
-        return f"{minutes}m"
-    return f"{hours}h {minutes}m" if minutes else f"{hours}h"
-
-
 def short_duration(seconds: float) -> str:
     """The largest unit alone: ``5s``, ``41m``, ``2h``, ``3d``."""
     whole = max(0, int(seconds))
@@ -71,17 +58,6 @@ def countdown(moment: datetime | None, now: datetime) -> str:
     return "" if moment is None else duration((moment - now).total_seconds())
 
 
-def clock(at: datetime, *, seconds: bool = False) -> str:
-    """Local time of day."""
-    return at.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
-
-
-def day_and_clock(at: datetime, now: datetime) -> str:
-    """Local time of day, with its date when that is another."""
-    there, here = at.astimezone(), now.astimezone()
-    return clock(at) if there.date() == here.date() else there.strftime("%Y-%m-%d %H:%M")
-
-
 def tokens(count: int) -> str:
     """``950``, ``12k``, ``1.2M``."""
     if count < 1000:
@@ -89,11 +65,6 @@ def tokens(count: int) -> str:
     if count < 999_500:
         return f"{count / 1000:.0f}k"
     return f"{count / 1_000_000:.1f}M"
-
-
-def money(usd: float, *, known: bool = True, estimated: bool = False) -> str:
-    """``$1.82``, ``~$1.82`` for an estimate, ``—`` while nobody has told."""
-    return f"{'~' if estimated else ''}${usd:.2f}" if known else "—"
 
 
 def percent(points: float) -> str:
@@ -109,11 +80,6 @@ def fraction(value: float) -> str:
     if text in ("1.00", "-1.00"):
         return text[:-1]
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
-
-
-def count(number: int, noun: str) -> str:
-    """``1 file``, ``3 files``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def spark(values: list[float], width: int) -> str:

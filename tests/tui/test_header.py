@@ -19,7 +19,8 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.spans import cells
 from ralph_tui.tui.verdict import verdict
-from ralph_tui.tui.words import context_level, duration, fraction, money, percent, short_duration
+from ralph_tui.tui.words import context_level, fraction, percent, short_duration
+from ralph_tui.words import duration, money
 from tests.tui.make_run import START, STORIES, Recorder
 
 ANY = (

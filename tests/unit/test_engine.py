@@ -14,6 +14,7 @@ from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
 from ralph_tui.ports import Job
 from ralph_tui.records.journal import Journal, read_journal
+from ralph_tui.records.status import STATUS_VERSION
 
 START = RunStarted(
     run_id="r",
@@ -172,6 +173,7 @@ def test_the_status_file_tells_the_end(engine: Engine, tmp_path: Path) -> None:
     drive(engine, iter([START, END]))
     status = json.loads((tmp_path / "status.json").read_text())
     assert status["outcome"] == "completed"
+    assert status["version"] == STATUS_VERSION, "what `status` takes without folding the journal"
     assert status["run"] == "task-001/001"
 
 

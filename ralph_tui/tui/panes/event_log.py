@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ralph_tui.state import LogRow, RunState
 from ralph_tui.tui.panes.rows import RowsPane
 from ralph_tui.tui.spans import Line, clip, flat, wrap
-from ralph_tui.tui.words import clock, count
+from ralph_tui.words import clock, count
 
 STYLES = {"log": "dim", "good": "good", "warn": "warn", "critical": "bad", "owner": "owner"}
 MOST_ROWS = 3

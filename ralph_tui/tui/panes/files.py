@@ -7,7 +7,8 @@ from ralph_tui.events.workspace import Category
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.pane import LinesPane, padded
 from ralph_tui.tui.spans import Line, cells, clip, flat
-from ralph_tui.tui.words import count, since
+from ralph_tui.tui.words import since
+from ralph_tui.words import count
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUS = {"added": ("+", "good"), "modified": ("~", "accent"), "deleted": ("−", "bad")}

@@ -18,15 +18,14 @@ from ralph_tui.tui.words import (
     context_level,
     cost,
     countdown,
-    duration,
     elapsed,
-    money,
     percent,
     short_duration,
     since,
     spark,
     tokens,
 )
+from ralph_tui.words import duration, money
 
 FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""

@@ -10,7 +10,8 @@ from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.tui.panes.files import tail
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.words import clock, count, duration, percent, tokens
+from ralph_tui.tui.words import percent, tokens
+from ralph_tui.words import clock, count, duration
 
 TRIGGERS = {"start": ("●", "at the start"), "timer": ("◦", "by timer"), "key": ("◈", "by key")}
 TRIGGERS["end"] = ("■", "at the end")
