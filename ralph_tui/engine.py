@@ -230,7 +230,9 @@ class Engine:
         if told:
             iteration = self.state.run.iteration
             waited = (self.clock.now() - began).total_seconds()
-            self.record(WaitEnded(iteration=iteration, by="room on the disk", waited_s=waited))
+            ended = WaitEnded(iteration=iteration, by="room on the disk", waited_s=waited)
+            # The room may be gone again by now.
+            self._record_when_there_is_room(ended, stop_work)
 
     def _told_to_end(self) -> bool:
         """Look through what comes within a second; all of it is kept for the loop."""
