@@ -16,7 +16,7 @@ unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_P
 PIP := $(PY) -m pip install --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check bench snapshots screenshots lock clean
+.PHONY: help setup demo run test check bench soak snapshots screenshots lock clean
 
 help: ## name the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
@@ -41,8 +41,11 @@ check: $(VENV)/.dev ## lint, format, types, import contracts
 bench: $(VENV)/.dev ## measure the budgets
 	@$(PY) -m bench $(ARGS)
 
+soak: $(VENV)/.dev ## kill runs at 200 random moments (ARGS="--kills 20 --seed 1")
+	@$(PY) -m tests.soak $(ARGS)
+
 snapshots: $(VENV)/.dev ## take the screens anew; look at each before you commit it
-	@$(PY) -m pytest tests/tui --snapshot-update $(ARGS)
+	@$(PY) -m pytest tests/snapshots --snapshot-update $(ARGS)
 
 screenshots: $(VENV)/.dev ## the README's pictures
 	@$(PY) -m screenshots.make $(ARGS)

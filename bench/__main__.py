@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
-from bench import control, loop_time, memory, replaying, snapshots, starting, watching
+from bench import control, detection, loop_time, memory, replaying, snapshots, starting, watching
 from bench.machine import facts
 from bench.result import Result, Scale
 
@@ -20,6 +20,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "memory": memory.growth,
     "replay": replaying.replay,
     "control": control.law,
+    "detection": detection.quality,
     "snapshots": snapshots.against_status,
     "loop": loop_time.per_iteration,
 }
@@ -44,6 +45,8 @@ def main() -> int:
         print(json.dumps(report, indent=2))
     else:
         print("\n".join(table(results)))
+        for result in results:
+            print("\n".join(result.appendix), end="\n" if result.appendix else "")
         for name, why in failures.items():
             print(f"NOT MEASURED  {name}: {why}")
         print("\n" + "\n".join(f"{name}: {value}" for name, value in facts().items()))

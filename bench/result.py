@@ -28,6 +28,8 @@ class Result:
     """None: there is no budget for it, it explains another row."""
     numbers: dict[str, float] = field(default_factory=dict)
     """The raw figures: seconds, bytes or counts, as their names say."""
+    appendix: tuple[str, ...] = ()
+    """Lines below the table that explain it."""
 
     @property
     def verdict(self) -> str:

@@ -1,21 +1,30 @@
 """A snapshot of the worktree against ``git status --porcelain`` in the same place."""
 
+import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
 
 from bench.places import clean_environment, repository
-from bench.result import Result, Scale, in_turns, ms, seconds_of
+from bench.result import Result, Scale, in_turns, ms, per_call, seconds_of
+from ralph_tui.ports import Snapshot
+from ralph_tui.workspace.git import run_git
 from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
 
 BUDGETS = {1_000: 2.7, 20_000: 1.8}
 """The ratio allowed by the number of files."""
 CHANGED = 5
-"""Files edited before each measurement, besides one new file."""
+"""Files edited before each measurement of the state of that name."""
+AGE = 60.0
+"""Seconds since those files were written."""
+LOOK = 0.1
+"""Seconds in which the difference of two snapshots has to be there."""
 
 
 def against_status(scale: Scale) -> Iterator[Result]:
@@ -24,34 +33,82 @@ def against_status(scale: Scale) -> Iterator[Result]:
     for files in sizes:
         with tempfile.TemporaryDirectory(prefix="ralph-bench-") as scratch:
             root = repository(Path(scratch) / "repo", files)
-            yield from _compare(root, files, scale.of(11, 7))
+            for number in range(256):  # as after some hours: making these costs as much as objects
+                (root / ".git" / "objects" / f"{number:02x}").mkdir(exist_ok=True)
+            yield from _compare(root, files, scale.of(21, 7))
 
 
 def _compare(root: Path, files: int, rounds: int) -> Iterator[Result]:
     workspace = GitWorkspace(open_repository(root), "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11")
-    numbers = count(1)
+    taken: list[Snapshot] = []
 
     def snapshot() -> None:
-        workspace.snapshot(next(numbers), "bench")
+        taken.append(workspace.snapshot(len(taken), "bench"))
 
     first = seconds_of(snapshot)
-    edit = _editor(root)
-    status_times, snapshot_times = in_turns(
-        rounds, lambda: _timed(edit, lambda: _status(root)), lambda: _timed(edit, snapshot)
-    )
-    status, later = median(status_times), median(snapshot_times)
-    ratio = later / status
-    yield Result(
-        f"snapshot at {files:,} files",
-        f"{ratio:.2f}x ({ms(later)} : {ms(status)}; the first took {ms(first)})",
-        f"<= {BUDGETS[files]}x git status --porcelain",
-        ratio <= BUDGETS[files],
-        {
-            "seconds": later,
-            "status_seconds": status,
-            "ratio": ratio,
-            "first_seconds": first,
-        },
+    states = {
+        "nothing changed": lambda: None,
+        f"{CHANGED} files changed": _editor(root),
+        "1 new file": _maker(root),
+    }
+    for state, change in states.items():
+        status_times, snapshot_times = in_turns(
+            rounds,
+            partial(_timed, change, partial(_status, root)),
+            partial(_timed, change, snapshot),
+        )
+        status, later = median(status_times), median(snapshot_times)
+        ratio = later / status
+        yield Result(
+            f"snapshot at {files:,} files, {state}",
+            f"{ratio:.2f}x ({ms(later)} : {ms(status)}; the first took {ms(first)})",
+            f"<= {BUDGETS[files]}x git status --porcelain",
+            ratio <= BUDGETS[files],
+            {
+                "seconds": later,
+                "status_seconds": status,
+                "ratio": ratio,
+                "first_seconds": first,
+            },
+        )
+    yield from _looks(workspace, taken, files)
+    yield _floor(root, files)
+
+
+def _looks(workspace: GitWorkspace, taken: list[Snapshot], files: int) -> Iterator[Result]:
+    """What the timeline asks of two snapshots: the first and the last, and two neighbours."""
+    trees = list(dict.fromkeys(snapshot.tree for snapshot in taken))
+    pairs = {"first to last": (trees[0], trees[-1]), "one step": (trees[1], trees[2])}
+    for name, (since, until) in pairs.items():
+        changed = workspace.changes(since, until)
+        listing = per_call(partial(workspace.changes, since, until), calls=3)
+        one = per_call(partial(workspace.diff, since, until, changed[0].path), calls=3)
+        yield Result(
+            f"difference at {files:,} files, {name}",
+            f"{ms(listing)} for the list of {len(changed)}, {ms(one)} for the text of one",
+            f"<= {ms(LOOK)} each",
+            max(listing, one) <= LOOK,
+            {"seconds": listing, "text_seconds": one, "changed": len(changed)},
+        )
+
+
+def _floor(root: Path, files: int) -> Result:
+    """What no snapshot can do without: two walks, three more of git in turn, a file per object."""
+    start = per_call(partial(run_git, root, "version"), calls=5)
+    objects = root / ".git" / "objects"
+    turns = count()
+
+    def store() -> None:
+        turn = next(turns)
+        (objects / f"{turn * 97 % 256:02x}" / f"bench{turn}").write_bytes(bytes(200))
+
+    stored = per_call(store, calls=15)
+    return Result(
+        f"floor at {files:,} files",
+        f"{ms(start)} for one start of git, {ms(stored)} for the file of one object",
+        "",
+        None,
+        {"start_seconds": start, "object_seconds": stored},
     )
 
 
@@ -72,7 +129,7 @@ def _status(root: Path) -> None:
 
 
 def _editor(root: Path) -> Callable[[], None]:
-    """Each call edits a few files and makes one."""
+    """Each call edits a few files."""
     paths = sorted(root.glob("src/*/*.py"))
     turns = count()
 
@@ -82,6 +139,24 @@ def _editor(root: Path) -> Callable[[], None]:
             path = paths[(turn * 7919 + number * 131) % len(paths)]
             with path.open("a") as file:
                 file.write(f"changed = {turn}\n")
-        (root / "src" / f"new{turn:03}.py").write_text(f"made = {turn}\n")
+            _date(path)
 
     return edit
+
+
+def _maker(root: Path) -> Callable[[], None]:
+    """Each call makes a file."""
+    turns = count()
+
+    def make() -> None:
+        path = root / "src" / f"new{next(turns):03}.py"
+        path.write_text("made = True\n")
+        _date(path)
+
+    return make
+
+
+def _date(path: Path) -> None:
+    """A while ago, as at a checkpoint: git reads what is as young as its index once more."""
+    then = time.time() - AGE
+    os.utime(path, (then, then))

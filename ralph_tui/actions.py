@@ -37,6 +37,11 @@ def _while_session(state: RunState) -> str | None:
     return _while_going(state) or (None if state.run.session_running else "no session runs")
 
 
+def _while_more_is_left(state: RunState) -> str | None:
+    used = state.run.max_iterations <= max(1, state.run.iteration)
+    return _while_going(state) or ("no later iteration is left to take back" if used else None)
+
+
 def _while_limited(state: RunState) -> str | None:
     waits = state.needs.wait is not None
     return _while_going(state) or (None if waits else "the run waits for no limit")
@@ -45,6 +50,14 @@ def _while_limited(state: RunState) -> str | None:
 def _while_asked(state: RunState) -> str | None:
     asks = state.needs.question is not None
     return _while_live(state) or (None if asks else "no question is open")
+
+
+def _while_files_rest(state: RunState) -> str | None:
+    if state.run.paused or state.needs.question is not None:
+        return _while_live(state)
+    asked = state.run.pause_requested
+    when = "not before this iteration is over" if asked else "pause first: p"
+    return _while_live(state) or f"the files are in use; {when}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +129,7 @@ ACTIONS: tuple[Action, ...] = (
         "abort",
         "a",
         "abort",
-        "Give the run up; the work stays as it is. Asks first.",
+        "Give the run up: keep the work, or roll back to its best. Asks first.",
         "live",
         _while_live,
         footer=True,
@@ -137,6 +150,33 @@ ACTIONS: tuple[Action, ...] = (
         "End the agent's turn; the run goes on.",
         "live",
         _while_session,
+        footer=True,
+    ),
+    Action(
+        "grant",
+        "plus",
+        "more",
+        "Grant the run one more iteration.",
+        "live",
+        _while_going,
+        key_display="+",
+    ),
+    Action(
+        "take_back",
+        "minus",
+        "fewer",
+        "Take one iteration back; those that were begun stay.",
+        "live",
+        _while_more_is_left,
+        key_display="-",
+    ),
+    Action(
+        "restore",
+        "r",
+        "restore",
+        "Bring the files back to the point selected in the checkpoints; on ↶ that undoes it. Asks.",
+        "live",
+        _while_files_rest,
         footer=True,
     ),
     Action("play", "space", "play", "Play or hold the replay.", "replay", footer=True),

@@ -1,35 +1,93 @@
 """Step 9: what is known of the run, put before the agent."""
 
 from ralph_tui.control.advice import advice
-from ralph_tui.control.budget import Budget
 from ralph_tui.control.evaluation import Evaluation
-from ralph_tui.events import RunStarted
+from ralph_tui.events import GuidanceDelivered, PromptPrepared, RunStarted
+from ralph_tui.governor import budget_of
 from ralph_tui.intelligence.prompts import Prompt, Situation, build_prompt
+from ralph_tui.ports import Records
 from ralph_tui.state import RunState
+from ralph_tui.steering import Helm, Steps
+from ralph_tui.words import duration
+
+SHOWN = 20
+"""Changed files that a prompt names."""
 
 
-def brief(
-    iteration: int,
-    start: RunStarted,
-    state: RunState,
-    control: Evaluation | None,
-    budget: Budget,
-) -> Prompt:
-    """The prompt of an iteration; `control` is None with the layer off, and before a reading."""
-    agent, gate = state.agent, state.gate
+class Briefing:
+    """Writes the prompt of each iteration."""
+
+    def __init__(self, helm: Helm, state: RunState, records: Records, start: RunStarted) -> None:
+        self._helm = helm
+        self._state = state
+        self._records = records
+        self._start = start
+
+    def prompt(self, k: int, control: Evaluation | None) -> Steps[str]:
+        """What is sent; `control` is None with the layer off, and before a reading."""
+        records, guidance = self._records, self._state.guidance.queued
+        prompt = brief(k, self._start, self._state, control)
+        path = yield from self._helm.job("prompt", lambda: records.write_prompt(k, prompt.text))
+        yield PromptPrepared(
+            iteration=k,
+            path=records.relative(path),
+            urgency=prompt.urgency,
+            characters=len(prompt.text),
+            guidance=[item.guidance_id for item in guidance],
+        )
+        for item in guidance:
+            yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
+        return prompt.text
+
+
+def brief(iteration: int, start: RunStarted, state: RunState, control: Evaluation | None) -> Prompt:
+    """What is known of the run, in words."""
+    agent, gate, redirect = state.agent, state.gate, state.oversight.redirect
     return build_prompt(
         Situation(
             objective=start.objective,
             command=start.command or "",
             iteration=iteration,
-            max_iterations=start.max_iterations,
+            criterion=start.criterion or "",
+            max_iterations=state.run.max_iterations,
             reading=gate.readings[-1] if gate.readings else None,
             gate=gate.last,
             signal=control.signal if control else None,
-            advice=advice(control.signal, control.alarms, budget) if control else "",
+            advice=advice(control.signal, control.alarms, budget_of(state)) if control else "",
             guidance=[item.text for item in state.guidance.queued],
+            redirect=redirect.instructions if redirect else "",
+            redirected_at=redirect.iteration if redirect else 0,
+            rolled_back_to=_rolled_back_to(state),
+            interrupted=_interrupted(iteration, state),
             claimed=agent.promised,
             next_step=agent.report.next if agent.report else "",
             blockers=agent.report.blockers if agent.report else (),
         )
     )
+
+
+def _rolled_back_to(state: RunState) -> int | None:
+    """The iteration whose work lies in the files again; None when they were not rolled back."""
+    rollback = state.oversight.rollback
+    if rollback is None:
+        return None
+    return state.timeline.snapshots[rollback.snapshot].iteration
+
+
+def _interrupted(iteration: int, state: RunState) -> str:
+    """What the iteration before left behind when it was cut off; empty when it was not."""
+    spans = state.timeline.spans
+    before = next((span for span in reversed(spans) if span.number == iteration - 1), None)
+    if before is None or before.finished is None or before.finished.status != "interrupted":
+        return ""
+    changes = before.files.changes if before.files and not before.files.live else []
+    took = duration(before.finished.duration_s)
+    said = (
+        f"Iteration {before.number} was interrupted after {took}, and what it changed was kept. "
+        "Look at the state of the files, and go on from there; do not start the task again."
+    )
+    if not changes:
+        return said
+    files = "\n".join(f"- {c.path} ({c.status}, +{c.added} -{c.removed})" for c in changes[:SHOWN])
+    more = f"\n- and {len(changes) - SHOWN} more" if len(changes) > SHOWN else ""
+    return f"{said}\n\nFiles it changed:\n{files}{more}"

@@ -1,33 +1,70 @@
 """Snapshots at the boundaries of a run, and checkpoints in between."""
 
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.events import CheckpointCaptured, Event, Noticed, SnapshotTaken
-from ralph_tui.events.workspace import Trigger
-from ralph_tui.ports import Job, Snapshot, Workspace
-from ralph_tui.state import RunState
+from ralph_tui.errors import RalphError, WorkspaceError
+from ralph_tui.events import (
+    CheckpointCaptured,
+    Event,
+    FilesChanged,
+    Noticed,
+    SnapshotTaken,
+    WorktreeRestored,
+)
+from ralph_tui.events.workspace import FileChange, Trigger
+from ralph_tui.observation.changes import files_changed
+from ralph_tui.ports import Job, Moment, Moments, Restored, Snapshot, Workspace
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.steering import Helm, Steps, is_full
+
+SHOWN = 20
+"""Paths an event names."""
 
 
 class Checkpoints:
     """Holds the worktree: at boundaries the loop waits for it, by timer and key it does not."""
 
-    def __init__(self, helm: Helm, state: RunState, workspace: Workspace) -> None:
+    def __init__(self, helm: Helm, state: RunState, workspace: Workspace, moments: Moments) -> None:
         self.latest: Snapshot
         """The last boundary: what the next changes are counted against. Set by `first`."""
         self._helm = helm
         self._state = state
         self._workspace = workspace
+        self._moments = moments
+        self._session_id = ""
         self._taken = 0
         self._captured = 0
 
     def first(self, reason: str) -> Steps[None]:
         """The first snapshot of a run; without it a run does not begin."""
         self.latest = yield from self._snapshot(0, reason)
+        self._captured = 0
         yield self.event(0, "start")
+
+    def count_on(self) -> Steps[None]:
+        """Go on numbering after what an earlier process has held, recorded or not."""
+        held = yield from self._helm.job("snapshots", self._workspace.newest)
+        self._taken = max(held, max(self._state.timeline.snapshots, default=0))
+
+    def recall(self, span: IterationSpan, *, settled: bool) -> Steps[None]:
+        """Take up what an earlier process knew: `span` is the iteration it ended in.
+
+        `settled`: what the iteration did to the files is told.
+        """
+        yield from self.count_on()
+        self._captured = len(span.checkpoints)
+        known = self._state.timeline.snapshots.values()
+        # What an unsettled iteration has changed is counted from where it began.
+        before = [s for s in known if settled or s.seq < span.start_seq]
+        taken = max(before, key=lambda s: s.seq)
+        self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
 
     def begin_iteration(self) -> None:
         """Checkpoints are numbered within an iteration."""
         self._captured = 0
+
+    def begin_session(self, iteration: int, session_id: str) -> Event:
+        """The checkpoint at the start of a session; its snapshot is the last boundary's."""
+        self._session_id = session_id
+        return self.event(iteration, "start")
 
     def boundary(self, iteration: int, reason: str) -> Steps[None]:
         """Hold the worktree before the loop goes on; when that fails the last boundary stays."""
@@ -35,6 +72,21 @@ class Checkpoints:
             self.latest = yield from self._snapshot(iteration, reason)
         except WorkspaceError as error:
             yield Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
+
+    def settle(self, k: int) -> Steps[FilesChanged]:
+        """What the session of iteration k did to the files, held in a snapshot."""
+        before = self.latest.tree
+        yield from self.boundary(k, f"after the session of iteration {k}")
+        after, workspace = self.latest.tree, self._workspace
+        changes: tuple[FileChange, ...] = ()
+        try:
+            changes = yield from self._helm.job("changes", lambda: workspace.changes(before, after))
+        except WorkspaceError as error:  # the agent may have deleted what they are counted against
+            yield Noticed(level="warn", source="workspace", text=f"no changes told: {error}")
+        files = files_changed(k, changes, live=False)
+        yield files
+        yield self.event(k, "end", changes=changes)
+        return files
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "") -> None:
         """Take a checkpoint beside the running session; its events come when it is done.
@@ -64,6 +116,49 @@ class Checkpoints:
         yield from self.boundary(iteration, "after a full disk")
         self.latest = latest
 
+    def restore(self, number: int, by: str) -> None:
+        """Bring the files back to a snapshot of this run, beside whatever goes on.
+
+        The present is held first; when it cannot be, nothing is restored. `Helm.settle` waits.
+        """
+        target = self._state.timeline.snapshots[number]
+        before, after = self._next(), self._next()
+        iteration = self._state.run.iteration
+
+        held: list[Snapshot] = []
+
+        def work() -> Restored:
+            name = f"ralph: before going back to snapshot {number}"
+            held.append(self._workspace.snapshot(before, name))
+            restored = self._workspace.restore(target.tree)
+            held.append(self._workspace.snapshot(after, f"ralph: as snapshot {number}"))
+            return restored
+
+        def tell(job: Job) -> Steps[None]:
+            if held:
+                yield _snapshot_taken(iteration, held[0], f"before going back to {number}")
+            if isinstance(job.result, Restored):
+                yield WorktreeRestored(
+                    iteration=iteration,
+                    snapshot=number,
+                    present=held[0].number,
+                    tree=target.tree,
+                    files=len(job.result.changed),
+                    paths=list(job.result.changed[:SHOWN]),
+                    kept=list(job.result.kept[:SHOWN]),
+                    by=by,
+                )
+                self.latest = held[1]
+                yield _snapshot_taken(iteration, self.latest, f"as snapshot {number}")
+            elif isinstance(job.error, RalphError | OSError):
+                how = f"half-way; snapshot {held[0].number} holds what was there" if held else ""
+                text = f"the restore failed {how or 'before it began'}: {job.error}"
+                yield Noticed(level="error", source="workspace", text=text)
+            elif job.error is not None:
+                raise job.error
+
+        self._helm.beside("restore", work, tell)
+
     def event(
         self,
         iteration: int,
@@ -71,14 +166,24 @@ class Checkpoints:
         snapshot: int | None = 0,
         note: str = "",
         error: str = "",
+        changes: tuple[FileChange, ...] = (),
     ) -> Event:
-        """A checkpoint whose snapshot is held already; 0 means the last boundary's."""
+        """A checkpoint whose snapshot is held already; 0 means the last boundary's.
+
+        Its file is written beside whatever goes on.
+        """
         self._captured += 1
+        path = ""
+        if iteration:
+            moment = Moment(iteration, self._captured, trigger, self._session_id, changes)
+            path = self._moments.path(iteration, self._captured)
+            self._helm.beside("checkpoint", lambda: self._moments.capture(moment), _tell_failure)
         return CheckpointCaptured(
             iteration=iteration,
             number=self._captured,
             trigger=trigger,
             snapshot=self.latest.number if snapshot == 0 else snapshot,
+            path=path,
             duration_s=self._helm.seconds_since(self._state.run.iteration_started_at),
             files=sum(total.files for total in self._state.files.totals),
             note=note,
@@ -96,6 +201,14 @@ class Checkpoints:
     def _next(self) -> int:
         self._taken += 1
         return self._taken
+
+
+def _tell_failure(job: Job) -> Steps[None]:
+    """A checkpoint's file is a help, not the record: without it the run goes on."""
+    if isinstance(job.error, RalphError | OSError):
+        yield Noticed(level="error", source="records", text=str(job.error))
+    elif job.error is not None:
+        raise job.error
 
 
 def _snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:

@@ -37,9 +37,11 @@ class Guide(Command):
 
 
 class Abort(Command):
-    """Give the run up; the work stays as it is."""
+    """Give the run up; the work stays as it is, or goes back to a snapshot."""
 
     name: Literal["abort"] = "abort"
+    roll_back_to: int | None = Field(default=None, ge=1)
+    """Number of a snapshot."""
 
 
 class Checkpoint(Command):
@@ -74,6 +76,35 @@ class Answer(Command):
     name: Literal["answer"] = "answer"
     question_id: Line
     answer: Line
+    text: Plain = Field(default="", max_length=100_000)
+    """Guidance, or the instructions as edited; empty: as proposed."""
+    iterations: int = Field(default=0, ge=0, le=1000)
+    """More iterations."""
+    budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    """More money, dollars."""
+
+
+class Hold(Command):
+    """Stop a question's countdown: somebody is thinking about it."""
+
+    name: Literal["hold"] = "hold"
+    question_id: Line
+
+
+class Extend(Command):
+    """Grant more iterations or money, or take iterations back."""
+
+    name: Literal["extend"] = "extend"
+    iterations: int = Field(default=0, ge=-1000, le=1000)
+    budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    """Dollars."""
+
+
+class Restore(Command):
+    """Bring the files back to a snapshot; the present is held first."""
+
+    name: Literal["restore"] = "restore"
+    snapshot: int = Field(ge=1)
 
 
 class SetPermissions(Command):
@@ -94,6 +125,9 @@ AnyCommand = Annotated[
     | Interrupt
     | RetryNow
     | Answer
+    | Hold
+    | Extend
+    | Restore
     | SetPermissions,
     Field(discriminator="name"),
 ]

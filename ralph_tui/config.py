@@ -37,7 +37,7 @@ FLAGS = {
 }
 """Settings that have a flag of their own."""
 
-NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary")
+NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary", "outreach")
 """What the repository's file may not say: a name stands for all settings below it."""
 
 
@@ -234,6 +234,14 @@ _WORDING = (
 )
 
 
+_UNSHOWN = {
+    "outreach.repository": "must be owner/name",
+    "outreach.token_variable": "must be the name of an environment variable in capitals that ends "
+    "in TOKEN, KEY or SECRET, not the token itself",
+}
+"""In place of a pattern nobody wants to read."""
+
+
 def _sentence(error: ValidationError, layer: _Layer) -> str:
     problem = error.errors(include_url=False)[0]
     name = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
@@ -243,6 +251,8 @@ def _sentence(error: ValidationError, layer: _Layer) -> str:
     what = problem["msg"]
     for pattern, words in _WORDING:
         what = re.sub(pattern, words, what)
+    if name.startswith("outreach."):  # a web address or a token in the wrong place: not shown
+        return f"{name} ({place}) {_UNSHOWN.get(name, what)}: change it there"
     return f"{name} ({place}) {what}, not {clip(repr(problem['input']), 80)}: change it there"
 
 

@@ -9,6 +9,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -23,17 +24,24 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.ports import Clock, Job
+from ralph_tui.inbox import Inbox
+from ralph_tui.ports import Accepted, Clock, Job, Order, Refused
 from ralph_tui.records.files import write_json
 from ralph_tui.records.journal import Journal
 from ralph_tui.state import RunState
 from ralph_tui.state.summary import summarize
 from ralph_tui.steering import FULL
 
-INBOX_LIMIT = 10_000
-"""Observations that may wait; beyond it their readers wait, and so, by its pipe, does the agent."""
 STATUS_SECONDS = 1.0
 """The status file is rewritten at most this often."""
+TOLD_AT_ONCE = frozenset(
+    {
+        *("run_started", "iteration_started", "paused", "unpaused"),
+        *("question_asked", "question_held", "question_answered", "question_withdrawn"),
+    }
+)
+"""But after these kinds: other terminals act on what it says."""
+OVER = "the run is over"
 LONGEST_WAIT = 1.0
 """The journal wants a look at least once a second."""
 
@@ -50,47 +58,6 @@ class SystemClock:
         return monotonic()
 
 
-class Inbox:
-    """What waits for the engine thread. Commands and finished jobs never wait to get in."""
-
-    def __init__(self) -> None:
-        self._items: deque[object] = deque()
-        self._changed = threading.Condition()
-        self._closed = False
-        self._reader = 0
-
-    def put(self, item: object) -> None:
-        """For commands and jobs; returns at once."""
-        with self._changed:
-            self._items.append(item)
-            self._changed.notify_all()
-
-    def put_event(self, event: Event) -> None:
-        """For observations: waits while the inbox is full, but never its own reader."""
-        with self._changed:
-            if threading.get_ident() != self._reader:
-                self._changed.wait_for(lambda: self._closed or len(self._items) < INBOX_LIMIT)
-            self._items.append(event)
-            self._changed.notify_all()
-
-    def get(self, timeout: float) -> object | None:
-        """The oldest item, None when there is none within `timeout` seconds."""
-        with self._changed:
-            self._reader = threading.get_ident()
-            if not self._changed.wait_for(lambda: bool(self._items), timeout):
-                return None
-            item = self._items.popleft()
-            if len(self._items) == INBOX_LIMIT - 1:
-                self._changed.notify_all()
-            return item
-
-    def close(self) -> None:
-        """Nobody reads any more: let every writer go."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-
-
 class Engine:
     """Runs a loop's generator in a thread of its own and records what it yields."""
 
@@ -100,12 +67,16 @@ class Engine:
         clock: Clock,
         *,
         status: Path,
+        state: RunState | None = None,
         keep_lock: Callable[[], None] = lambda: None,
     ) -> None:
-        """`keep_lock` gives the lock its name back when the journal had lost its own."""
+        """`state` is the fold of what the journal holds already.
+
+        `keep_lock` gives the lock its name back when the journal had lost its own.
+        """
         self.clock = clock
         self.journal = journal
-        self.state = RunState()
+        self.state = state or RunState()
         self.error: RalphError | None = None
         """Why the run could not be recorded to its end; one sentence for the user."""
         self._inbox = Inbox()
@@ -115,6 +86,10 @@ class Engine:
         self._status = status
         self._status_due = clock.monotonic()
         self._keep_lock = keep_lock
+        self._orders: list[Callable[[Accepted | Refused], None]] = []
+        """Those who wait for an answer."""
+        self._closing = threading.Lock()
+        self._closed = False
         self._thread: threading.Thread | None = None
 
     # -- for the screens ---------------------------------------------------------------------
@@ -126,6 +101,22 @@ class Engine:
     def send(self, command: Command) -> None:
         """A wish of the owner; callable from any thread."""
         self._inbox.put(command)
+
+    def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
+        """As `send`; `reply` is called once, from another thread, also when the run is over."""
+        with self._closing:
+            if not self._closed:
+                self._orders.append(reply)
+                self._inbox.put(Order(command, partial(self._reply, reply)))
+                return
+        reply(Refused(OVER))
+
+    def _reply(
+        self, reply: Callable[[Accepted | Refused], None], answer: Accepted | Refused
+    ) -> None:
+        with self._closing:
+            self._orders.remove(reply)
+        reply(answer)
 
     def start_thread(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
         """Run the loop beside the caller; `stop_work` stops agent and gate when it breaks down."""
@@ -188,16 +179,27 @@ class Engine:
             self._last_word(RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
         finally:
             self._inbox.close()
+            self._answer_the_rest()
             self._write_status(now=True)
             try:
                 self.journal.close()
             except (JournalError, OSError) as error:
                 self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
+    def _answer_the_rest(self) -> None:
+        """Whoever still waits for an answer learns that there is nobody to give one."""
+        with self._closing:
+            self._closed = True
+            waiting, self._orders = self._orders, []
+        for reply in waiting:
+            reply(Refused(OVER))
+
     def record(self, event: Event) -> Event:
         """Stamp, append, fold, show: in this order."""
         stamped = self.journal.append(event)
         self.state.apply(stamped)
+        if stamped.kind in TOLD_AT_ONCE:
+            self._status_due = self.clock.monotonic()
         for receive in self._subscribers:
             receive(stamped)
         return stamped
@@ -239,7 +241,8 @@ class Engine:
         item = self._inbox.get(LONGEST_WAIT)
         if item is not None:
             self._kept.append(item)
-        return isinstance(item, Stop | Abort)
+        wish = item.command if isinstance(item, Order) else item
+        return isinstance(wish, Stop | Abort)
 
     def _show_unrecorded(self, event: Event) -> None:
         for receive in self._subscribers:

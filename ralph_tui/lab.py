@@ -1,12 +1,25 @@
 """What controller and overseer do with a series of readings: the same fold a live run makes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
-from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.control import Budget, ControlSettings, Sample
+from ralph_tui.events import (
+    AlarmCleared,
+    AlarmRaised,
+    Event,
+    HealthChecked,
+    ReadingTaken,
+    RedirectDecided,
+    RunStarted,
+    SignalComputed,
+)
 from ralph_tui.events.control import AlarmName, Band, Profile
-from ralph_tui.oversight import Level, Oversight, OversightSettings, detect, judge
-from ralph_tui.oversight.behavior import DetectionName
+from ralph_tui.events.oversight import DetectionName, Level
+from ralph_tui.governor import Answer, Governor
+from ralph_tui.oversight import OversightSettings
+from ralph_tui.state import RunState
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,16 @@ class Row:
     intervention: Level | None
 
 
+@dataclass(frozen=True)
+class Compared:
+    """An iteration of a recorded run."""
+
+    row: Row
+    """What the settings given make of it."""
+    recorded: Row | None
+    """What was made of it then; None where the record has not all of it."""
+
+
 def simulate(
     progress: Sequence[float],
     *,
@@ -45,29 +68,106 @@ def simulate(
 
     Redirects are taken as approved, pauses as continued.
     """
-    settings = control or ControlSettings()
-    watched = (oversight or OversightSettings()).enabled
     budget = Budget(max_iterations, tests)
-    history = History(baseline)
-    state = Oversight()
-    evaluation: Evaluation | None = None
+    governor = Governor(baseline, control, oversight)
     rows: list[Row] = []
     for iteration, completion in enumerate(progress, start=1):
-        history.add(Sample(iteration, completion))
-        evaluation = evaluate(
-            history, budget, settings, previous=evaluation, damped=state.damps(history)
-        )
-        level: Level | None = None
-        if watched:
-            verdict = judge(state, history, evaluation, budget, settings)
-            level = verdict.level
-            state = verdict.state.answered(approved=True) if verdict.opened else verdict.state
-        rows.append(_row(evaluation, level, watched=watched))
+        answer = governor.take(Sample(iteration, completion), budget)
+        if answer.verdict and answer.verdict.opened:
+            governor.answered(approved=True)
+        rows.append(_row_of(answer))
     return rows
 
 
-def _row(evaluation: Evaluation, level: Level | None, *, watched: bool) -> Row:
-    signal = evaluation.signal
+def recompute(
+    events: Sequence[Event],
+    control: ControlSettings | None = None,
+    oversight: OversightSettings | None = None,
+) -> list[Compared]:
+    """One row per reading that a run has evaluated, beside what its journal says of it.
+
+    Answers, rollbacks and limits are the journal's; a redirect that nobody was asked about then is
+    taken as approved. A last reading that was not evaluated any more has a row too.
+    """
+    decided = {event.iteration for event in events if isinstance(event, RedirectDecided)}
+    state, governor = RunState(), Governor(0.0, control, oversight)
+    rows: list[Row] = []
+
+    def take(found: Answer) -> None:
+        rows.append(_row_of(found))
+        opened = found.verdict.opened if found.verdict else None
+        if opened and opened.opening.iteration not in decided:
+            governor.answered(approved=True)
+
+    waiting = False
+    for event in events:
+        if answer := governor.follow(event, state):
+            take(answer)
+        if isinstance(event, ReadingTaken | SignalComputed):
+            waiting = isinstance(event, ReadingTaken) and event.iteration > 0
+    if waiting:
+        take(governor.read(state))
+    then = [*_recorded(events), *[None] * waiting]
+    return [Compared(row, recorded) for row, recorded in zip(rows, then, strict=True)]
+
+
+@dataclass
+class _Record:
+    """What a journal says of one reading."""
+
+    signal: SignalComputed
+    alarms: tuple[AlarmName, ...] = ()
+    check: HealthChecked | None = None
+
+
+def _recorded(events: Iterable[Event]) -> Iterator[Row | None]:
+    """A row per signal of a journal; None where the check that belongs to it is missing."""
+    measured, watched, up = False, True, set[AlarmName]()
+    records: list[_Record] = []
+    for event in events:
+        match event:
+            case RunStarted():
+                watched = event.config.get("oversight.enabled") is not False
+            case ReadingTaken():
+                measured = True
+            case SignalComputed() if measured:
+                records.append(_Record(event))
+            case AlarmRaised():
+                up.add(event.alarm)
+            case AlarmCleared():
+                up.discard(event.alarm)
+            case HealthChecked() if records:
+                records[-1].check = event
+        if records:
+            records[-1].alarms = _in_order(up)
+    for record in records:
+        check = record.check
+        detections = tuple(found.name for found in check.detections) if check else ()
+        level = check.level if check else None
+        known = check is not None or not watched
+        yield _row(record.signal, record.alarms, detections, level) if known else None
+
+
+def _in_order(up: set[AlarmName]) -> tuple[AlarmName, ...]:
+    return tuple(name for name in get_args(AlarmName) if name in up)
+
+
+def _row_of(answer: Answer) -> Row:
+    evaluation, verdict = answer.evaluation, answer.verdict
+    return _row(
+        evaluation.signal,
+        tuple(alarm.alarm for alarm in evaluation.alarms),
+        tuple(found.name for found in verdict.detections) if verdict else (),
+        verdict.level if verdict else None,
+    )
+
+
+def _row(
+    signal: SignalComputed,
+    alarms: tuple[AlarmName, ...],
+    detections: tuple[DetectionName, ...],
+    level: Level | None,
+) -> Row:
     return Row(
         iteration=signal.iteration,
         completion=signal.completion,
@@ -83,7 +183,7 @@ def _row(evaluation: Evaluation, level: Level | None, *, watched: bool) -> Row:
         kd=signal.kd,
         output=signal.output,
         band=signal.band,
-        alarms=tuple(alarm.alarm for alarm in evaluation.alarms),
-        detections=tuple(found.name for found in detect(evaluation.conditions)) if watched else (),
+        alarms=alarms,
+        detections=detections,
         intervention=level,
     )

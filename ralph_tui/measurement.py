@@ -1,17 +1,36 @@
 """Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
+from uuid import uuid4
 
-from ralph_tui.events import FilesChanged, GateFinished, GateStarted, Noticed
+from ralph_tui.events import (
+    AbortRequested,
+    Event,
+    FilesChanged,
+    GateFinished,
+    GateStarted,
+    GuidanceQueued,
+    Noticed,
+    QuestionAsked,
+    RunStarted,
+)
+from ralph_tui.events.waiting import Option
 from ralph_tui.intelligence.assessment import estimate_progress
 from ralph_tui.observation.gate import GateResult
 from ralph_tui.observation.plan import Progress
 from ralph_tui.observation.report import Report
 from ralph_tui.observation.sensor import Reading, Sensor
 from ralph_tui.ports import Gate, Records
+from ralph_tui.questions import Questions
 from ralph_tui.state import RunState
 from ralph_tui.steering import Ended, Helm, Steps
+
+YES = Option(key="y", answer="yes", verb="yes: end the run")
+NO = Option(key="n", answer="no", verb="no: go on")
+GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
+ABORT = Option(key="x", answer="abort", verb="abort the run")
 
 ProgressSource = Literal["auto", "tests", "plan", "agent", "estimate"]
 """Where completion is read from; ``auto`` takes the first source that can speak."""
@@ -24,25 +43,35 @@ class Measurement:
         self,
         helm: Helm,
         state: RunState,
-        gate: Gate,
+        gate: Gate | None,
+        questions: Questions,
         records: Records,
         *,
-        command: str,
+        start: RunStarted,
         read_plan: Callable[[], Progress | None],
         progress: ProgressSource,
+        answer_s: float,
     ) -> None:
+        """`answer_s`: how long a run that was started headless waits for a judgement."""
         self._helm = helm
         self._state = state
         self._gate = gate
+        self._questions = questions
         self._records = records
-        self._command = command
+        self._start = start
+        self._command = start.command or ""
+        self._answer_s = answer_s
         self._read_plan = read_plan
-        self._sensor = Sensor(progress, command)
+        self._sensor = Sensor(progress, self._command)
+
+    def recall(self, event: Event) -> None:
+        """Take up a past event of this run."""
+        self._sensor.recall(event)
 
     def baseline(self) -> Steps[Reading]:
         """The reading before iteration 1."""
         gate = yield from self._run_gate(0)
-        if gate.error:
+        if gate is not None and gate.error:
             raise Ended("failed", gate.error)
         plan = yield from self._helm.job("plan", self._read_plan)
         return (yield from self._take(self._sensor.baseline(gate, plan, None)))
@@ -51,7 +80,7 @@ class Measurement:
         """The reading after an iteration's session."""
         gate = yield from self._run_gate(iteration)
         plan = yield from self._helm.job("plan", self._read_plan)
-        said, counts = self._state.agent.report, gate.counts
+        said, counts = self._state.agent.report, gate.counts if gate else None
         estimate = estimate_progress(
             files=sum(change.status != "deleted" for change in files.changes),
             tests=(counts.passed, counts.failed + counts.errors) if counts else None,
@@ -66,20 +95,50 @@ class Measurement:
             promise=self._state.agent.promised,
             changed=[change.path for change in files.changes],
         )
+        if gate is None and self._state.agent.promised:
+            reading = yield from self._judge(iteration, reading)
         return (yield from self._take(reading))
 
-    def _run_gate(self, iteration: int) -> Steps[GateResult]:
+    def _judge(self, iteration: int, reading: Reading) -> Steps[Reading]:
+        """A promise without a gate: a human says whether it is kept."""
+        headless = self._start.mode == "headless"
+        answer = yield from self._questions.ask(
+            QuestionAsked(
+                iteration=iteration,
+                question_id="",
+                topic="criterion",
+                text=f"The agent says that it is done. Is this true: {self._start.criterion}",
+                options=[YES, NO, GUIDE, ABORT],
+                default="no" if headless else "",
+            ),
+            within_s=self._answer_s if headless else None,
+        )
+        match answer.answer:
+            case "yes":
+                note = f"accepted by {answer.by}"
+                return replace(reading, completion=100.0, held=False, completed=True, note=note)
+            case "guide":
+                yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+            case "abort":
+                yield AbortRequested(by=answer.by)
+                raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+        return reading
+
+    def _run_gate(self, iteration: int) -> Steps[GateResult | None]:
+        gate = self._gate
+        if gate is None:
+            return None
         folder = yield from self._helm.job(
             "record", lambda: self._records.iteration_folder(iteration)
         )
         log = folder / "verification.log"
         yield GateStarted(iteration=iteration, command=self._command)
-        self._helm.cancel_gate = self._gate.cancel
+        self._helm.cancel_gate = gate.cancel
         try:
-            result = yield from self._helm.job("gate", lambda: self._gate.run(log))
+            result = yield from self._helm.job("gate", lambda: gate.run(log))
             # Only a full disk cancels it while the run goes on: what it would have said is unknown.
             while result.cancelled and not self._helm.ending:
-                result = yield from self._helm.job("gate", lambda: self._gate.run(log))
+                result = yield from self._helm.job("gate", lambda: gate.run(log))
         finally:
             self._helm.cancel_gate = None
         counts = result.counts

@@ -9,9 +9,12 @@ from ralph_tui.commands import (
     Answer,
     Checkpoint,
     Command,
+    Extend,
     Guide,
+    Hold,
     Interrupt,
     Pause,
+    Restore,
     RetryNow,
     SetPermissions,
     Stop,
@@ -22,15 +25,21 @@ from ralph_tui.events import (
     CommandRefused,
     GuidanceQueued,
     InterruptRequested,
+    LimitsChanged,
     PauseRequested,
     PermissionsChanged,
     QuestionAnswered,
+    QuestionAsked,
+    QuestionHeld,
     StopRequested,
     Unpaused,
 )
+from ralph_tui.state import RunState
 
 if TYPE_CHECKING:
     from ralph_tui.steering import Helm, Steps
+
+NO_MONEY = "the run has no budget in dollars that could grow"
 
 
 def obey(helm: "Helm", command: Command) -> "Steps[None]":
@@ -79,8 +88,13 @@ def _stop(helm: "Helm", command: Stop) -> "Steps[None]":
 
 
 def _abort(helm: "Helm", command: Abort) -> "Steps[None]":
-    yield AbortRequested(by=command.by)
-    helm.end("aborted", f"aborted by {command.by}; the work stays as it is")
+    number = command.roll_back_to
+    if number is not None and number not in helm.state.timeline.snapshots:
+        yield CommandRefused(command="abort", reason=f"there is no snapshot {number} in this run")
+        return
+    yield AbortRequested(by=command.by, roll_back_to=number)
+    work = "stays as it is" if number is None else f"goes back to snapshot {number}"
+    helm.end("aborted", f"aborted by {command.by}; the work {work}")
 
 
 def _interrupt(helm: "Helm", command: Interrupt) -> "Steps[None]":
@@ -100,17 +114,86 @@ def _retry_now(helm: "Helm", command: RetryNow) -> "Steps[None]":
 
 def _answer(helm: "Helm", command: Answer) -> "Steps[None]":
     """The first answer counts; it names its question, which may be closed by now."""
+    refused = _why_not(helm.state.needs.question, command, helm.state)
+    if refused:
+        yield CommandRefused(command="answer", reason=refused)
+        return
+    yield QuestionAnswered(
+        question_id=command.question_id,
+        answer=command.answer,
+        by=command.by,
+        text=command.text,
+        iterations=command.iterations,
+        budget_usd=command.budget_usd,
+    )
+    if helm.answered is not None:
+        helm.answered(command.answer)
+
+
+def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -> str:
+    """What keeps an answer from counting, one sentence; empty when nothing does."""
+    if question is None or question.question_id != command.question_id:
+        last = state.needs.answer
+        if last is not None and last.question_id == command.question_id:
+            return f"that question was answered already: {last.answer}, by {last.by}"
+        return "that question is closed already"
+    meant = [option for option in question.options if option.answer == command.answer]
+    if not meant:
+        known = dict.fromkeys(option.answer for option in question.options)
+        return f"{command.answer} is no answer to it: {', '.join(known)} are"
+    match meant[0].takes:
+        case "words" if not command.text.strip():
+            return f"{command.answer} needs words for the agent: give some"
+        case "more" if not (command.iterations or command.budget_usd):
+            return f"{command.answer} needs a number: iterations, or dollars"
+        case "more" if command.budget_usd and state.run.budget_usd is None:
+            return NO_MONEY
+    return ""
+
+
+def _hold(helm: "Helm", command: Hold) -> "Steps[None]":
     question = helm.state.needs.question
     if question is None or question.question_id != command.question_id:
-        yield CommandRefused(command="answer", reason="that question is closed already")
-    elif command.answer not in [option.answer for option in question.options]:
-        yield CommandRefused(command="answer", reason=f"{command.answer} is no answer to it")
+        yield CommandRefused(command="hold", reason="that question is closed already")
+    elif question.deadline is None:
+        yield CommandRefused(command="hold", reason="no countdown runs")
     else:
-        yield QuestionAnswered(
-            question_id=question.question_id, answer=command.answer, by=command.by
-        )
-        if helm.answered is not None:
-            helm.answered(command.answer)
+        yield QuestionHeld(question_id=command.question_id, by=command.by)
+
+
+def _extend(helm: "Helm", command: Extend) -> "Steps[None]":
+    run = helm.state.run
+    if command.budget_usd and run.budget_usd is None:
+        yield CommandRefused(command="extend", reason=NO_MONEY)
+    elif run.max_iterations + command.iterations < max(1, run.iteration):
+        yield CommandRefused(command="extend", reason=f"iteration {run.iteration} has begun")
+    elif not (command.iterations or command.budget_usd):
+        yield CommandRefused(command="extend", reason="by nothing: name iterations or dollars")
+    else:
+        yield extended(helm.state, command.iterations, command.budget_usd, command.by)
+
+
+def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> LimitsChanged:
+    """The limits with this added, `budget_usd` in dollars."""
+    run = state.run
+    money = None if run.budget_usd is None else run.budget_usd + budget_usd
+    return LimitsChanged(
+        max_iterations=run.max_iterations + iterations,
+        budget_usd=money,
+        budget_tokens=run.budget_tokens,
+        by=by,
+    )
+
+
+def _restore(helm: "Helm", command: Restore) -> "Steps[None]":
+    if command.snapshot not in helm.state.timeline.snapshots:
+        reason = f"there is no snapshot {command.snapshot} in this run"
+        yield CommandRefused(command="restore", reason=reason)
+    elif helm.restore is None:
+        reason = "the files are in use: pause the run, and restore when it holds"
+        yield CommandRefused(command="restore", reason=reason)
+    else:
+        helm.restore(command.snapshot, command.by)
 
 
 def _permit(_: "Helm", command: SetPermissions) -> "Steps[None]":
@@ -127,6 +210,9 @@ OBEDIENCE: dict[type[Command], Callable[["Helm", Any], "Steps[None]"]] = {
     Interrupt: _interrupt,
     RetryNow: _retry_now,
     Answer: _answer,
+    Hold: _hold,
+    Extend: _extend,
+    Restore: _restore,
     SetPermissions: _permit,
 }
 """Every command there is."""

@@ -138,7 +138,7 @@ class Sessions:
 
     def _session(self, turn: Turn, silence: Silence) -> Steps[SessionFinished]:
         helm, checkpoints, k = self._helm, self._checkpoints, turn.iteration
-        yield checkpoints.event(k, "start")
+        yield checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         self._over_budget = False
         silence.begin()
@@ -186,8 +186,8 @@ class Sessions:
         """What the next session may cost: the rest of the iteration's and of the run's budget."""
         run, start = self._state.run, self._start
         rests = []
-        if start.budget_usd is not None:
-            rests.append(start.budget_usd - run.cost_usd)
+        if run.budget_usd is not None:
+            rests.append(run.budget_usd - run.cost_usd)
         if start.iteration_budget_usd is not None:
             rests.append(start.iteration_budget_usd - run.iteration_cost_usd)
         return max(0.01, min(rests)) if rests else None
@@ -205,9 +205,9 @@ class Sessions:
     def _exceeded(self) -> str:
         run, start = self._state.run, self._start
         limits = (
-            ("the run's budget", run.cost_usd, start.budget_usd, "$"),
+            ("the run's budget", run.cost_usd, run.budget_usd, "$"),
             ("the iteration's budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
-            ("the run's token budget", run.tokens, start.budget_tokens, ""),
+            ("the run's token budget", run.tokens, run.budget_tokens, ""),
             (
                 "the iteration's token budget",
                 run.iteration_tokens,
@@ -226,9 +226,9 @@ class Sessions:
         over = [
             f"{what} by {unit}{used - limit:,.4g}"
             for what, used, limit, unit in (
-                ("the run's budget", run.cost_usd, start.budget_usd, "$"),
+                ("the run's budget", run.cost_usd, run.budget_usd, "$"),
                 ("its budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
-                ("the run's token budget", run.tokens, start.budget_tokens, ""),
+                ("the run's token budget", run.tokens, run.budget_tokens, ""),
                 ("its token budget", run.iteration_tokens, start.iteration_budget_tokens, ""),
             )
             if limit is not None and used > limit

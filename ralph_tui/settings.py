@@ -1,30 +1,14 @@
 """What a user can set: types, ranges, defaults. ``config.py`` says where values come from."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from ralph_tui.control.settings import ControlSettings
+from ralph_tui.durations import DAY, Seconds
 from ralph_tui.oversight.settings import OversightSettings
-
-DAY = 86_400.0
-
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])")
-
-
-def _seconds(value: object) -> object:
-    """``"90"``, ``"90s"``, ``"30m"``, ``"1.5h"`` as seconds; what is not text stays."""
-    if not isinstance(value, str):
-        return value
-    if match := _DURATION.fullmatch(value.strip()):
-        return float(match[1]) * _UNITS[match[2]]
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError("must be seconds or a duration such as 90s, 30m or 8h") from None
 
 
 def _lines(value: object) -> object:
@@ -47,7 +31,39 @@ def _none_if_empty(value: object) -> object:
     return None if value == "" else value
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds)]
+def _web_address(text: str) -> SplitResult:
+    if not text.isascii() or not text.isprintable() or " " in text or len(text) > 2000:
+        raise ValueError("must be a web address without spaces and special characters")
+    try:
+        parts = urlsplit(text)
+        whole = parts.scheme in ("https", "http") and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError("must be a whole web address such as https://example.com/path")
+    return parts
+
+
+def _hook(value: SecretStr) -> SecretStr:
+    _web_address(value.get_secret_value())
+    return value
+
+
+def _base(text: str) -> str:
+    parts = _web_address(text)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("must be a plain web address: no user name, no password, no ? and no #")
+    return text.rstrip("/")
+
+
+def shown_address(address: str) -> str:
+    """Scheme and host of a web address: the rest of one may be a secret."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+_REPOSITORY = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}/\.?[A-Za-z0-9_-][A-Za-z0-9_.-]{0,98}$"
+
 Words = Annotated[str, Field(max_length=10_000), AfterValidator(_words)]
 NoneIfEmpty = BeforeValidator(_none_if_empty)
 
@@ -113,11 +129,38 @@ class CheckpointSettings(_Section):
     """Seconds between checkpoints within a session, or text such as ``"15m"``."""
 
 
+class OutreachSettings(_Section):
+    """Who is told when nobody looks on. Tokens stay in the environment."""
+
+    webhook: Annotated[Annotated[SecretStr, AfterValidator(_hook)] | None, NoneIfEmpty] = None
+    """Web address that takes a JSON POST; a secret, as it often holds a token."""
+    tracker: Annotated[Literal["gitea", "github"] | None, NoneIfEmpty] = None
+    """Where an issue is made."""
+    tracker_url: Annotated[Annotated[str, AfterValidator(_base)] | None, NoneIfEmpty] = None
+    """The tracker's web address; None is right for github.com only."""
+    repository: Annotated[Annotated[str, Field(pattern=_REPOSITORY)] | None, NoneIfEmpty] = None
+    """``owner/name`` of the repository that gets the issues."""
+    token_variable: Annotated[
+        # Capitals only: a token that was put here by mistake is refused, not looked up.
+        # The end: by it the value is known as a secret, and kept out of every record.
+        Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,99}(TOKEN|KEY|SECRET)$")] | None,
+        NoneIfEmpty,
+    ] = None
+    """Environment variable with the token; None: ``GITEA_TOKEN`` or ``GITHUB_TOKEN``."""
+
+    @property
+    def silent(self) -> bool:
+        """No channel is set up."""
+        return self.webhook is None and self.tracker is None
+
+
 class UiSettings(_Section):
     """How the cockpit looks."""
 
     theme: Annotated[Words | None, NoneIfEmpty] = None
     """Name of a Textual theme; None: its default."""
+    on_hangup: Literal["leave", "stop"] = "leave"
+    """A closed terminal: the run goes on without a screen, or is stopped."""
 
 
 class Settings(_Section):
@@ -130,16 +173,23 @@ class Settings(_Section):
     control: ControlSettings = ControlSettings()
     oversight: OversightSettings = OversightSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
+    outreach: OutreachSettings = OutreachSettings()
     ui: UiSettings = UiSettings()
     progress: Literal["auto", "tests", "plan", "agent", "estimate"] = "auto"
     """Which source says how complete the work is."""
 
     def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
-        """Every value under its dotted name."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in leaves(self.model_dump())
-        }
+        """Every value under its dotted name, fit to be shown: of secrets only what is none."""
+        return {name: _shown(value) for name, value in leaves(self.model_dump())}
+
+
+def _shown(value: Any) -> Any:
+    match value:
+        case SecretStr():
+            return shown_address(value.get_secret_value())
+        case tuple():
+            return list(value)
+    return value
 
 
 def leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

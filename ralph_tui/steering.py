@@ -12,10 +12,10 @@ from typing import Protocol, TypeVar
 
 from ralph_tui.commands import Command
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
-from ralph_tui.events import Event, SessionFinished, WaitEnded, WaitStarted
+from ralph_tui.events import CommandRefused, Event, SessionFinished, WaitEnded, WaitStarted
 from ralph_tui.events.run import Outcome
 from ralph_tui.obeying import obey
-from ralph_tui.ports import Host, Job, Session
+from ralph_tui.ports import Accepted, Host, Job, Order, Refused, Session
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
@@ -62,6 +62,8 @@ class Helm:
         """Called at every look into the inbox while a session runs."""
         self.answered: Callable[[str], None] | None = None
         """Does what an answer to the open question says."""
+        self.restore: Callable[[int, str], None] | None = None
+        """Brings the files back to a snapshot; None while an agent or the gate uses them."""
         self._finished: SessionFinished
         self._ending: Ended | None = None
         self.waiting = False
@@ -212,8 +214,21 @@ class Helm:
                     yield from item.then(item)
             case Command():
                 yield from obey(self, item)
+            case Order():
+                yield from self._answer(item)
             case _:
                 return
+
+    def _answer(self, order: Order) -> Steps[None]:
+        """Obey, and tell the giver what came of it."""
+        answer: Accepted | Refused | None = None
+        for event in obey(self, order.command):
+            yield event
+            if isinstance(event, CommandRefused):
+                answer = Refused(event.reason)
+            # The engine has stamped and folded it by now.
+            answer = answer or Accepted(self.state.seq)
+        order.reply(answer or Accepted(self.state.seq))
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: what works is stopped, and the wait that goes on raises `Ended`."""

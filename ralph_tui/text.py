@@ -56,7 +56,7 @@ _HINTS = (
     *("apikey", "api_key", "api-key", "secret", "token", "passw", "://"),
 )
 """One of these is in every text that a pattern matches; plain searches are the fast way out."""
-_SECRET_NAME = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|credential)s?$")
+_SECRET_NAME = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|credential|webhook)s?$")
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -20,7 +20,12 @@ from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text import one_line
 
-COMMANDS = ("run", "demo", "replay", "status", "lab")
+COMMANDS = (
+    *("run", "demo", "resume", "attach", "replay", "status"),
+    *("pause", "unpause", "guide", "decide", "abort", "checkpoint"),
+    *("report", "prune", "rebuild"),
+    *("lab", "doctor"),
+)
 """In the order of the help; each is a module of this package."""
 
 DESCRIPTION = """\
@@ -68,7 +73,7 @@ def build_parser() -> tuple[Parser, Mapping[str, Parser]]:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"ralph-tui {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"ralph-tui {__version__}")
     # Not "command": `run -c` has that name.
     commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", title="commands")
     for name in COMMANDS:

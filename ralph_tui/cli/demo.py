@@ -48,14 +48,22 @@ def run(args: argparse.Namespace) -> int:
     settings = settings.model_copy(
         update={"agent": settings.agent.model_copy(update={"name": "demo"})}
     )
+    kept = _folder(args.keep) if args.keep else None
+    front = Front(
+        args.headless,
+        args.json,
+        settings.ui.theme,
+        lasting=kept is not None,
+        on_hangup=settings.ui.on_hangup,
+    )
     order = Order(
         demo.OBJECTIVE,
         demo.completion_command(),
         settings,
         scenario=args.scenario,
         fast=args.fast,
+        mode=front.mode,
     )
-    kept = _folder(args.keep) if args.keep else None
 
     @contextmanager
     def stage() -> "Iterator[Launched]":
@@ -69,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
             with launched(folder, order) as run:
                 yield run
 
-    front = Front(args.headless, args.json, settings.ui.theme, lasting=kept is not None)
     return show_run(stage, front)
 
 

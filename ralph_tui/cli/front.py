@@ -4,16 +4,20 @@ Nothing heavy is imported here: a cockpit is painted before git and agents are e
 """
 
 import contextlib
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 
 if TYPE_CHECKING:
     from ralph_tui.cli.launch import Launched
+    from ralph_tui.cli.order import Mode
     from ralph_tui.events import Event
+    from ralph_tui.records.attempts import AttemptFolder
 
 END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
@@ -32,11 +36,28 @@ class Front:
     """Of the cockpit; None: its default."""
     lasting: bool = True
     """Whether the record is still there when the run has been left."""
+    on_hangup: Literal["leave", "stop"] = "leave"
+    """What a closed terminal means."""
+    detached: bool = False
+    """This process was started to work in the background."""
+
+    @property
+    def mode(self) -> "Mode":
+        """How a run is started that is shown like this."""
+        if self.detached:
+            return "detached"
+        return "headless" if self.headless or self.as_json or not on_terminal() else "attended"
 
 
 def show_run(stage: Stage, front: Front) -> int:
     """Run it to its end before the user's eyes; the exit code tells the outcome."""
-    if front.headless or front.as_json or not on_terminal():
+    if front.detached:
+        from ralph_tui.cli.background import run_in_background
+
+        with stage() as run:
+            run_in_background(run)
+            return exit_code(run)
+    if front.mode == "headless":
         from ralph_tui.cli.lines import run_as_lines
 
         with stage() as run:
@@ -50,6 +71,14 @@ def show_run(stage: Stage, front: Front) -> int:
 def on_terminal() -> bool:
     """Whether somebody looks on."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def words_to_attach(attempt: "AttemptFolder") -> str:
+    """How to get a screen for this run, from this folder."""
+    from ralph_tui.records.worktree import worktree_root
+
+    here = worktree_root(Path.cwd()) == attempt.root
+    return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
 
 
 def print_event(event: "Event", *, as_json: bool) -> None:

@@ -5,33 +5,45 @@ Whatever can be wrong before a run begins is found here, before any screen opens
 
 import os
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__, agents
 from ralph_tui.cli.order import Order
+from ralph_tui.cli.resuming import Resumption
 from ralph_tui.engine import Engine, SystemClock
 from ralph_tui.errors import UsageError, WorkspaceError
-from ralph_tui.events import Event, RunCrashed, RunFinished, RunStarted
+from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.loop import Loop, Rules
 from ralph_tui.observation.plan import Progress, read_plan
+from ralph_tui.outreach import EscalationHandler, Readings, channels_of, outbox_folder
 from ralph_tui.ports import Ports
+from ralph_tui.processes.memory import resident_bytes
 from ralph_tui.processes.sweep import sweep
 from ralph_tui.records.attempts import AttemptFolder, prepare_folder
-from ralph_tui.records.journal import Journal
+from ralph_tui.records.journal import Journal, cut, read_journal
 from ralph_tui.records.lock import Lock, acquire
+from ralph_tui.records.moments import SessionMoments, Sources
 from ralph_tui.records.runs import recorded_run_ids
+from ralph_tui.recovery import found
+from ralph_tui.remote.server import listening
 from ralph_tui.silence import Patience
+from ralph_tui.state import RunState
 from ralph_tui.text import redact
+from ralph_tui.words import count
+from ralph_tui.workspace.readings import commits_between, count_test_files, git_status
 from ralph_tui.workspace.repository import Repository, open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
 from ralph_tui.workspace.verification import ShellGate
 from ralph_tui.workspace.watching import FileWatcher
 
+OUTREACH_SECONDS = 3.0
+"""How long the end of a run waits for messages that are under way; the rest stays in the outbox."""
 LARGEST_PLAN = 1 << 20
 """Bytes of a plan file that are read."""
 
@@ -43,10 +55,17 @@ class Launched:
     engine: Engine
     loop: Loop
     attempt: AttemptFolder
+    outreach: EscalationHandler
+    past: Sequence[Event] = ()
+    """What the journal held already, where the run is resumed."""
 
     def begin(self) -> None:
         """Start the engine's thread."""
-        self.engine.start_thread(self.loop.run(), self.loop.helm.stop_work)
+        self.outreach.take_up()
+        steps = self.loop.run()
+        if self.past:
+            steps = self.loop.resume(_run_resumed(self.engine.state, self.loop), self.past)
+        self.engine.start_thread(steps, self.loop.helm.stop_work)
 
 
 @contextmanager
@@ -57,16 +76,61 @@ def launched(folder: Path, order: Order) -> Iterator[Launched]:
     """
     repository, plan = refuse(folder, order)
     run_id = str(uuid4())
+    with _locked(repository, run_id) as lock:
+        attempt = AttemptFolder.create(repository.root, order.objective, datetime.now(UTC))
+        lock.rename(attempt.name)
+        engine = _engine(attempt, lock)
+        start = _run_started(order, repository, attempt, run_id)
+        with _wired(order, repository, attempt, engine, start, lock, plan) as run:
+            yield run
+
+
+@contextmanager
+def relaunched(folder: Path, resumption: Resumption) -> Iterator[Launched]:
+    """A run that had ended, ready to go on; raises as `launched` does."""
+    order, start = resumption.order, resumption.start
+    repository, plan = refuse(folder, order)
+    with _locked(repository, start.run_id) as lock:
+        recording = read_journal(resumption.run.journal)
+        cut(recording, resumption.keep)
+        past = recording.events[: resumption.keep]
+        name = resumption.run.name.split("/")
+        attempt = AttemptFolder(repository.root, name[0], name[1], start.objective)
+        lock.rename(attempt.name)
+        engine = _engine(attempt, lock, past)
+        with _wired(order, repository, attempt, engine, start, lock, plan) as run:
+            if resumption.extension is not None:
+                engine.send(resumption.extension)
+            yield replace(run, past=past)
+
+
+@contextmanager
+def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
     records = prepare_folder(repository.root)
-    now = datetime.now(UTC)
-    since = now.astimezone().isoformat(sep=" ", timespec="seconds")
+    since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
     lock = acquire(records / "lock", "", run_id, since)
     try:
-        attempt = AttemptFolder.create(repository.root, order.objective, now)
-        lock.rename(attempt.name)
-        yield _wire(order, repository, attempt, run_id, lock, plan)
+        yield lock
     finally:
         lock.release()
+
+
+def _engine(attempt: AttemptFolder, lock: Lock, past: Sequence[Event] = ()) -> Engine:
+    clock = SystemClock()
+    state = RunState().apply_all(past)
+    journal = Journal(attempt.journal, clock, seq=state.seq, last_at=state.at)
+    return Engine(journal, clock, status=attempt.status, state=state, keep_lock=lock.keep_name)
+
+
+@contextmanager
+def _outreach_closed(outreach: EscalationHandler) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        if left := outreach.close(OUTREACH_SECONDS):
+            text = f"{count(left, 'message')} could not be delivered: the next run here tries again"
+            with suppress(OSError):  # the terminal may be gone
+                print(f"ralph-tui: {text}", file=sys.stderr)
 
 
 def refuse(folder: Path, order: Order) -> tuple[Repository, Path | None]:
@@ -74,24 +138,34 @@ def refuse(folder: Path, order: Order) -> tuple[Repository, Path | None]:
     repository = open_repository(folder)
     plan = _plan(repository.root, order.plan)
     agents.build(_agent(order), _agent_settings(order, repository.root, "", None))
+    channels_of(order.settings.outreach, os.environ, outbox_folder(repository.root))
     return repository, plan
 
 
-def _wire(
+@contextmanager
+def _wired(
     order: Order,
     repository: Repository,
     attempt: AttemptFolder,
-    run_id: str,
+    engine: Engine,
+    start: RunStarted,
     lock: Lock,
     plan: Path | None,
-) -> Launched:
-    settings, root = order.settings, repository.root
-    clock = SystemClock()
-    journal = Journal(attempt.journal, clock)
-    engine = Engine(journal, clock, status=attempt.status, keep_lock=lock.keep_name)
-    engine.subscribe(lambda event: _finish(attempt, event))
-    dead = recorded_run_ids(root) - {run_id}
+) -> Iterator[Launched]:
+    settings, root, run_id = order.settings, repository.root, start.run_id
+    clock = engine.clock
+    engine.subscribe(lambda event: _finish(attempt, engine, event))
+    # Whoever holds the lock knows that all others are over, an earlier process of this run too.
+    dead = recorded_run_ids(root)
     workspace = GitWorkspace(repository, run_id)
+    outbox = outbox_folder(root)
+    outreach = EscalationHandler(
+        channels_of(settings.outreach, os.environ, outbox),
+        outbox,
+        engine.emit,
+        clock,
+        readings=lambda: _readings(engine),
+    )
     ports = Ports(
         agent=agents.build(_agent(order), _agent_settings(order, root, run_id, lock.descriptor)),
         gate=ShellGate(
@@ -100,21 +174,51 @@ def _wire(
             run_id=run_id,
             timeout_s=settings.gate.timeout_s,
             lock_fd=lock.descriptor,
-        ),
+        )
+        if order.command is not None
+        else None,
         workspace=workspace,
         watcher=FileWatcher(workspace, engine.emit),
         records=attempt,
+        outreach=outreach,
+        moments=SessionMoments(
+            attempt,
+            root,
+            clock,
+            Sources(
+                read_git=lambda: git_status(repository),
+                count_tests=lambda: count_test_files(repository),
+                commits_between=lambda before, after: commits_between(repository, before, after),
+                rss=lambda: resident_bytes(run_id),
+            ),
+            plan=order.plan or "",
+            command=order.command or "",
+        ),
         read_plan=lambda: _read_plan(plan),
         sweep=lambda: sweep(dead.__contains__),
     )
     rules = Rules(
         settings.control,
+        settings.oversight,
         settings.progress,
         settings.checkpoints.interval_s,
         Patience(settings.agent.silence_s, settings.agent.silence_answer_s),
     )
-    start = _run_started(order, repository, attempt, run_id)
-    return Launched(engine, Loop(start, rules, ports, engine, engine.state), attempt)
+    run = Launched(engine, Loop(start, rules, ports, engine, engine.state), attempt, outreach)
+    with listening(engine, run_id) as address, _outreach_closed(outreach):
+        lock.rename(attempt.name, str(address or ""))
+        yield run
+
+
+def _run_resumed(state: RunState, loop: Loop) -> RunResumed:
+    start = loop.start
+    return RunResumed(
+        program_version=__version__,
+        pid=os.getpid(),
+        host=socket.gethostname(),
+        mode=start.mode,
+        found=found(state),
+    )
 
 
 def _run_started(
@@ -129,6 +233,8 @@ def _run_started(
         root=str(repository.root),
         objective=order.objective,
         command=order.command,
+        criterion=order.criterion,
+        mode=order.mode,
         plan=order.plan,
         agent=_agent(order),
         model=settings.agent.model,
@@ -140,11 +246,22 @@ def _run_started(
         iteration_budget_usd=settings.limits.iteration_budget_usd,
         iteration_budget_tokens=settings.limits.iteration_budget_tokens,
         scenario=order.scenario,
+        fast=order.fast,
         branch=repository.branch(),
         commit=repository.head(),
         pid=os.getpid(),
         host=socket.gethostname(),
         config=settings.by_name(),
+    )
+
+
+def _readings(engine: Engine) -> Readings:
+    run = engine.state.run
+    return Readings(
+        completion=run.completion,
+        best=None if run.completion is None else run.best,
+        best_iteration=run.best_iteration,
+        cost_usd=run.cost_usd if run.cost_known else None,
     )
 
 
@@ -170,14 +287,11 @@ def _agent_settings(order: Order, root: Path, run_id: str, lock_fd: int | None) 
     )
 
 
-def _finish(attempt: AttemptFolder, event: Event) -> None:
-    # The metadata is a projection: a disk that refuses it must not keep the end from being told.
-    with suppress(OSError, WorkspaceError):
-        match event:
-            case RunFinished():
-                attempt.finish(event.outcome, event.at)
-            case RunCrashed():
-                attempt.finish("failed", event.at)
+def _finish(attempt: AttemptFolder, engine: Engine, event: Event) -> None:
+    # A projection: a disk that refuses it must not keep the end from being told.
+    if isinstance(event, RunFinished | RunCrashed):
+        with suppress(OSError, WorkspaceError):
+            attempt.write_projections(attempt.project(engine.state))
 
 
 def _plan(root: Path, name: str | None) -> Path | None:

@@ -5,26 +5,27 @@ import gc
 import signal
 from collections.abc import Iterator
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from ralph_tui.cli.front import END_SECONDS, print_event
-from ralph_tui.cli.launch import Launched
 from ralph_tui.commands import Stop
 from ralph_tui.events import Event
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.launch import Launched
 
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_as_lines(run: Launched, *, as_json: bool) -> None:
+def run_as_lines(run: "Launched", *, as_json: bool) -> None:
     """Print every event of the run until its last; a signal stops it in order."""
     gc.enable()
     events: SimpleQueue[Event] = SimpleQueue()
     run.engine.subscribe(events.put)
-    with _signals_stop(run):
+    with signals_stop(run):
         run.begin()
         try:
-            while not (run.engine.join(0) and events.empty()):
-                with contextlib.suppress(Empty):
-                    print_event(events.get(timeout=1.0), as_json=as_json)
+            print_until_over(run, events, as_json=as_json)
         except OSError:
             # Nobody can read any more; that is no reason to leave the work half done, unrecorded.
             run.engine.send(Stop(by="a closed output"))
@@ -33,8 +34,19 @@ def run_as_lines(run: Launched, *, as_json: bool) -> None:
             run.engine.join(END_SECONDS)
 
 
+def print_until_over(
+    run: "Launched", events: "SimpleQueue[Event]", *, as_json: bool = False
+) -> None:
+    """Print what arrives in `events`, until the run has ended and all of it is told."""
+    while not (run.engine.join(0) and events.empty()):
+        with contextlib.suppress(Empty):
+            print_event(events.get(timeout=1.0), as_json=as_json)
+
+
 @contextlib.contextmanager
-def _signals_stop(run: Launched) -> Iterator[None]:
+def signals_stop(run: "Launched") -> Iterator[None]:
+    """While the block runs, each of the stopping signals is a wish to stop."""
+
     def stop(number: int, _frame: object) -> None:
         run.engine.send(Stop(by=signal.Signals(number).name))
 

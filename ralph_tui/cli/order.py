@@ -4,11 +4,15 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ralph_tui.records.folders import ralph_folder
 from ralph_tui.records.lock import holder
 from ralph_tui.records.worktree import worktree_root
 from ralph_tui.settings import Settings
+
+Mode = Literal["attended", "headless", "detached"]
+"""As in ``RunStarted``, whose module is too heavy for a quick refusal."""
 
 
 @dataclass(frozen=True)
@@ -16,13 +20,18 @@ class Order:
     """What a user asked for."""
 
     objective: str
-    command: str
+    command: str | None
+    """The completion command; None when there is a criterion."""
     settings: Settings
     plan: str | None = None
     """Path of the plan file, relative to the repository."""
     scenario: str | None = None
     """Of the demo."""
     fast: bool = False
+    criterion: str | None = None
+    """When the work is done, in words."""
+    mode: Mode = "attended"
+    """How it is started: with a screen, as plain lines, or in the background."""
 
 
 def refuse_early(folder: Path, order: Order) -> None:
@@ -52,6 +61,7 @@ def _looks_well(folder: Path, order: Order) -> bool:
     return (
         (root / ".git").exists()
         and order.plan is None
+        and order.settings.outreach.silent
         and knows_agent
         and os.access(place, os.W_OK)
         and place.is_dir()

@@ -1,9 +1,11 @@
 """A run as plain lines, for pipes, CI and logs: one line per fact that a human would want."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ralph_tui.events import Event
+from ralph_tui.events import Event, UnknownEvent
+from ralph_tui.state.overseer_rows import ROWS
 from ralph_tui.text import clip, one_line
 from ralph_tui.words import clock, count, day_and_clock, duration, money
 
@@ -76,9 +78,15 @@ def _wait_started(e: Any) -> str:
 
 
 def _question_asked(e: Any) -> str:
-    choices = ", ".join(option.answer for option in e.options)
+    choices = ", ".join(dict.fromkeys(option.answer for option in e.options))
     by = "" if e.deadline is None else f" at {clock(e.deadline)}"
-    return f"question {e.text} ({choices}; {e.default}{by} when nobody answers)"
+    silence = f"{e.default}{by} when nobody answers" if e.default else "it waits for an answer"
+    return f"question {e.text} ({choices}; {silence})"
+
+
+def _overseer(kind: str, e: Any) -> str | None:
+    row = ROWS[kind](e)
+    return None if row is None else f"{row[1].lower():<7} {row[2]}"
 
 
 def _run_finished(e: Any) -> str:
@@ -89,6 +97,10 @@ def _run_finished(e: Any) -> str:
 
 
 LINES: dict[str, Callable[[Any], str | None]] = {
+    **{kind: partial(_overseer, kind) for kind in ROWS},
+    "redirect_decided": lambda e: (
+        f"redirect {e.about.replace('_', ' ')} {'approved' if e.approved else 'declined'} by {e.by}"
+    ),
     "run_started": _run_started,
     "iteration_started": _iteration_started,
     "gate_finished": _gate_finished,
@@ -128,6 +140,8 @@ def plain_line(event: Event) -> str | None:
     """The line for an event, local time first; None for those that only a screen shows."""
     word = LINES.get(event.kind)
     text = word(event) if word else None
+    if isinstance(event, UnknownEvent):
+        text = f"newer   {event.words}"
     if text is None:
         return None
     width = WHOLE if event.kind in ("run_finished", "run_crashed", "noticed") else WIDTH

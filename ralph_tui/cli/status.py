@@ -9,7 +9,9 @@ from typing import Any
 def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     """Register the command."""
     parser = subparsers.add_parser("status", help="how the newest or a named run stands")
-    parser.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
+    which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="everything, as one JSON object")
     form.add_argument("--line", action="store_true", help="one line, for a status bar")
@@ -22,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     from ralph_tui.records.status import read_status
     from ralph_tui.records.worktree import worktree_root
 
-    status = read_status(resolve_run(worktree_root(Path.cwd()), args.run))
+    status = read_status(resolve_run(worktree_root(Path.cwd()), args.run or args.named))
     if args.json:
         print(json.dumps(status, ensure_ascii=False, indent=2))
     elif args.line:

@@ -6,8 +6,8 @@ a status file is a file all the same, so it passes the door once more.
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.text import clip, one_line
-from ralph_tui.words import duration, money
+from ralph_tui.text import clip, one_line, plain
+from ralph_tui.words import count, duration, money
 
 GLYPHS = {
     "completed": "✓",
@@ -30,20 +30,26 @@ PHASES = {
 }
 
 
+LINE_LIMIT = 60
+"""Columns of a status bar that are ours."""
+TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | --budget USD"}
+"""What is typed behind an answer."""
+
+
 def status_line(status: dict[str, Any]) -> str:
-    """One line of at most about 60 columns, for a status bar."""
+    """One line of at most 60 columns, for a status bar."""
     state = status["outcome"] or status["phase"]
     glyph, needs = GLYPHS.get(state, "●"), _needs(status)
     if needs:
         glyph = "?" if status["question"] else "◷"
     done = "—" if status["completion"] is None else f"{status['completion']:.0f} %"
     words = status["outcome"] or needs or PHASES.get(status["phase"], status["phase"])
-    alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] else ""
+    alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
     line = (
         f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
         f"{words.replace('_', ' ')}{alarms}"
     )
-    return one_line(line)
+    return clip(one_line(line), LINE_LIMIT)
 
 
 def status_text(status: dict[str, Any]) -> str:
@@ -51,9 +57,11 @@ def status_text(status: dict[str, Any]) -> str:
     rows = [
         ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
         ("state", _state(status)),
+        *_asked(status),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion(status)),
         ("control", _control(status)),
+        ("overseer", _overseer(status)),
         ("cost", _cost(status)),
         ("time", _time(status)),
         ("last", _last(status)),
@@ -79,13 +87,81 @@ def _needs(status: dict[str, Any]) -> str:
     if not status["alive"]:
         return ""
     if status.get("question"):
-        return "needs you: a question is open"
+        return "needs you" + _silence(status["question"], ", ")
     wait = status.get("waiting")
     if not wait:
         return ""
     until = _moment(wait["until"])
     when = "" if until is None else f" until {until.astimezone():%Y-%m-%d %H:%M}"
     return f"waiting{when} ({wait['cause'].replace('_', ' ')})"
+
+
+def _overseer(status: dict[str, Any]) -> str:
+    """Its health word, and the last intervention with what it has changed."""
+    made = status["intervention"]
+    if not made:
+        return str(status["health"])
+    what = f"{made['level']} {made['about'].replace('_', ' ')} at {made['iteration']}"
+    decided = f", {made['decision']}" if made["decision"] else ""
+    points = "" if made["points"] is None else f": {made['points']:+.0f} points".replace("-", "−")
+    return f"{status['health']}; {what}{decided}{points}"
+
+
+def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
+    """The open question and how to decide it; nothing for a dead run."""
+    question = status["question"]
+    if not question or not status["alive"]:
+        return []
+    words = "|".join(dict.fromkeys(option["answer"] for option in question["options"]))
+    return [
+        ("question", clip(one_line(question["text"]), 200)),
+        ("decide", f"ralph-tui decide, or at once: ralph-tui decide {words}"),
+    ]
+
+
+def question_text(question: dict[str, Any]) -> str:
+    """All that helps to decide: reason, readings, proposal, what a rollback does, the answers."""
+    parts = [plain(question["text"])]
+    parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
+    if question["proposal"]:
+        parts += ["", "proposed instructions:", _indented(question["proposal"])]
+    if question["gains"]:
+        parts += ["", f"controller: {one_line(question['gains'])}"]
+    if question["rollback"]:
+        parts += ["", *_rollback(question["rollback"])]
+    answers = [
+        (f"{one_line(option['answer'])}{TAKES.get(option['takes'], '')}", one_line(option["verb"]))
+        for option in question["options"]
+    ]
+    width = max((len(answer) for answer, _ in answers), default=0)
+    parts += ["", "answer with ralph-tui decide"]
+    parts += [f"  {answer:<{width}}  {verb}" for answer, verb in answers]
+    silence = _silence(question) or "it waits until somebody answers"
+    return "\n".join([*parts, "", silence])
+
+
+def _rollback(rollback: dict[str, Any]) -> list[str]:
+    where = f"iteration {rollback['iteration']}" if rollback["iteration"] else "the start"
+    points = "" if rollback["completion"] is None else f", {rollback['completion']:.1f} %"
+    changed = f"{count(rollback['files'], 'file')} +{rollback['added']} −{rollback['removed']}"
+    paths = [f"  {one_line(path)}" for path in rollback["paths"]]
+    more = rollback["files"] - len(paths)
+    head = f"rolling back goes to snapshot {rollback['snapshot']} ({where}{points}): {changed}"
+    return [head, *paths, *([f"  and {more} more"] if more > 0 else [])]
+
+
+def _silence(question: dict[str, Any], before: str = "without an answer: ") -> str:
+    """What happens when nobody answers, and how soon; empty when nothing does."""
+    deadline = _moment(question["deadline"])
+    if deadline is None or not question["default"]:
+        return ""
+    left = (deadline - datetime.now(UTC)).total_seconds()
+    when = f"in {duration(left)}" if left > 0 else "now"
+    return f"{before}{one_line(question['default'])} {when}".replace("_", " ")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in plain(text).splitlines())
 
 
 def _completion(status: dict[str, Any]) -> str:

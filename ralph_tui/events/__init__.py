@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Annotated, Any, get_args
 
-from pydantic import Field, TypeAdapter, ValidationError
-from pydantic_core import from_json
+from pydantic import Field, TypeAdapter, ValidationError, model_serializer
+from pydantic_core import from_json, to_json
 
 from ralph_tui.events.agent import (
     AgentNoted,
@@ -25,6 +25,16 @@ from ralph_tui.events.agent import (
 )
 from ralph_tui.events.base import Event
 from ralph_tui.events.control import AlarmCleared, AlarmRaised, SignalComputed
+from ralph_tui.events.oversight import (
+    ConflictsFound,
+    EffectObserved,
+    EscalationDelivered,
+    EscalationRaised,
+    HealthChecked,
+    InterventionMade,
+    LimitsChanged,
+    RedirectDecided,
+)
 from ralph_tui.events.run import (
     AbortRequested,
     CommandRefused,
@@ -35,6 +45,7 @@ from ralph_tui.events.run import (
     PauseRequested,
     RunCrashed,
     RunFinished,
+    RunResumed,
     RunStarted,
     StepEntered,
     StopRequested,
@@ -46,6 +57,7 @@ from ralph_tui.events.waiting import (
     PermissionsChanged,
     QuestionAnswered,
     QuestionAsked,
+    QuestionHeld,
     QuestionWithdrawn,
     WaitEnded,
     WaitStarted,
@@ -55,6 +67,7 @@ from ralph_tui.events.workspace import (
     FilesChanged,
     JournalRestored,
     SnapshotTaken,
+    WorktreeRestored,
 )
 from ralph_tui.text import plain
 
@@ -67,6 +80,17 @@ class UnknownEvent(Event):
     kind: str
     raw: dict[str, Any] = {}
 
+    @model_serializer
+    def _as_recorded(self) -> dict[str, Any]:
+        """Whoever reads it again, perhaps the newer version, finds what was there."""
+        return self.raw
+
+    @property
+    def words(self) -> str:
+        """The kind and the fields, as JSON: all there is to show."""
+        fields = {name: value for name, value in self.raw.items() if name not in Event.model_fields}
+        return f"{self.kind} {to_json(fields).decode()}"
+
 
 AnyEvent = Annotated[
     AbortRequested
@@ -77,16 +101,23 @@ AnyEvent = Annotated[
     | AlarmRaised
     | CheckpointCaptured
     | CommandRefused
+    | ConflictsFound
+    | EffectObserved
+    | EscalationDelivered
+    | EscalationRaised
     | FilesChanged
     | GateFinished
     | GateStarted
     | GuidanceAcknowledged
     | GuidanceDelivered
     | GuidanceQueued
+    | HealthChecked
     | InterruptRequested
+    | InterventionMade
     | IterationFinished
     | IterationStarted
     | JournalRestored
+    | LimitsChanged
     | Noticed
     | PauseRequested
     | Paused
@@ -95,10 +126,13 @@ AnyEvent = Annotated[
     | PromptPrepared
     | QuestionAnswered
     | QuestionAsked
+    | QuestionHeld
     | QuestionWithdrawn
     | ReadingTaken
+    | RedirectDecided
     | RunCrashed
     | RunFinished
+    | RunResumed
     | RunStarted
     | SessionDescribed
     | SessionFinished
@@ -113,7 +147,8 @@ AnyEvent = Annotated[
     | Unpaused
     | UsageReported
     | WaitEnded
-    | WaitStarted,
+    | WaitStarted
+    | WorktreeRestored,
     Field(discriminator="kind"),
 ]
 
@@ -175,6 +210,10 @@ __all__ = [
     "AnyEvent",
     "CheckpointCaptured",
     "CommandRefused",
+    "ConflictsFound",
+    "EffectObserved",
+    "EscalationDelivered",
+    "EscalationRaised",
     "Event",
     "FilesChanged",
     "GateFinished",
@@ -182,10 +221,13 @@ __all__ = [
     "GuidanceAcknowledged",
     "GuidanceDelivered",
     "GuidanceQueued",
+    "HealthChecked",
     "InterruptRequested",
+    "InterventionMade",
     "IterationFinished",
     "IterationStarted",
     "JournalRestored",
+    "LimitsChanged",
     "Noticed",
     "PauseRequested",
     "Paused",
@@ -194,10 +236,13 @@ __all__ = [
     "PromptPrepared",
     "QuestionAnswered",
     "QuestionAsked",
+    "QuestionHeld",
     "QuestionWithdrawn",
     "ReadingTaken",
+    "RedirectDecided",
     "RunCrashed",
     "RunFinished",
+    "RunResumed",
     "RunStarted",
     "SessionDescribed",
     "SessionFinished",
@@ -214,5 +259,6 @@ __all__ = [
     "UsageReported",
     "WaitEnded",
     "WaitStarted",
+    "WorktreeRestored",
     "parse_event",
 ]

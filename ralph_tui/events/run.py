@@ -7,6 +7,7 @@ from ralph_tui.events.text import Line, Plain
 
 Outcome = Literal["completed", "limit_reached", "aborted", "failed", "interrupted"]
 IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
+Mode = Literal["attended", "headless", "detached"]
 StopMode = Literal["now", "after_iteration"]
 
 
@@ -27,6 +28,10 @@ class RunStarted(Event):
     objective: Plain
     command: Plain | None = None
     """The completion command."""
+    criterion: Plain | None = None
+    """When the work is done, in words; a human judges each promise."""
+    mode: Mode = "attended"
+    """How it was started: with a screen, as plain lines, or in the background."""
     plan: Line | None = None
     """Path of the plan file, relative to the root."""
     agent: Line
@@ -40,6 +45,8 @@ class RunStarted(Event):
     iteration_budget_tokens: int | None = None
     scenario: Line | None = None
     """Name of the demo scenario, when this is a demo."""
+    fast: bool = False
+    """The demo does not keep to a human's pace."""
     branch: Line | None = None
     commit: Line | None = None
     """HEAD at the start, None without commits."""
@@ -47,6 +54,21 @@ class RunStarted(Event):
     host: Line = ""
     config: dict[str, Line | float | int | bool | list[Line] | None] = {}
     """Settings by dotted name, as the run was started with."""
+
+
+class RunResumed(Event):
+    """A run that had ended, in whatever way, goes on: same attempt, same journal."""
+
+    kind: Literal["run_resumed"] = "run_resumed"
+    program_version: Line = ""
+    pid: int = 0
+    host: Line = ""
+    mode: Mode = "attended"
+    branch: Line | None = None
+    commit: Line | None = None
+    """HEAD now."""
+    found: Plain = ""
+    """What was in progress when it ended, one sentence."""
 
 
 class IterationStarted(Event):
@@ -115,10 +137,12 @@ class StopRequested(Event):
 
 
 class AbortRequested(Event):
-    """The owner gives this run up; the work stays as it is."""
+    """The owner gives this run up; the work stays as it is, or goes back to a snapshot."""
 
     kind: Literal["abort_requested"] = "abort_requested"
     by: Line = "you"
+    roll_back_to: int | None = None
+    """Number of a snapshot."""
 
 
 class CommandRefused(Event):

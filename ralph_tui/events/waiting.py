@@ -7,7 +7,9 @@ from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
 WaitCause = Literal["usage_limit", "overload", "disk_full"]
-Topic = Literal["silence"]
+Takes = Literal["nothing", "words", "instructions", "more"]
+"""Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
+Topic = Literal["silence", "redirect", "pause", "criterion"]
 
 
 class WaitStarted(Event):
@@ -42,6 +44,23 @@ class Option(Fact):
     """The word that commands and journal use."""
     verb: Line
     """What it does, in a few words."""
+    takes: Takes = "nothing"
+    """What the answer has to bring along."""
+
+
+class Rollback(Fact):
+    """The point a question offers to roll back to, and what that would change."""
+
+    snapshot: int
+    iteration: int
+    """The iteration whose work it holds; 0 for the start."""
+    completion: float | None = None
+    """Points read there."""
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+    paths: list[Line] = []
+    """The first 20 files it would change."""
 
 
 class QuestionAsked(Event):
@@ -53,10 +72,19 @@ class QuestionAsked(Event):
     topic: Topic
     text: Plain
     options: list[Option]
-    default: Line
-    """The answer that silence gives."""
+    default: Line = ""
+    """The answer that silence gives; empty: it waits for ever."""
     deadline: datetime | None = None
     """UTC; None waits for ever."""
+    about: Line = ""
+    """What an intervention is about: ``stuck``."""
+    evidence: list[Plain] = []
+    """What else speaks for it, a sentence each."""
+    proposal: Plain = ""
+    """Instructions for the agent that may be edited."""
+    gains: Line = ""
+    """How the controller would change, in words; empty: not at all."""
+    rollback: Rollback | None = None
 
 
 class QuestionAnswered(Event):
@@ -67,6 +95,20 @@ class QuestionAnswered(Event):
     answer: Line
     by: Line = "you"
     """``the default`` when nobody answered in time."""
+    text: Plain = ""
+    """Guidance, or the instructions as edited."""
+    iterations: int = 0
+    """More iterations that were granted."""
+    budget_usd: float = 0.0
+    """More money that was granted, dollars."""
+
+
+class QuestionHeld(Event):
+    """Its countdown was stopped: it waits for an answer."""
+
+    kind: Literal["question_held"] = "question_held"
+    question_id: Line
+    by: Line = "you"
 
 
 class QuestionWithdrawn(Event):

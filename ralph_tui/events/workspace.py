@@ -76,6 +76,25 @@ class FilesChanged(Event):
     """The path that changed last, as far as known."""
 
 
+class WorktreeRestored(Event):
+    """The files were brought back to a snapshot; what they were before is held in another."""
+
+    kind: Literal["worktree_restored"] = "worktree_restored"
+    iteration: int
+    snapshot: int
+    """The one that was restored."""
+    present: int
+    """Number of the snapshot that holds what was there before: restoring it undoes this."""
+    tree: Line
+    files: int = 0
+    """Written or deleted."""
+    paths: list[Line] = []
+    """The first 20 of them."""
+    kept: list[Line] = []
+    """Left alone although the snapshot has them otherwise, the first 20."""
+    by: Line = "you"
+
+
 class JournalRestored(Event):
     """The journal had lost its name (``git clean``, ``rm``) and was written again."""
 

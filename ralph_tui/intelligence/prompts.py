@@ -33,6 +33,7 @@ class Situation:
 
     objective: str
     command: str
+    """The completion command; empty where a human judges by the criterion."""
     iteration: int
     max_iterations: int
     reading: ReadingTaken | None = None
@@ -41,7 +42,16 @@ class Situation:
     """None with the control layer switched off, and before the first reading."""
     advice: str = ""
     """The control layer's words."""
+    criterion: str = ""
     guidance: Sequence[str] = ()
+    redirect: str = ""
+    """Instructions of the approved REDIRECT that stands."""
+    redirected_at: int = 0
+    """The iteration it was approved in."""
+    rolled_back_to: int | None = None
+    """The files were brought back to those after this iteration, after the last reading."""
+    interrupted: str = ""
+    """What the iteration before had done when it was interrupted."""
     claimed: bool = False
     """The last session promised to be done, and the gate did not agree."""
     next_step: str = ""
@@ -63,6 +73,7 @@ def build_prompt(situation: Situation) -> Prompt:
         f"# Objective\n\n{situation.objective.strip()}",
         _frame(situation),
         _guidance(situation.guidance),
+        _redirect(situation),
         _state(situation),
         _control(situation),
         _last_words(situation),
@@ -73,12 +84,17 @@ def build_prompt(situation: Situation) -> Prompt:
 
 
 def _frame(situation: Situation) -> str:
+    how = (
+        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
+        f"{_fenced(situation.command)}"
+        if situation.command
+        else "The work is done when this is true; a human judges it:\n\n"
+        f"{_fenced(situation.criterion)}"
+    )
     return (
         "# This iteration\n\n"
         f"Iteration {situation.iteration} of {situation.max_iterations} of an automatic loop. "
-        "You start with a fresh memory; the files are as the last iteration left them. "
-        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
-        f"{_fenced(situation.command)}"
+        f"You start with a fresh memory; the files are as the last iteration left them. {how}"
     )
 
 
@@ -89,8 +105,21 @@ def _guidance(guidance: Sequence[str]) -> str:
     return f"# Guidance from the owner\n\nThis comes before everything else:\n\n{words}"
 
 
+def _redirect(situation: Situation) -> str:
+    if not situation.redirect:
+        return ""
+    return (
+        f"# Redirect\n\nThe approach was changed after iteration {situation.redirected_at}. "
+        f"Until there is a new best, this stands:\n\n{situation.redirect.strip()}"
+    )
+
+
 def _state(situation: Situation) -> str:
     reading, gate = situation.reading, situation.gate
+    if situation.rolled_back_to is not None:
+        point = situation.rolled_back_to
+        where = f"those after iteration {point}" if point else "those at the start of the run"
+        return f"# Measured state\n\nThe files were rolled back to {where}: look at them first."
     if reading is None:
         return ""
     lines = [f"Completion: {reading.completion:.1f} % (read from the {reading.source})."]
@@ -121,11 +150,12 @@ def _control(situation: Situation) -> str:
 
 
 def _last_words(situation: Situation) -> str:
-    lines = []
+    lines = [situation.interrupted] if situation.interrupted else []
+    judge = "Measured," if situation.command else "The owner says"
     if situation.claimed:
         lines.append(
-            "The last iteration promised to be complete. Measured, it is not: "
-            "do not repeat the promise before the command passes."
+            f"The last iteration promised to be complete. {judge} it is not: "
+            "do not repeat the promise before it is true."
         )
     if situation.blockers:
         lines.append("Reported blockers:\n" + "\n".join(f"- {b}" for b in situation.blockers))
@@ -135,11 +165,12 @@ def _last_words(situation: Situation) -> str:
 
 
 def _contract(situation: Situation) -> str:
+    proof = "the command passes" if situation.command else "the criterion is met"
     return (
         "# When you stop\n\n"
         "Print one line of JSON that says honestly where things stand:\n\n"
         f"{_fenced(REPORT)}\n\n"
-        f"Only if the objective is reached and the command passes, also print {PROMISE}"
+        f"Only if the objective is reached and {proof}, also print {PROMISE}"
     )
 
 

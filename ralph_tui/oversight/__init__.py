@@ -3,21 +3,25 @@
 `judge` answers each reading that Layer 1 has evaluated; `Oversight` is what it remembers.
 """
 
-from ralph_tui.oversight.behavior import Detection, detect
+from ralph_tui.events.oversight import Level
+from ralph_tui.oversight.behavior import Detection, Evidence
 from ralph_tui.oversight.episodes import Episode, Mark
-from ralph_tui.oversight.levels import LEVELS, Level, Oversight, Situation, Verdict, judge
+from ralph_tui.oversight.levels import LEVELS, Oversight, Verdict, judge
 from ralph_tui.oversight.settings import OversightSettings
+from ralph_tui.oversight.situations import Situation
+from ralph_tui.oversight.trail import Trail
 
 __all__ = [
     "LEVELS",
     "Detection",
     "Episode",
+    "Evidence",
     "Level",
     "Mark",
     "Oversight",
     "OversightSettings",
     "Situation",
+    "Trail",
     "Verdict",
-    "detect",
     "judge",
 ]

@@ -10,6 +10,7 @@ from ralph_tui.control import History, Patience
 from ralph_tui.control.alarms import points
 from ralph_tui.control.tolerance import TOLERANCE, below
 from ralph_tui.events.control import AlarmName
+from ralph_tui.events.oversight import Subject
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Mark:
 class Episode:
     """Opened by a REDIRECT; approved, declined, or not yet answered."""
 
-    kind: AlarmName
+    about: Subject
     opening: Mark
     paused: Mark | None = None
     """Its latest PAUSE."""
@@ -53,7 +54,7 @@ class Episode:
     def damps(self, history: History) -> bool:
         """Whether its redirect damps the gains of the latest reading."""
         return (
-            self.kind == "OSCILLATING"
+            self.about == "oscillating"
             and self.approved is True
             and self.opening.iteration < history.iteration
             and not self.has_ended(history)
@@ -79,7 +80,8 @@ class Episode:
         if self.paused and now < self.paused.iteration + max(5, patience.short):
             return None
         age = now - self.opening.iteration
-        wait = max(2, patience.short - 1) if self.kind == "STUCK" else 2
+        standing = self.about in ("stuck", "objective_deviation")
+        wait = max(2, patience.short - 1) if standing else 2
         level = abs(history.best - mark.best) <= TOLERANCE
         escape = mark.reading + history.gain(mark.reading)
         if age >= wait and level and below(history.reading, escape):

@@ -3,20 +3,23 @@
 The same description run again is a new attempt of the same task; a new description is a new task.
 """
 
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events.run import Outcome
 from ralph_tui.observation.gate import GateResult
-from ralph_tui.records.files import read_json, write_json, write_text
+from ralph_tui.records.action_log import ActionLog
+from ralph_tui.records.files import write_json, write_text
 from ralph_tui.records.folders import number_of, numbered, ralph_folder
-from ralph_tui.text import redact
-
-TASK_STATUS: dict[Outcome, str] = {"completed": "completed"}
-"""A task's status after an attempt; every end that is not named here is ``failed``."""
+from ralph_tui.records.projections import Attempt, project
+from ralph_tui.records.remade import put, put_all
+from ralph_tui.records.tasks import in_its_place, read_description, write_task
+from ralph_tui.state import RunState
+from ralph_tui.text import plain, redact
 
 
 def prepare_folder(root: Path) -> Path:
@@ -54,6 +57,8 @@ class AttemptFolder:
         self.description = description
         self.task_folder = ralph_folder(root) / "tasks" / task
         self.folder = self.task_folder / "attempts" / attempt
+        self._actions = ActionLog(self.journal, self.folder / "actions.jsonl")
+        self._writing = Lock()
 
     @classmethod
     def create(cls, root: Path, description: str, now: datetime) -> "AttemptFolder":
@@ -62,19 +67,17 @@ class AttemptFolder:
         Call it with the worktree's lock held. Raises ``WorkspaceError`` when it cannot be written.
         """
         prepare_folder(root)
-        description = redact(description)
-        tasks = ralph_folder(root) / "tasks"
-        known = {path.name: read_json(path / "metadata.json") or {} for path in numbered(tasks)}
-        task = next(
-            (name for name, meta in known.items() if meta.get("description") == description),
-            f"task-{max((number_of(name) for name in known), default=0) + 1:03}",
-        )
-        attempts = numbered(tasks / task / "attempts")
+        description = plain(description)
+        tasks = numbered(ralph_folder(root) / "tasks")
+        known = (path.name for path in tasks if read_description(path) == description)
+        fresh = max((number_of(path.name) for path in tasks), default=0) + 1
+        task = next(known, f"task-{fresh:03}")
+        attempts = numbered(ralph_folder(root) / "tasks" / task / "attempts")
         number = max((number_of(path.name) for path in attempts), default=0) + 1
         attempt = cls(root, task, f"{number:03}", description)
         try:
             attempt.folder.mkdir(parents=True)
-            attempt._write_metadata(now, "running")
+            attempt._begin(number, now)
         except OSError as error:
             raise WorkspaceError(
                 f"cannot write to {attempt.folder}: {error.strerror}; make the folder writable"
@@ -96,32 +99,29 @@ class AttemptFolder:
         """The path of the projection that `status` reads."""
         return self.folder / "status.json"
 
-    def finish(self, outcome: Outcome, now: datetime) -> None:
-        """Say in the task's metadata how it ended; on a full disk the journal alone says it."""
-        with suppress(OSError):
-            self._write_metadata(now, TASK_STATUS.get(outcome, "failed"))
+    def project(self, state: RunState) -> dict[str, Any]:
+        """What the files that can be made again are to say; quick, for the thread of `state`."""
+        return project(state)
 
-    def _write_metadata(self, now: datetime, status: str) -> None:
-        path = self.task_folder / "metadata.json"
-        stamp = now.isoformat().replace("+00:00", "Z")
-        old = read_json(path) or {}
-        write_json(
-            path,
-            {
-                "tags": [],
-                "related_tasks": [],
-                "completion_criteria": None,
-                "created": stamp,
-                **old,
-                "id": self.task,
-                "description": self.description,
-                "updated": stamp,
-                "completed": stamp if status == "completed" else None,
-                "status": status,
-                "current_attempt": int(self.attempt),
-                "total_attempts": max(int(self.attempt), int(old.get("total_attempts") or 0)),
-            },
+    def write_projections(self, projected: Mapping[str, Any]) -> None:
+        """Write what `project` said, the actions since the last time, and the task's files.
+
+        Blocks; may come from any thread. Raises ``OSError``: nothing is lost by it.
+        """
+        with self._writing:
+            keep_out(ralph_folder(self.root))
+            put_all(self.folder, projected)
+            self._actions.catch_up()
+            mine = Attempt.model_validate(projected["attempt.json"])
+            write_task(self.task_folder, in_its_place(mine, self.folder))
+
+    def _begin(self, number: int, now: datetime) -> None:
+        """Until the run says more: that there is this attempt."""
+        attempt = Attempt(
+            id=number, task_id=self.task, description=self.description, started=now, updated=now
         )
+        put(self.folder / "attempt.json", attempt.model_dump(mode="json"))
+        write_task(self.task_folder, attempt)
 
     def iteration_folder(self, iteration: int) -> Path:
         """``results/iter-001``, made when missing; the baseline is iteration 0."""

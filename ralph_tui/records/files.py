@@ -30,6 +30,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """A JSON object from disk; None when it is missing or unreadable: it can be made again."""
     try:
         value = json.loads(path.read_text("utf-8", "replace"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -8,10 +8,12 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError
 from ralph_tui.events import Event, RunStarted, parse_event
+from ralph_tui.events.base import EPOCH
 from ralph_tui.ports import Clock
 from ralph_tui.text import one_line
 
@@ -28,6 +30,14 @@ SYNCED_KINDS = frozenset(
         "abort_requested",
         "stop_requested",
         "guidance_queued",
+        "question_asked",
+        "question_answered",
+        "redirect_decided",
+        "intervention_made",
+        "worktree_restored",
+        "limits_changed",
+        "escalation_raised",
+        "run_resumed",
         "run_finished",
         "run_crashed",
     }
@@ -38,14 +48,16 @@ SYNCED_KINDS = frozenset(
 class Journal:
     """The one writer: stamps, appends, flushes; fsyncs at decisions and each second."""
 
-    def __init__(self, path: Path, clock: Clock, *, seq: int = 0) -> None:
-        """Open for appending; `seq` is the last one already in the file."""
+    def __init__(
+        self, path: Path, clock: Clock, *, seq: int = 0, last_at: datetime = EPOCH
+    ) -> None:
+        """Open for appending; `seq` and `last_at` are the last event's that is in the file."""
         self.path = path
         self.seq = seq
         self._clock = clock
         self._dirty = False
         self._next_tick = clock.monotonic() + SYNC_SECONDS
-        self._last_at = clock.now()
+        self._last_at = last_at
         self._descriptor = self._open()
 
     def _open(self) -> int:
@@ -201,7 +213,7 @@ def read_journal(path: Path) -> Recording:
                     f"{path}:{number} is not a line of a ralph-tui journal; "
                     "name the events.jsonl of a run"
                 ) from None
-            problem = f"{path}:{number} cannot be read; what comes before it is shown"
+            problem = f"{_from_here(path)}:{number} cannot be read; what comes before it is shown"
             break
         if not events and not isinstance(event, RunStarted):
             raise JournalError(
@@ -213,8 +225,8 @@ def read_journal(path: Path) -> Recording:
             break
         if event.seq != len(events) + 1:
             problem = (
-                f"{path}:{number} has number {event.seq} where {len(events) + 1} belongs; "
-                "what comes before it is shown"
+                f"{_from_here(path)}:{number} has number {event.seq} where {len(events) + 1} "
+                "belongs; what comes before it is shown"
             )
             break
         events.append(event)
@@ -222,6 +234,37 @@ def read_journal(path: Path) -> Recording:
     if not events:
         raise JournalError(f"the journal {path} is empty; the run never began")
     return Recording(path, events, problem, good, torn)
+
+
+def cut(recording: Recording, keep: int | None = None) -> Path | None:
+    """Take off what a writer cannot go on after: a torn last line, or all but `keep` events.
+
+    Anything but a torn line is set aside first; gives back where. Call it with the lock held.
+    Raises ``JournalError``.
+    """
+    path, aside = recording.path, None
+    length = recording.good_bytes
+    try:
+        if keep is not None:
+            whole = path.read_bytes()
+            lines = [line for line in whole.splitlines(keepends=True) if line.strip()]
+            length = sum(len(line) for line in lines[:keep])
+            aside = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S}.bad")
+            aside.write_bytes(whole)
+        if path.stat().st_size > length:
+            os.truncate(path, length)
+    except OSError as error:
+        raise JournalError(
+            f"cannot write the journal {path}: {error.strerror}; make the folder writable"
+        ) from error
+    return aside
+
+
+def _from_here(path: Path) -> Path:
+    """As the user would name it: a screen has no room for a long path before the sentence."""
+    with suppress(OSError, ValueError):
+        return path.relative_to(Path.cwd())
+    return path
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

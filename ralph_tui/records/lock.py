@@ -32,15 +32,18 @@ class Owner:
     run: str = ""
     """Task and attempt."""
     run_id: str = ""
+    socket: str = ""
+    """Path of the command socket; empty when there is none."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """The owner written in a lock file; empty fields for anything unreadable."""
         try:
+            names = ("host", "started", "run", "run_id", "socket")
             raw = json.loads(path.read_text("utf-8", "replace"))
             return cls(
                 int(raw["pid"]),
-                *(one_line(str(raw[key])) for key in ("host", "started", "run", "run_id")),
+                *(one_line(str(raw.get(key, ""))) for key in names),
             )
         except (OSError, ValueError, KeyError, TypeError):
             return cls()
@@ -55,9 +58,9 @@ class Lock:
         self.descriptor = descriptor
         self.owner = owner
 
-    def rename(self, run: str) -> None:
-        """Write the run's name into the file, once it has one."""
-        self.owner = replace(self.owner, run=run)
+    def rename(self, run: str, address: str = "") -> None:
+        """Write the run's name, and its command socket's, into the file, once it has them."""
+        self.owner = replace(self.owner, run=run, socket=address)
         _write(self.descriptor, self.owner)
 
     def keep_name(self) -> None:

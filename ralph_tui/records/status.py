@@ -10,7 +10,7 @@ from ralph_tui.errors import JournalError
 from ralph_tui.records.lock import holder
 from ralph_tui.records.runs import RecordedRun
 
-STATUS_VERSION = 1
+STATUS_VERSION = 2
 
 
 def read_status(run: RecordedRun) -> dict[str, Any]:

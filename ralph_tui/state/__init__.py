@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Protocol
 
-from ralph_tui.events import Event
+from ralph_tui.events import Event, UnknownEvent
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.agent import AgentFold, AgentRow
 from ralph_tui.state.control import ControlFold, Mark, SignalPoint
@@ -17,6 +17,7 @@ from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
 from ralph_tui.state.log import LogFold, LogRow
 from ralph_tui.state.needs import NeedsFold
+from ralph_tui.state.oversight import Intervention, OversightFold
 from ralph_tui.state.run import Phase, RunFold
 from ralph_tui.state.timeline import CheckpointPoint, IterationSpan, TimelineFold
 
@@ -49,6 +50,7 @@ class RunState:
         self.gate = GateFold()
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
+        self.oversight = OversightFold()
         self._handlers: dict[str, list[Callable[[Any], None]]] = {}
         for fold in self.folds():
             for kind, handler in fold.handlers().items():
@@ -66,6 +68,7 @@ class RunState:
             self.gate,
             self.guidance,
             self.needs,
+            self.oversight,
         )
 
     def apply(self, event: Event) -> None:
@@ -74,6 +77,8 @@ class RunState:
         self.at = event.at
         for handler in self._handlers.get(event.kind, ()):
             handler(event)
+        if isinstance(event, UnknownEvent):
+            self.log.unknown(event)
 
     def apply_all(self, events: Iterable[Event]) -> "RunState":
         """Take many in; returns itself."""
@@ -87,6 +92,7 @@ __all__ = [
     "CheckpointPoint",
     "Fold",
     "Guidance",
+    "Intervention",
     "IterationSpan",
     "LogRow",
     "Mark",

@@ -72,6 +72,8 @@ class AgentFold:
         """The latest session claimed to be done."""
         self.report: AgentReported | None = None
         """The latest session's report."""
+        self.ended: SessionFinished | None = None
+        """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
 
     def handlers(self) -> dict[str, Callable[[Any], None]]:
@@ -79,6 +81,7 @@ class AgentFold:
         return {
             "session_started": self._session_started,
             "session_finished": self._session_finished,
+            "run_resumed": self._run_resumed,
             "agent_spoke": self._agent_spoke,
             "tool_started": self._tool_started,
             "tool_finished": self._tool_finished,
@@ -97,7 +100,7 @@ class AgentFold:
         self.rows.append(row)
 
     def _session_started(self, e: SessionStarted) -> None:
-        self.promised, self.report = False, None
+        self.promised, self.report, self.ended = False, None, None
         self._add(
             AgentRow(
                 e.seq, e.at, e.iteration, "session", f"iteration {e.iteration}: {e.agent} starts"
@@ -105,9 +108,8 @@ class AgentFold:
         )
 
     def _session_finished(self, e: SessionFinished) -> None:
-        for row in self._open.values():
-            row.running, row.ok, row.result = False, False, "no answer"
-        self._open.clear()
+        self.ended = e
+        self._close_rows()
         text = e.reason or ("session ended" if e.outcome == "success" else e.outcome)
         self._add(
             AgentRow(
@@ -120,6 +122,15 @@ class AgentFold:
                 duration_s=e.duration_s,
             )
         )
+
+    def _run_resumed(self, e: Any) -> None:
+        self._close_rows()
+
+    def _close_rows(self) -> None:
+        self.revision += 1
+        for row in self._open.values():
+            row.running, row.ok, row.result = False, False, "no answer"
+        self._open.clear()
 
     def _wait_started(self, e: WaitStarted) -> None:
         when = "until there is room"

@@ -24,6 +24,7 @@ class GateFold:
         return {
             "gate_started": self._gate_started,
             "gate_finished": self._gate_finished,
+            "run_resumed": self._run_resumed,
             "reading_taken": self._reading_taken,
             "prompt_prepared": self._prompt_prepared,
         }
@@ -31,6 +32,10 @@ class GateFold:
     def _gate_started(self, event: GateStarted) -> None:
         self.revision += 1
         self.running_since, self.command = event.at, event.command
+
+    def _run_resumed(self, event: Any) -> None:
+        self.revision += 1
+        self.running_since = None
 
     def _gate_finished(self, event: GateFinished) -> None:
         self.revision += 1

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 from ralph_tui.events import (
     AlarmCleared,
@@ -13,6 +14,7 @@ from ralph_tui.events import (
     JournalRestored,
     Noticed,
     PermissionsChanged,
+    QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
     RunCrashed,
@@ -20,14 +22,17 @@ from ralph_tui.events import (
     SessionFinished,
     StopRequested,
     ToolDenied,
+    UnknownEvent,
     WaitStarted,
 )
 from ralph_tui.events.base import Event
+from ralph_tui.state.overseer_rows import ROWS, Row, RowLevel
+from ralph_tui.text import clip, one_line
 from ralph_tui.words import day_and_clock
 
-RowLevel = Literal["log", "good", "warn", "critical", "owner"]
-
 GLYPHS: dict[RowLevel, str] = {"log": "●", "good": "✓", "warn": "▲", "critical": "◆", "owner": "▸"}
+RAW_LIMIT = 300
+"""Characters of the row of an event of a newer version; its detail has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,13 @@ class LogFold:
         self._iteration = 0
         self._best = 0.0
         self._denied: set[str] = set()
+        self._asked = ""
+        """The last question that has a row of its own."""
 
     def handlers(self) -> dict[str, Callable[[Any], None]]:
         """See `Fold`."""
         return {
+            **{kind: partial(self._worded, word) for kind, word in ROWS.items()},
             "iteration_started": self._iteration_started,
             "reading_taken": self._reading_taken,
             "gate_finished": self._gate_finished,
@@ -80,9 +88,7 @@ class LogFold:
             "wait_started": self._wait_started,
             "wait_ended": lambda e: self._add(e, "log", "GO ON", f"waited {e.waited_s:.0f} s"),
             "question_asked": self._question_asked,
-            "question_answered": lambda e: self._add(
-                e, "owner", "ANSWER", f"{e.answer}, by {e.by}"
-            ),
+            "question_answered": self._question_answered,
             "question_withdrawn": lambda e: self._add(e, "log", "CLOSED", e.reason),
             "interrupt_requested": lambda e: self._add(e, "owner", "INTERRUPT", f"by {e.by}"),
             "permissions_changed": self._permissions_changed,
@@ -95,6 +101,15 @@ class LogFold:
     def _add(self, event: Event, level: RowLevel, word: str, text: str, detail: str = "") -> None:
         self.revision += 1
         self.rows.append(LogRow(event.seq, event.at, self._iteration, level, word, text, detail))
+
+    def _worded(self, words: Callable[[Any], Row | None], event: Event) -> None:
+        row = words(event)
+        if row is not None:
+            self._add(event, *row)
+
+    def unknown(self, event: UnknownEvent) -> None:
+        """An event of a newer version: a raw row, for it may matter."""
+        self._add(event, "log", "NEWER", clip(one_line(event.words), RAW_LIMIT), event.words)
 
     def _iteration_started(self, event: Any) -> None:
         self._iteration = event.iteration
@@ -174,9 +189,18 @@ class LogFold:
         )
         self._add(event, "warn", word, f"waiting{until}; the iteration is not spent", event.reason)
 
+    def _question_answered(self, event: QuestionAnswered) -> None:
+        words = f"{event.answer.replace('_', ' ')}, by {event.by}"
+        if event.question_id == self._asked:
+            self._add(event, "owner", "ANSWER", words, event.text)
+
     def _question_asked(self, event: QuestionAsked) -> None:
+        if event.topic in ("redirect", "pause"):
+            return  # the intervention's own row tells of it, and of its answer
+        self._asked = event.question_id
         choices = "\n".join(f"{o.key}  {o.answer}: {o.verb}" for o in event.options)
-        self._add(event, "warn", "QUESTION", event.text, f"{choices}\ndefault: {event.default}")
+        default = event.default or "it waits"
+        self._add(event, "warn", "QUESTION", event.text, f"{choices}\ndefault: {default}")
 
     def _permissions_changed(self, event: PermissionsChanged) -> None:
         allow = f", allowed: {', '.join(event.allow)}" if event.allow else ""

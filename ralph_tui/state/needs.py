@@ -7,6 +7,7 @@ from ralph_tui.events import (
     PermissionsChanged,
     QuestionAnswered,
     QuestionAsked,
+    QuestionHeld,
     QuestionWithdrawn,
     RunStarted,
     ToolDenied,
@@ -26,6 +27,8 @@ class NeedsFold:
         """How often in a row this iteration has waited."""
         self.question: QuestionAsked | None = None
         """The question that is open; one at a time."""
+        self.answer: QuestionAnswered | None = None
+        """The answer that was given last."""
         self.mode = "edits"
         self.allow: tuple[str, ...] = ()
         self.denied: dict[str, int] = {}
@@ -39,10 +42,12 @@ class NeedsFold:
             "wait_started": self._wait_started,
             "wait_ended": self._wait_ended,
             "question_asked": self._question_asked,
-            "question_answered": self._question_closed,
+            "question_held": self._question_held,
+            "question_answered": self._question_answered,
             "question_withdrawn": self._question_closed,
             "permissions_changed": self._permissions_changed,
             "tool_denied": self._tool_denied,
+            "run_resumed": self._over,
             "run_finished": self._over,
             "run_crashed": self._over,
         }
@@ -72,6 +77,15 @@ class NeedsFold:
     def _question_asked(self, event: QuestionAsked) -> None:
         self.revision += 1
         self.question = event
+
+    def _question_held(self, event: QuestionHeld) -> None:
+        if self.question is not None and self.question.question_id == event.question_id:
+            self.revision += 1
+            self.question = self.question.model_copy(update={"deadline": None})
+
+    def _question_answered(self, event: QuestionAnswered) -> None:
+        self.answer = event
+        self._question_closed(event)
 
     def _question_closed(self, event: QuestionAnswered | QuestionWithdrawn) -> None:
         self.revision += 1

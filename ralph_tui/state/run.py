@@ -5,13 +5,16 @@ from datetime import datetime
 from typing import Any, Literal
 
 from ralph_tui.events import (
+    AbortRequested,
     GateFinished,
     IterationFinished,
     IterationStarted,
+    LimitsChanged,
     PermissionsChanged,
     ReadingTaken,
     RunCrashed,
     RunFinished,
+    RunResumed,
     RunStarted,
     SessionDescribed,
     SessionFinished,
@@ -24,6 +27,7 @@ from ralph_tui.events import (
 from ralph_tui.events.base import Event
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import Source
+from ralph_tui.state.spending import Spending
 
 Phase = Literal[
     "starting",  # nothing measured yet
@@ -48,10 +52,11 @@ LIFE_SIGNS = (
 )
 
 
-class RunFold:
+class RunFold(Spending):
     """What the header and `status` say."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.revision = 0
         self.started: RunStarted | None = None
         self.finished: RunFinished | None = None
@@ -59,12 +64,18 @@ class RunFold:
         self.phase: Phase = "starting"
         self.iteration = 0
         self.max_iterations = 0
+        self.budget_usd: float | None = None
+        self.budget_tokens: int | None = None
+        self.spared = 0
+        """The last iteration that was interrupted and is not spent."""
         self.step = 0
         self.step_name = ""
         self.pause_requested = False
         self.paused = False
         self.stopping: StopMode | None = None
         self.aborting = False
+        self.roll_back_to: int | None = None
+        """The snapshot that an abort leads back to."""
         # how far
         self.baseline: float | None = None
         self.completion: float | None = None
@@ -90,46 +101,6 @@ class RunFold:
         self.session_running = False
         self.takes_guidance = False
         self.denied = 0
-        # cost
-        self._cost_before = 0.0
-        self._tokens_before = 0
-        self._cost_at_start = 0.0
-        self._tokens_at_start = 0
-        self.iteration_tool_calls = 0
-        self.iteration_tool_errors = 0
-        self.session_cost = 0.0
-        self.session_tokens = 0
-        self.cost_known = False
-        self.cost_estimated = False
-        self.context_tokens: int | None = None
-        self.context_window: int | None = None
-
-    @property
-    def cost_usd(self) -> float:
-        """Dollars so far, the running session included."""
-        return self._cost_before + self.session_cost
-
-    @property
-    def tokens(self) -> int:
-        """Tokens so far, the running session included."""
-        return self._tokens_before + self.session_tokens
-
-    @property
-    def iteration_cost_usd(self) -> float:
-        """Dollars of this iteration so far."""
-        return self.cost_usd - self._cost_at_start
-
-    @property
-    def iteration_tokens(self) -> int:
-        """Tokens of this iteration so far."""
-        return self.tokens - self._tokens_at_start
-
-    @property
-    def context_percent(self) -> float | None:
-        """How full the context window is, 0-100; None while unknown."""
-        if not self.context_window or self.context_tokens is None:
-            return None
-        return 100 * self.context_tokens / self.context_window
 
     @property
     def live(self) -> bool:
@@ -141,11 +112,13 @@ class RunFold:
         return {
             **dict.fromkeys(LIFE_SIGNS, self._alive),
             "run_started": self._run_started,
+            "run_resumed": self._run_resumed,
             "iteration_started": self._iteration_started,
             "step_entered": self._step_entered,
             "iteration_finished": self._iteration_finished,
             "pause_requested": self._pause_requested,
             "paused": self._paused,
+            "limits_changed": self._limits_changed,
             "unpaused": self._unpaused,
             "stop_requested": self._stop_requested,
             "abort_requested": self._abort_requested,
@@ -170,18 +143,35 @@ class RunFold:
         self.started = event
         self.started_at = event.at
         self.max_iterations = event.max_iterations
+        self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
         self.model = event.model
         self.permission_mode = event.permissions
+
+    def _run_resumed(self, event: RunResumed) -> None:
+        """Whatever was going on is not any more; what it has cost stays."""
+        self.revision += 1
+        self.finished = self.crash = self.ended_at = self.stopping = self.roll_back_to = None
+        self.aborting = self.pause_requested = self.paused = False
+        if self.started is not None:
+            fresh = {"pid": event.pid, "host": event.host, "mode": event.mode}
+            self.started = self.started.model_copy(update=fresh)
+        self.session_running = self.takes_guidance = False
+        self.close_session()
+        self.phase = "starting"
 
     def _iteration_started(self, event: IterationStarted) -> None:
         self.revision += 1
         self.iteration = event.iteration
         self.max_iterations = event.max_iterations
         self.iteration_started_at = event.at
-        self._cost_at_start, self._tokens_at_start = self.cost_usd, self.tokens
-        self.iteration_tool_calls = self.iteration_tool_errors = 0
+        self.begin_iteration()
         self.phase = "thinking"
-        self.context_tokens = None
+
+    def _limits_changed(self, event: LimitsChanged) -> None:
+        self.revision += 1
+        self.max_iterations = event.max_iterations
+        self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
+        self.spared = event.spared or self.spared
 
     def _step_entered(self, event: StepEntered) -> None:
         self.revision += 1
@@ -212,9 +202,9 @@ class RunFold:
         self.revision += 1
         self.stopping = event.mode
 
-    def _abort_requested(self, event: Event) -> None:
+    def _abort_requested(self, event: AbortRequested) -> None:
         self.revision += 1
-        self.aborting = True
+        self.aborting, self.roll_back_to = True, event.roll_back_to
 
     def _reading_taken(self, event: ReadingTaken) -> None:
         self.revision += 1
@@ -262,16 +252,7 @@ class RunFold:
     def _session_finished(self, event: SessionFinished) -> None:
         self.revision += 1
         self.session_running = self.takes_guidance = False
-        if event.cost_usd is not None:
-            self.session_cost, self.cost_known = event.cost_usd, True
-        elif self.cost_known and not self.session_cost:
-            # It has cost something, and nobody tells how much: the sum is a lower bound.
-            self.cost_estimated = True
-        self._cost_before += self.session_cost
-        self._tokens_before += max(event.tokens, self.session_tokens)
-        self.session_cost, self.session_tokens = 0.0, 0
-        self.iteration_tool_calls += event.tool_calls
-        self.iteration_tool_errors += event.tool_errors
+        self.settle(event)
         self.phase = "thinking"
 
     def _permissions_changed(self, event: PermissionsChanged) -> None:
@@ -294,14 +275,7 @@ class RunFold:
 
     def _usage_reported(self, event: UsageReported) -> None:
         self.revision += 1
-        self.session_tokens = max(self.session_tokens, event.tokens)
-        if event.cost_usd is not None:
-            self.session_cost, self.cost_known = event.cost_usd, True
-            self.cost_estimated = event.cost_estimated
-        if event.context_tokens is not None:
-            self.context_tokens = event.context_tokens
-        if event.context_window is not None:
-            self.context_window = event.context_window
+        self.report(event)
 
     def _run_finished(self, event: RunFinished) -> None:
         self.revision += 1

@@ -5,7 +5,7 @@ from typing import Any
 
 from ralph_tui.state import RunState
 
-STATUS_VERSION = 1
+STATUS_VERSION = 2
 
 
 def summarize(state: RunState) -> dict[str, Any]:
@@ -43,15 +43,18 @@ def summarize(state: RunState) -> dict[str, Any]:
         "total": run.total,
         "best": run.best,
         "best_iteration": run.best_iteration,
+        "best_snapshot": _best_snapshot(state),
         "output": signal.output if signal else None,
         "band": signal.band if signal else None,
         "alarms": sorted(control.alarms),
+        "health": state.oversight.status,
+        "intervention": _intervention(state),
         "tokens": run.tokens,
         "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
         "context_percent": run.context_percent,
         "waiting": _waiting(state),
-        "question": state.needs.question.text if state.needs.question else None,
+        "question": _question(state),
         "denied": sum(state.needs.denied.values()),
         "guidance_queued": len(state.guidance.queued),
         "started": _iso(run.started_at),
@@ -64,11 +67,41 @@ def summarize(state: RunState) -> dict[str, Any]:
     }
 
 
+def _intervention(state: RunState) -> dict[str, Any] | None:
+    """The last one beyond a warning, and what came of it."""
+    acted = [made for made in state.oversight.interventions if made.level not in ("LOG", "WARN")]
+    if not acted:
+        return None
+    made = acted[-1]
+    effect = made.effect.points if made.effect else None
+    return {
+        "iteration": made.iteration,
+        "level": made.level,
+        "about": made.about,
+        "decision": made.decision,
+        "points": effect,
+    }
+
+
 def _waiting(state: RunState) -> dict[str, Any] | None:
     wait = state.needs.wait
     if wait is None:
         return None
     return {"cause": wait.cause, "until": _iso(wait.until), "reason": wait.reason}
+
+
+def _question(state: RunState) -> dict[str, Any] | None:
+    """All that is needed to decide it."""
+    question = state.needs.question
+    if question is None:
+        return None
+    return question.model_dump(mode="json", exclude={"seq", "at", "kind"})
+
+
+def _best_snapshot(state: RunState) -> int | None:
+    """What to roll back to; None while nothing was measured and held."""
+    best = state.timeline.best
+    return best.boundary.number if best and best.boundary else None
 
 
 def _iso(moment: datetime | None) -> str | None:

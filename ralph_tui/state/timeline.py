@@ -10,10 +10,12 @@ from ralph_tui.events import (
     CheckpointCaptured,
     FilesChanged,
     GateFinished,
+    InterventionMade,
     IterationFinished,
     IterationStarted,
     ReadingTaken,
     SnapshotTaken,
+    WorktreeRestored,
 )
 from ralph_tui.events.workspace import Trigger
 
@@ -43,6 +45,11 @@ class IterationSpan:
     ended_at: datetime | None = None
     checkpoints: list[CheckpointPoint] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
+    interventions: list[InterventionMade] = field(default_factory=list)
+    """Those that asked somebody, or ended the run."""
+    rollbacks: list[WorktreeRestored] = field(default_factory=list)
+    boundary: SnapshotTaken | None = None
+    """What the iteration left behind."""
     completion: float | None = None
     previous: float | None = None
     """Completion before it."""
@@ -67,6 +74,11 @@ class TimelineFold:
         """The span that is open, or the last one."""
         return self.spans[-1] if self.spans else None
 
+    @property
+    def best(self) -> IterationSpan | None:
+        """The iteration with the best reading; the baseline before any was better."""
+        return next((s for s in reversed(self.spans) if s.number == self.best_iteration), None)
+
     def handlers(self) -> dict[str, Callable[[Any], None]]:
         """See `Fold`."""
         return {
@@ -78,6 +90,8 @@ class TimelineFold:
             "reading_taken": self._reading_taken,
             "files_changed": self._files_changed,
             "alarm_raised": self._alarm_raised,
+            "intervention_made": self._intervention_made,
+            "worktree_restored": self._worktree_restored,
             "iteration_finished": self._iteration_finished,
         }
 
@@ -113,6 +127,8 @@ class TimelineFold:
                     event.error,
                 )
             )
+            if event.trigger == "end" or self.spans[-1].boundary is None:
+                self.spans[-1].boundary = self.snapshots.get(event.snapshot or 0)
 
     def _gate_finished(self, event: GateFinished) -> None:
         self.revision += 1
@@ -136,6 +152,16 @@ class TimelineFold:
         self.revision += 1
         if self.spans:
             self.spans[-1].alarms.append(event.alarm)
+
+    def _intervention_made(self, event: InterventionMade) -> None:
+        if self.spans and event.level not in ("LOG", "WARN"):
+            self.revision += 1
+            self.spans[-1].interventions.append(event)
+
+    def _worktree_restored(self, event: WorktreeRestored) -> None:
+        self.revision += 1
+        if self.spans:
+            self.spans[-1].rollbacks.append(event)
 
     def _iteration_finished(self, event: IterationFinished) -> None:
         self.revision += 1

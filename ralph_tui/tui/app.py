@@ -4,7 +4,7 @@ Rule: it knows the source and the screen; it decides nothing about the run, nor 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic as real_monotonic
 from typing import ClassVar
 
@@ -12,7 +12,8 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from ralph_tui.text import one_line
+from ralph_tui.state import RunState
+from ralph_tui.text import clip, one_line
 from ralph_tui.tui.cockpit import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.source import Source
@@ -24,10 +25,42 @@ NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
 """Puts the terminal's title away and sets another."""
 NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
 """Brings the title back; where the terminal cannot, it is at least no longer a call."""
+CALL_CELLS = 160
+"""Of the text of a desktop notification."""
 
 
-class CockpitApp(App[int], inherit_bindings=False):
-    """Shows one run, live or recorded; the caller decides the exit code."""
+def call_text(state: RunState) -> str:
+    """What the owner is called for."""
+    run, question = state.run, state.needs.question
+    if run.crash is not None:
+        return "the run has crashed"
+    if run.finished is not None:
+        return f"{run.finished.outcome.replace('_', ' ')}: {run.finished.reason}"
+    return question.text if question is not None else "the run needs you"
+
+
+def desktop_call(text: str, environ: Mapping[str, str]) -> str:
+    """The sequence that notifies the desktop, in the dialect of this terminal.
+
+    A terminal that knows none ignores it; one that knows both would notify twice. tmux hands it on
+    where ``allow-passthrough`` is on.
+    """
+    text = clip(one_line(text), CALL_CELLS)
+    term = environ.get("TERM", "")
+    if "VTE_VERSION" in environ or term.startswith(("foot", "rxvt")):
+        sequence = f"\x1b]777;notify;ralph-tui needs you;{text}\x07"
+    else:
+        sequence = f"\x1b]9;ralph-tui needs you: {text}\x07"
+    if environ.get("TMUX"):
+        sequence = "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    return sequence
+
+
+class CockpitApp(App[str], inherit_bindings=False):
+    """Shows one run, live or recorded; the caller decides the exit code.
+
+    It returns ``screen`` when its owner wanted to leave only that.
+    """
 
     CSS_PATH = "ralph.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -59,6 +92,8 @@ class CockpitApp(App[int], inherit_bindings=False):
             self.register_theme(known)
         self.theme = TERMINAL.name if colourless else named(theme, self.available_themes)
         self._screen: CockpitScreen | None = None
+        self._was_live = False
+        self._called_at_end = False
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What panes draw with, also in themes that know nothing of it."""
@@ -92,11 +127,27 @@ class CockpitApp(App[int], inherit_bindings=False):
         return f"theme: {self.theme}"
 
     def call_owner(self, *, needed: bool) -> None:
-        """Ring once and say so in the terminal's title; or give the title back."""
+        """Ring once, say so in the terminal's title and on the desktop; or give the title back."""
         if needed:
             self.bell()
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(NEEDED if needed else NEEDED_NO_MORE)
+        if self._driver is None or self.is_headless:
+            return
+        if needed and self._screen is not None:
+            self._driver.write(NEEDED + desktop_call(call_text(self._screen.state), os.environ))
+        else:
+            self._driver.write(NEEDED_NO_MORE)
+
+    def follow_end(self, state: RunState) -> None:
+        """Call the owner once, when a run ends before his eyes."""
+        if self._was_live and not state.run.live and self.source.live:
+            self._called_at_end = True
+            self.call_owner(needed=True)
+        self._was_live = state.run.live
+
+    def end_call(self) -> None:
+        """The screen is gone, and with it the reason to call."""
+        if self._called_at_end:
+            self.call_owner(needed=False)
 
     def action_interrupt(self) -> None:
         """ctrl+c."""
@@ -106,15 +157,15 @@ class CockpitApp(App[int], inherit_bindings=False):
     def action_leave(self) -> None:
         """ctrl+q."""
         if self._screen is not None:
-            self._screen.do_leave()
+            self._screen.dialogs.ask_to_leave(self._screen.state)
 
     async def action_quit(self) -> None:
         """Textual's own way out leads through the same dialog."""
         self.action_leave()
 
     def on_hangup(self, by: str = "signal") -> None:
-        """For the caller's handlers of HUP and TERM: stop the run, then leave within 8 seconds."""
-        if self._screen is None or not self.source.live:
+        """For the caller's signals: stop a run of this process, then leave within 8 seconds."""
+        if self._screen is None or not self.source.live or self.source.elsewhere:
             self.exit()
         else:
             self._screen.dialogs.stop_now(by)

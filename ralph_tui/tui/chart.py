@@ -247,7 +247,7 @@ def _axis(
     """Iteration numbers, and the glyphs of what happened there, on one row or two."""
     glyphs: dict[int, list[tuple[str, str]]] = {}
     for mark in marks:
-        style = "warn" if mark.glyph == "▲" else "bad"
+        style = {"▲": "warn", "↶": "owner"}.get(mark.glyph, "bad")
         held = glyphs.setdefault(mark.iteration, [])
         if (mark.glyph, style) not in held:
             held.append((mark.glyph, style))

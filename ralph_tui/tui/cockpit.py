@@ -19,6 +19,7 @@ from ralph_tui.tui.asking import Asking
 from ralph_tui.tui.dialogs import Dialogs
 from ralph_tui.tui.footer import Banner, Footer, Note, Scrubber
 from ralph_tui.tui.ink import InkScreen
+from ralph_tui.tui.looking import Looking
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
@@ -29,12 +30,23 @@ from ralph_tui.tui.panes.pane import Pane, Tab
 from ralph_tui.tui.panes.prompt import PromptPane
 from ralph_tui.tui.panes.signal_chart import SignalChart
 from ralph_tui.tui.panes.timeline import Timeline
-from ralph_tui.tui.source import PLAYING, Source
+from ralph_tui.tui.player import PLAYING
+from ralph_tui.tui.source import Source
 
 if TYPE_CHECKING:
     from ralph_tui.tui.app import CockpitApp
 
 HZ = 15
+SENT: dict[str, commands.Command] = {
+    "checkpoint": commands.Checkpoint(),
+    "interrupt": commands.Interrupt(),
+    "retry": commands.RetryNow(),
+    "grant": commands.Extend(iterations=1),
+    "take_back": commands.Extend(iterations=-1),
+}
+"""Keys that ask nothing."""
+ASKED = ("guide", "abort", "palette", "help", "leave")
+"""Keys that open the dialog of their name."""
 
 
 class CockpitScreen(InkScreen):
@@ -61,12 +73,13 @@ class CockpitScreen(InkScreen):
         self.zoomed: str | None = None
         self.recent: list[str] = []
         """Panes by when they were looked at, the latest first."""
+        self.timeline = Timeline(live=source.live)
         self.panes: dict[str, Pane] = {
             pane.key: pane
             for pane in (
                 SignalChart(),
                 EventLog(),
-                Timeline(),
+                self.timeline,
                 FilesPane(),
                 LearningsPane(),
                 AgentPane(),
@@ -76,8 +89,10 @@ class CockpitScreen(InkScreen):
         }
         self.header, self.verdict, self.status = Header(), VerdictLine(), OneLine()
         self.footer, self.banner = Footer(source, self.cockpit.monotonic), Banner()
+        self.note = Note(source.note)
         self.dialogs = Dialogs(self.cockpit, source, self.footer.say)
-        self.asking = Asking(self.cockpit, source, self.footer.say)
+        self.asking = Asking(self.cockpit, source, self.footer.say, self.dialogs.keep)
+        self.looking = Looking(self.cockpit, source, self.timeline, self.footer.say)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for action in ACTIONS:
             if offered(action, live=source.live):
@@ -93,7 +108,7 @@ class CockpitScreen(InkScreen):
         yield self.status
         yield self.header
         yield self.verdict
-        yield Note(self.source.note)
+        yield self.note
         with Container(id="body"):
             yield from self.panes.values()
         yield self.banner
@@ -112,6 +127,7 @@ class CockpitScreen(InkScreen):
     def on_unmount(self) -> None:
         """The screen is gone."""
         self.asking.end()
+        self.cockpit.end_call()
         self.source.stop()
 
     def tick(self) -> None:
@@ -120,22 +136,29 @@ class CockpitScreen(InkScreen):
         player, clock = self.source.player, self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
-        stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved)
+        told = (self.source.note, self.source.lost)
+        stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved, told)
         if stamp != self._stamp:
             self._stamp = stamp
             self._sync()
         else:
             self.footer.sync(self.state)
         self.asking.follow(self.state, self.source.clock(self.state))
+        while self.source.refused:
+            self.dialogs.refused(*self.source.refused.popleft())
         if self.dialogs.may_go(self.state):
             self.app.exit()
+        else:
+            self.cockpit.follow_end(self.state)
 
     def _sync(self) -> None:
         state, clock = self.state, self.source.clock(self.state)
         for head in (self.header, self.verdict, self.status):
-            head.sync(state, clock)
+            head.sync(state, clock, lost=self.source.lost)
+        self.note.say(self.source.note)
         for pane in self.panes.values():
             pane.sync(state, clock)
+        self.looking.follow(state, clock)
         self.banner.sync(state, clock)
         self.footer.sync(state)
         if self.scrubber is not None:
@@ -168,8 +191,8 @@ class CockpitScreen(InkScreen):
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
             tabs = tuple(
-                Tab(self.panes[other].digit, self.panes[other].heading, other == name)
-                for other in group
+                Tab(sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
+                for sharer in map(self.panes.__getitem__, group)
             )
             pane.take_place(tabs, zoomed=self.zoomed == name)
             pane.display = name in visible
@@ -227,6 +250,10 @@ class CockpitScreen(InkScreen):
             self.footer.say(f"{action.shown_key} {action.verb}: {refused}")
         elif name in PLAYING:
             self._move(name)
+        elif name in SENT:
+            self.source.send(SENT[name])
+        elif name in ASKED:
+            getattr(self.dialogs, name)(self.state)
         else:
             getattr(self, f"do_{name}")()
 
@@ -235,36 +262,18 @@ class CockpitScreen(InkScreen):
         waiting = self.state.run.paused or self.state.run.pause_requested
         self.source.send(commands.Unpause() if waiting else commands.Pause())
 
-    def do_checkpoint(self) -> None:
-        """Take a checkpoint now."""
-        self.source.send(commands.Checkpoint())
-
-    def do_interrupt(self) -> None:
-        """End the agent's turn."""
-        self.source.send(commands.Interrupt())
-
-    def do_retry(self) -> None:
-        """Wait no longer for a limit."""
-        self.source.send(commands.RetryNow())
-
     def do_decide(self) -> None:
         """The question that is open."""
         self.asking.reopen(self.state, self.source.clock(self.state))
 
-    def do_palette(self) -> None:
-        """All commands, to search."""
-        # Not before it is needed: the first paint does not wait for it.
-        from ralph_tui.tui.palette import Palette  # noqa: PLC0415
+    def do_restore(self) -> None:
+        """The files as they were at the selected point."""
+        if not self.looking.restore(self.state):
+            self.action_pane("timeline")
 
-        self.app.push_screen(Palette())
-
-    def do_guide(self) -> None:
-        """Ask for words."""
-        self.dialogs.guide(into_session=self.state.run.takes_guidance)
-
-    def do_abort(self) -> None:
-        """Give the run up."""
-        self.dialogs.abort()
+    def on_timeline_wanted(self) -> None:
+        """Show what changed there."""
+        self.looking.changes(self.state)
 
     def do_zoom(self) -> None:
         """The pane looked at last alone, or all again."""
@@ -285,14 +294,6 @@ class CockpitScreen(InkScreen):
     def do_theme(self) -> None:
         """The next theme."""
         self.footer.say(self.cockpit.next_theme())
-
-    def do_help(self) -> None:
-        """Keys, lines, glyphs."""
-        self.dialogs.help()
-
-    def do_leave(self) -> None:
-        """Leave; a live run asks how."""
-        self.dialogs.leave(self.state)
 
     def on_pane_opened(self, message: Pane.Opened) -> None:
         """Show an entry's evidence."""

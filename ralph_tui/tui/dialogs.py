@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 from ralph_tui import commands
 from ralph_tui.state import RunState
 from ralph_tui.text import plain
+from ralph_tui.tui.files import preview
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.give_up import GiveUp, Way
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving
+from ralph_tui.tui.panes.stops import newest
 from ralph_tui.tui.source import Source
+from ralph_tui.tui.words import percent
 
 if TYPE_CHECKING:
     from ralph_tui.tui.app import CockpitApp
@@ -41,11 +45,12 @@ class Dialogs:
     def _clock(self) -> Callable[[], float]:
         return self._app.monotonic
 
-    def guide(self, *, into_session: bool) -> None:
+    def guide(self, state: RunState) -> None:
         """Ask for words to the agent."""
         # Textual's editor takes long to import, and the first paint does not wait for it.
         from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
 
+        into_session = state.run.takes_guidance
         dialog = Guide(self._draft, into_session=into_session, clock=self._clock)
         self._app.push_screen(dialog, self._guided)
 
@@ -59,14 +64,29 @@ class Dialogs:
         if send and text.strip():
             self._source.send(commands.Guide(text=text))
 
-    def abort(self) -> None:
-        """Give the run up, after one question."""
-        detail = "The agent is stopped; the work stays as it is."
-        self._app.push_screen(Confirm("Give this run up?", detail, self._clock), self._aborted)
+    def keep(self, text: str) -> None:
+        """Words that were written elsewhere and not sent: they wait as a draft of guidance."""
+        if text not in self._draft:
+            self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()
 
-    def _aborted(self, yes: bool | None) -> None:  # noqa: FBT001 - a dialog's answer
-        if yes:
-            self._source.send(commands.Abort())
+    def abort(self, state: RunState) -> None:
+        """Give the run up, after one question: with the work as it is, or at its best."""
+        best, snapshot, where, look = state.timeline.best, None, "", None
+        if best is not None and best.boundary is not None and best.completion is not None:
+            snapshot = best.boundary.number
+            point = f"iteration {best.number}" if best.number else "the start"
+            where = f"{point}, {percent(best.completion)}"
+            present = newest(state)
+            if self._source.files is not None and present is not None:
+                files, tree = self._source.files, best.boundary.tree
+                look = preview(files, present.tree, tree, named=0)
+
+        def answered(way: Way | None) -> None:
+            if way in ("keep", "roll_back"):
+                back = snapshot if way == "roll_back" else None
+                self._source.send(commands.Abort(roll_back_to=back))
+
+        self._app.push_screen(GiveUp(where, self._clock, look), answered)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change what the agent may do from its next session on; everything only after asking."""
@@ -83,9 +103,16 @@ class Dialogs:
             self._source.send(wish)
             self._say("permissions: from the agent's next session on")
 
-    def help(self) -> None:
+    def help(self, state: RunState) -> None:
         """Keys, lines, glyphs."""
         self._app.push_screen(Help(live=self._source.live, clock=self._clock))
+
+    def palette(self, state: RunState) -> None:
+        """All commands, to search."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.palette import Palette  # noqa: PLC0415
+
+        self._app.push_screen(Palette())
 
     def detail(self, title: str, body: str) -> None:
         """The evidence of one entry."""
@@ -94,23 +121,37 @@ class Dialogs:
     # leaving ----------------------------------------------------------------------------------
 
     def leave(self, state: RunState) -> None:
-        """Leave; a live run asks how."""
-        if not self._source.live or state.run.finished or state.run.crash:
+        """q: leave; a live run of this process asks how."""
+        if self._source.elsewhere:
+            self._app.exit()
+        else:
+            self.ask_to_leave(state)
+
+    def ask_to_leave(self, state: RunState) -> None:
+        """ctrl+q: as q, but it asks also where leaving stops nothing."""
+        run = state.run
+        if not self._source.live or self._source.lost or run.finished or run.crash:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
-            self._app.push_screen(Leave(self._clock), self._left)
+            dialog = Leave(self._clock, elsewhere=self._source.elsewhere)
+            self._app.push_screen(dialog, self._left)
 
     def interrupt(self, state: RunState) -> None:
-        """ctrl+c: the same dialog; a second one soon after it stops now."""
+        """ctrl+c: the same dialog; a second one soon after it stops now, or leaves an attached run.
+
+        What was only looked at from here is never stopped by a reflex.
+        """
         now = self._clock()
         again, self._interrupted = now - self._interrupted <= TWICE_S, now
         if again and isinstance(self._app.screen, Leave):
-            self._app.screen.dismiss("now")
+            self._app.screen.dismiss("screen" if self._source.elsewhere else "now")
         else:
-            self.leave(state)
+            self.ask_to_leave(state)
 
     def _left(self, way: Leaving | None) -> None:
-        if way == "now":
+        if way == "screen":
+            self._app.exit("screen")
+        elif way == "now":
             self.stop_now("you")
         elif way == "after_iteration":
             self._source.send(commands.Stop(mode="after_iteration"))
@@ -127,3 +168,11 @@ class Dialogs:
             return False
         over = state.run.finished is not None or state.run.crash is not None
         return over or self._clock() - self._leaving > LEAVE_S
+
+    # what was not obeyed ----------------------------------------------------------------------
+
+    def refused(self, command: commands.Command, reason: str) -> None:
+        """Say why; a stop that was not obeyed is no way out."""
+        if isinstance(command, commands.Stop):
+            self._leaving = None
+        self._say(reason)

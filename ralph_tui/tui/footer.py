@@ -10,7 +10,8 @@ from ralph_tui.actions import ACTIONS, Action, offered
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.ink import Ink
-from ralph_tui.tui.source import Player, Source
+from ralph_tui.tui.player import Player
+from ralph_tui.tui.source import Source
 from ralph_tui.tui.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.words import OUTCOMES, cost, elapsed, percent, tokens
 from ralph_tui.words import clock, count, duration
@@ -158,6 +159,13 @@ class Note(Ink):
     def __init__(self, text: str) -> None:
         super().__init__(id="note", classes="-shown" if text else "")
         self._text = flat(text)
+
+    def say(self, text: str) -> None:
+        """Another sentence, or none."""
+        if flat(text) != self._text:
+            self._text = flat(text)
+            self.set_class(bool(text), "-shown")
+            self.repaint()
 
     def line(self, y: int, width: int) -> Line:
         """See `Ink`."""

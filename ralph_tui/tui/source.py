@@ -13,9 +13,11 @@ from time import monotonic
 from typing import Protocol
 
 from ralph_tui.commands import Command
-from ralph_tui.events import Event
+from ralph_tui.events import Event, InterventionMade
 from ralph_tui.state import RunState
+from ralph_tui.tui.files import Files
 from ralph_tui.tui.keyframes import copied
+from ralph_tui.tui.player import Player
 
 POLL_S = 0.03
 """Seconds a poll may fold before the screen is drawn again."""
@@ -28,49 +30,26 @@ FRAME = 8192
 SPEEDS = (1, 2, 4, 8, 16, 32, 64, 0)
 """Replay speeds; 0 is instant: as fast as the screen can follow."""
 FIRST_SPEED = 8
-
-
-class Player(Protocol):
-    """What a scrubber may do with a recorded run."""
-
-    position: int
-    """How many events are applied, or are about to be."""
-    length: int
-    playing: bool
-    speed: int
-
-    @property
-    def marks(self) -> Sequence[tuple[int, str]]:
-        """Positions right after an alarm, with its severity."""
-        ...
-
-    def toggle(self) -> None:
-        """Play or hold; at the end, play from the start."""
-        ...
-
-    def seek(self, position: int) -> None:
-        """Go there at the next poll, and hold."""
-        ...
-
-    def step_iteration(self, direction: int) -> None:
-        """Go to where the next (1) or this or the last (-1) iteration starts."""
-        ...
-
-    def step_mark(self, direction: int) -> None:
-        """Go to the next (1) or the last (-1) alarm."""
-        ...
-
-    def change_speed(self, direction: int) -> None:
-        """Double (1) or halve (-1)."""
-        ...
+ACTING = ("REDIRECT", "PAUSE", "ABORT")
+"""Levels of an intervention that stop the run, and a replay's way to the next mark."""
 
 
 class Source(Protocol):
     """Fills a `RunState`, and takes commands where there is somebody to obey them."""
 
     live: bool
+    elsewhere: bool
+    """Another process has the run: to leave this screen never stops it."""
+    name: str
+    """How the commands of this screen are signed."""
+    lost: bool
+    """That process is gone, and no end was recorded."""
+    refused: deque[tuple[Command, str]]
+    """Commands that were not obeyed, each with the reason; whoever shows them takes them out."""
     folder: Path | None
     """The attempt's folder; None when there are no files to look at."""
+    files: Files | None
+    """What changed between two snapshots; None while nobody can tell."""
     note: str
     """One sentence about the record itself, such as where it breaks off; mostly empty."""
     player: Player | None
@@ -105,7 +84,11 @@ class Live:
     """A run of this process: its engine's thread fills the deque, the UI thread empties it."""
 
     live = True
+    elsewhere = False
+    name = "you"
+    lost = False
     player: Player | None = None
+    files: Files | None = None
 
     def __init__(
         self,
@@ -117,6 +100,7 @@ class Live:
     ) -> None:
         self.folder = folder
         self.note = ""
+        self.refused: deque[tuple[Command, str]] = deque()
         self._inbox = inbox
         self._send = send
         self._wall_clock = wall_clock
@@ -147,21 +131,32 @@ class Replay:
     """A recorded run; opens at its end, holding."""
 
     live = False
+    elsewhere = False
+    name = "you"
+    lost = False
     player: Player | None
 
     def __init__(
-        self, events: Sequence[Event], folder: Path | None = None, *, note: str = ""
+        self,
+        events: Sequence[Event],
+        folder: Path | None = None,
+        *,
+        note: str = "",
+        files: Files | None = None,
     ) -> None:
         self.folder = folder
+        self.files = files
         self.note = note
+        self.refused: deque[tuple[Command, str]] = deque()
         self.player = self
         self.length = self.position = len(events)
         self.playing = False
         self.speed = FIRST_SPEED
         self.marks: list[tuple[int, str]] = [
-            (index + 1, getattr(event, "severity", "warning"))
+            (index + 1, getattr(event, "severity", "critical"))
             for index, event in enumerate(events)
             if event.kind == "alarm_raised"
+            or (isinstance(event, InterventionMade) and event.level in ACTING)
         ]
         self._events = events
         self._applied = 0
@@ -267,19 +262,3 @@ class Replay:
         """See `Player`."""
         index = SPEEDS.index(self.speed) + direction
         self.speed = SPEEDS[min(len(SPEEDS) - 1, max(0, index))]
-
-
-PLAYING: dict[str, Callable[[Player], None]] = {
-    "play": lambda player: player.toggle(),
-    "back": lambda player: player.seek(player.position - 1),
-    "forward": lambda player: player.seek(player.position + 1),
-    "back_iteration": lambda player: player.step_iteration(-1),
-    "forward_iteration": lambda player: player.step_iteration(1),
-    "slower": lambda player: player.change_speed(-1),
-    "faster": lambda player: player.change_speed(1),
-    "start": lambda player: player.seek(1),
-    "end": lambda player: player.seek(player.length),
-    "next_mark": lambda player: player.step_mark(1),
-    "previous_mark": lambda player: player.step_mark(-1),
-}
-"""What the keys of a replay do to its player."""

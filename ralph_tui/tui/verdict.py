@@ -1,6 +1,6 @@
 """The run in one sentence: does it need me, and is it getting anywhere. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ralph_tui.state import RunState
@@ -9,6 +9,8 @@ from ralph_tui.tui.spans import flat
 from ralph_tui.tui.words import OUTCOMES, WAITS, countdown, percent, since
 from ralph_tui.words import count, day_and_clock
 
+TOPICS = {"redirect": "REDIRECT · ", "pause": "PAUSE · ", "criterion": "is it done? "}
+"""What is to be decided, in short."""
 ROOM_CELLS = 300
 """Of a question that is told in passing."""
 QUIET_S = 120
@@ -23,12 +25,20 @@ class Verdict:
     style: str
     word: str
     text: str
+    calm: bool = False
+    """Nothing is wrong, and nobody is needed."""
 
 
-def verdict(state: RunState, now: datetime) -> Verdict:
-    """What the owner should know first."""
+LOST = Verdict(
+    "◇", "bad", "DISCONNECTED", "disconnected: its process is gone; ralph-tui resume goes on"
+)
+
+
+def verdict(state: RunState, now: datetime, *, lost: bool = False) -> Verdict:
+    """What the owner should know first; `lost`: the run's process is gone, without an end."""
     return (
         _end(state)
+        or (LOST if lost else None)
         or _question(state, now)
         or _wish(state)
         or _wait(state, now)
@@ -53,9 +63,10 @@ def _question(state: RunState, now: datetime) -> Verdict | None:
     if question is None or state.run.aborting or state.run.stopping == "now":
         return None
     left = countdown(question.deadline, now)
-    default = f", else {flat(question.default)} in {left}" if left else ""
+    default = f", else {flat(question.default, 40).replace('_', ' ')} in {left}" if left else ""
+    topic = TOPICS.get(question.topic, "")
     text = clip(flat(question.text).rstrip("."), ROOM_CELLS - len(default))
-    return Verdict("?", "warn", "NEEDS YOU", f"d decides{default}: {text}")
+    return Verdict("?", "warn", "NEEDS YOU", f"d decides{default}: {topic}{text}")
 
 
 def _wait(state: RunState, now: datetime) -> Verdict | None:
@@ -112,6 +123,10 @@ def _quiet(state: RunState, now: datetime) -> Verdict | None:
 
 
 def _outlook(state: RunState) -> Verdict:
+    return replace(_forecast(state), calm=True)
+
+
+def _forecast(state: RunState) -> Verdict:
     run, signal = state.run, state.control.latest
     if run.started is None:
         return Verdict("○", "dim", "waiting", "waiting for the first event")

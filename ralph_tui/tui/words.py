@@ -74,6 +74,12 @@ def percent(points: float) -> str:
     return f"{points:.1f} %" if points > 99 else f"{points:.0f} %"
 
 
+def points(gained: float) -> str:
+    """``+14 points``, ``−1 point``, ``+0 points``."""
+    whole = round(gained)
+    return f"{whole:+d} point{'' if abs(whole) == 1 else 's'}".replace("-", "−")
+
+
 def fraction(value: float) -> str:
     """A fraction with two digits and no leading zero: ``.26``, ``1.0``, ``-.12``."""
     text = f"{value:.2f}"

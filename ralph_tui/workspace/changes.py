@@ -13,7 +13,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.observation.categories import categorize
 from ralph_tui.workspace.private import PrivateRepository
-from ralph_tui.workspace.staging import MAX_FILE, untracked_paths
+from ralph_tui.workspace.staging import MAX_FILE, OTHERS, untracked_paths
 
 MAX_COUNTED = 1_000_000
 """Bytes of a new file whose lines are still counted while an agent works."""
@@ -52,18 +52,20 @@ def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tup
     """Changes from a tree to the worktree now; `missing` are paths no snapshot holds."""
     root = private.repository.root
     command = ("-c", f"core.bigFileThreshold={MAX_FILE}", "diff-index", *_OPTIONS)
-    try:
-        entries = parse(private.git(*command, "--numstat", since).out)
-    except WorkspaceError:
-        # A file that cannot be read, or that is replaced while git counts, spoils the counting.
-        entries = parse(private.git(*command, since).out)
+    with private.begin(*OTHERS) as walk:
+        try:
+            entries = parse(private.git(*command, "--numstat", since).out)
+        except WorkspaceError:
+            # A file that cannot be read, or that is replaced while git counts, spoils the counting.
+            entries = parse(private.git(*command, since).out)
+        others = untracked_paths(walk.finish())
     changes = {
         path: _change(path, entry)
         for path, entry in entries.items()
         if path not in missing and not _only_touched(root / path, entry)
     }
     counted = 0
-    for path in sorted(untracked_paths(private) - missing):
+    for path in sorted(others - missing):
         size = _size(root / path)
         if path.endswith("/") or size is None or size > MAX_FILE:
             continue

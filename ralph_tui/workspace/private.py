@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
 from ralph_tui.text import one_line
-from ralph_tui.workspace.repository import Answer, Repository
+from ralph_tui.workspace.git import Answer, Running
+from ralph_tui.workspace.repository import Repository
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
 """What ralph-tui itself writes in the worktree: never held, never watched, never restored."""
@@ -78,6 +79,14 @@ class PrivateRepository:
         accept: Iterable[int] | None = (0,),
     ) -> Answer:
         """Run git in the worktree's root on the private index."""
+        begun = self.begin(*arguments, waits=bool(stdin), environment=environment)
+        with begun:
+            return begun.finish(stdin, accept)
+
+    def begin(
+        self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
+    ) -> Running:
+        """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
         private = {
             "GIT_DIR": str(self.folder),
             "GIT_WORK_TREE": str(self.repository.root),
@@ -86,8 +95,8 @@ class PrivateRepository:
             "GIT_CONFIG_COUNT": "0",
             "GIT_CONFIG_PARAMETERS": "",
         }
-        return self.repository.git(
-            *arguments, stdin=stdin, environment=private | dict(environment or {}), accept=accept
+        return self.repository.begin(
+            *arguments, waits=waits, environment=private | dict(environment or {})
         )
 
     def prepare(self) -> None:

@@ -9,22 +9,12 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from ralph_tui.ports import Restored
 from ralph_tui.workspace.changes import Entry, diff_trees
 from ralph_tui.workspace.private import PrivateRepository, is_own
 from ralph_tui.workspace.staging import ignored_paths, nul_separated
-
-
-@dataclass(frozen=True)
-class Restored:
-    """What a restore did; paths as in `os.fsdecode`."""
-
-    changed: tuple[str, ...]
-    """Written or deleted."""
-    kept: tuple[str, ...]
-    """Left alone although the snapshot has them otherwise."""
 
 
 def restore(

@@ -9,12 +9,12 @@ and submodules, special files, and files that cannot be read.
 import os
 import re
 import stat
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.workspace.git import Answer, Running
 from ralph_tui.workspace.private import PrivateRepository, is_own
-from ralph_tui.workspace.repository import Answer
 
 MAX_FILE = 10_000_000
 """Bytes of one untracked file."""
@@ -24,6 +24,11 @@ MAX_BYTES = 500_000_000
 """Bytes of all untracked files together."""
 MAX_REFUSED = 100
 """Files git may refuse one by one before a snapshot gives up."""
+
+OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
+"""Git's list of the paths beside the private index: see `untracked_paths`."""
+_DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
+_UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 
 _STORE_FAULT = re.compile(
     r"insufficient permission for adding|[Uu]nable to create '[^\n]*/ralph-tui/index\.lock'"
@@ -52,14 +57,15 @@ class Staging:
         """Held files the user does not track, with their sizes; may still name some he does."""
         self._users_index: tuple[int, int, int] | None = None
 
-    def capture(self) -> Staged:
+    def capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
         """Write the worktree as a tree; a private index that is no good is built anew, once.
 
-        Raises ``NoRoomError`` when the disk is full.
+        `meanwhile` is called once, while git looks for what changed. Raises ``NoRoomError`` when
+        the disk is full.
         """
         self._private.prepare()
         try:
-            return self._capture()
+            return self._capture(meanwhile)
         except NoRoomError:
             self._untracked = self._users_index = None
             raise
@@ -71,15 +77,30 @@ class Staging:
         self._private.reset()
         return self._capture()
 
-    def _capture(self) -> Staged:
+    def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
         if not self._private.index.exists():
             self._untracked = self._users_index = None
         if self._untracked is None:
             self._untracked = self._sizes(self._held() - self._tracked())
-        with ThreadPoolExecutor(max_workers=1) as beside:  # two walks of the worktree at once
-            walk = beside.submit(untracked_paths, self._private)
-            modified, gone = self._differences()
-            others = walk.result()
+        # Starting git is most of what a small change costs, so that what is needed later starts
+        # while these two walk the worktree.
+        with (
+            self._private.begin(*_DIFFERENCES) as look,
+            self._private.begin(*OTHERS) as walk,
+            self._private.begin(*_UPDATE, waits=True) as update,
+        ):
+            if meanwhile is not None:
+                meanwhile()
+            modified, gone = _differences(look.finish())
+            missing = self._bring(modified, gone, untracked_paths(walk.finish()), update)
+        # Also when nothing changed: git looks whether its objects are still there.
+        tree = self._private.git("write-tree").line
+        return Staged(tree, tuple(sorted(missing)))
+
+    def _bring(
+        self, modified: set[str], gone: set[str], others: set[str], update: Running
+    ) -> set[str]:
+        """Bring these into the index; returns the paths that it could not hold."""
         missing = {path for path in others if path.endswith("/")}
         candidates = modified | (others - missing) | self._tracked_but_ignored()
         sizes = self._sizes({path for path in candidates if not is_own(path)})
@@ -94,30 +115,27 @@ class Staging:
         excess = self._excess(sizes, modified)
         missing |= excess
         gone |= excess & modified
-        wanted = sorted(sizes.keys() - excess)
+        missing.update(self.add(sorted(sizes.keys() - excess), update))
         if gone:
             self._private.git(
                 "update-index", "-z", "--force-remove", "--stdin", stdin=nul_separated(gone)
             )
-        missing.update(self.add(wanted))
-        for path in gone:
-            self._untracked.pop(path, None)
-        # Also when nothing changed: git looks whether its objects are still there.
-        tree = self._private.git("write-tree").line
-        return Staged(tree, tuple(sorted(missing)))
+            held = self._untracked or {}
+            self._untracked = {path: size for path, size in held.items() if path not in gone}
+        return missing
 
-    def add(self, paths: list[str]) -> list[str]:
-        """Put these files into the index; returns those that git refuses.
+    def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
+        """Put these files into the index, at first with what has begun; returns the refused.
 
         Git takes all or none, so a refused list is halved until the culprits stand alone. Raises
         ``WorkspaceError`` where the fault is not theirs: nothing can be stored, or too many are
         refused; ``NoRoomError`` where the disk is full.
         """
         refused: list[str] = []
-        waiting = [paths] if paths else []
+        waiting = [paths] if paths or begun else []
         while waiting:
             some = waiting.pop()
-            answer = self._update(some)
+            answer, begun = self._update(some, begun), None
             if answer.status == 0:
                 refused += _ignored_by_git(answer.error)
                 continue
@@ -127,26 +145,18 @@ class Staging:
             if len(some) > 1:
                 middle = len(some) // 2
                 waiting += [some[middle:], some[:middle]]
-            elif len(refused) >= MAX_REFUSED:
+            elif not some or len(refused) >= MAX_REFUSED:
                 raise refusal
             elif os.path.lexists(self._root / some[0]):
                 refused += some
         return refused
 
-    def _update(self, paths: list[str]) -> Answer:
-        options = ("-z", "--add", "--remove", "--replace", "--stdin")
-        stdin = nul_separated(paths)
-        answer = self._private.git("update-index", *options, stdin=stdin, accept=None)
+    def _update(self, paths: list[str], begun: Running | None) -> Answer:
+        with begun or self._private.begin(*_UPDATE, waits=True) as update:
+            answer = update.finish(nul_separated(paths), accept=None)
         if answer.status < 0:  # a file that shrinks while git reads it can kill git
             self._private.unlock()
         return answer
-
-    def _differences(self) -> tuple[set[str], set[str]]:
-        """Paths of the index whose files differ from it, and those that have no file any more."""
-        fields = split(self._private.git("diff-files", "-z", "--name-status", "--no-renames").out)
-        pairs = list(zip(fields[::2], fields[1::2], strict=True))
-        gone = {path for status, path in pairs if status == "D"}
-        return {path for status, path in pairs if status != "D"}, gone
 
     def _held(self) -> set[str]:
         return set(split(self._private.git("ls-files", "-z").out))
@@ -216,17 +226,24 @@ def _ignored_by_git(error: str) -> list[str]:
     return [line.removeprefix(mark) for line in error.splitlines() if line.startswith(mark)]
 
 
-def untracked_paths(private: PrivateRepository) -> set[str]:
-    """Paths beside the private index that git does not ignore.
+def untracked_paths(answer: Answer) -> set[str]:
+    """Paths beside the private index that git does not ignore, from what it answers to `OTHERS`.
 
     Nested repositories, and folders that cannot be read, end in ``/``.
     """
-    answer = private.git("ls-files", "-z", "--others", "--exclude-standard")
     closed = {
         f"{path if whole else path.rpartition('/')[0]}/"
         for path, whole in _CLOSED.findall(answer.error)
     }
     return {path for path in closed.union(split(answer.out)) if not is_own(path)}
+
+
+def _differences(answer: Answer) -> tuple[set[str], set[str]]:
+    """Paths of the index whose files differ from it, and those that have no file any more."""
+    fields = split(answer.out)
+    pairs = list(zip(fields[::2], fields[1::2], strict=True))
+    gone = {path for status, path in pairs if status == "D"}
+    return {path for status, path in pairs if status != "D"}, gone
 
 
 def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:

@@ -115,7 +115,8 @@ def test_abort_asks_and_leaves_nothing_running(terminal: Open, git_repo: Path) -
     screen.press("a")
     screen.shows("y")
     until(lambda: _pressed(screen, "y", lambda: "abort_requested" in kinds(git_repo)))
-    screen.shows("aborted")
+    until(lambda: "run_finished" in kinds(git_repo))
+    screen.shows("aborted:")
     assert processes_of(run_id) == []
     screen.press("q")
     assert screen.exit_code() == 4
@@ -147,8 +148,9 @@ def test_ctrl_c_twice_stops_now(terminal: Open, git_repo: Path) -> None:
     assert journal(git_repo)[-1]["outcome"] == "interrupted"
 
 
-def test_a_closed_terminal_stops_the_run_cleanly(terminal: Open, git_repo: Path) -> None:
-    screen = terminal("run", "x", "-c", "false", *slow_agent(), cwd=git_repo)
+def test_a_closed_terminal_may_stop_the_run_cleanly(terminal: Open, git_repo: Path) -> None:
+    stop = ["--set", "ui.on_hangup=stop"]
+    screen = terminal("run", "x", "-c", "false", *slow_agent(), *stop, cwd=git_repo)
     screen.shows("hello")
     run_id = journal(git_repo)[0]["run_id"]
     screen.close()

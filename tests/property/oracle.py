@@ -5,6 +5,7 @@ scratch each time; nothing is carried along but the list of decisions. It shares
 package, so that an agreement of the two means something.
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil
@@ -31,6 +32,17 @@ class Settings(NamedTuple):
     smoothing: float = 0.3
     integral_term: str = "mean"
     patience: float = 1.0
+
+
+class Facts(NamedTuple):
+    """What an iteration did, beside its reading."""
+
+    strayed: bool = False
+    """Files changed, and none of the work has the objective's words."""
+    calls: int = 0
+    conflicts: bool = False
+    error: str = ""
+    """The session's failure, already without its particulars; empty when it did not fail."""
 
 
 class Decision(NamedTuple):
@@ -211,6 +223,34 @@ def alarms(s: Series, k: int) -> set[str]:
     return conditions(s, k) | budget
 
 
+# -- the evidence ----------------------------------------------------------------------------------
+
+
+def deviates(s: Series, k: int, facts: list[Facts]) -> bool:
+    """The work strayed, and the best did not rise; nothing at 100."""
+    return k >= 1 and facts[k - 1].strayed and s.best(k) - s.best(k - 1) <= EPS and not s.at_100(k)
+
+
+def burns(s: Series, k: int, facts: list[Facts]) -> bool:
+    """5000 tool calls at a mean completion under 30, or 1000 without a new best; not at 100."""
+    if s.at_100(k):
+        return False
+    mean = sum(s.c[1 : k + 1]) / k
+    if sum(fact.calls for fact in facts[:k]) >= 5000 and mean < 30 - EPS:
+        return True
+    newest = 0  # where the best last stood a whole gain above the new best before it
+    for i in range(1, k + 1):
+        if not s.rose_less_than_g(newest, i):
+            newest = i
+    return sum(fact.calls for fact in facts[newest:k]) >= 1000
+
+
+def same_errors(k: int, facts: list[Facts]) -> bool:
+    """Three failures in a row that read the same."""
+    last = [fact.error for fact in facts[:k]][-3:]
+    return len(last) == 3 and bool(last[0]) and len(set(last)) == 1
+
+
 # -- episodes and levels ---------------------------------------------------------------------------
 
 
@@ -234,7 +274,7 @@ def episode_pauses(s: Series, k: int, o: int, decisions: list[Decision]) -> bool
     mark = own[-1] if own else o
     if own and k < own[-1] + max(5, n):  # its next is at p + max(5, n) at the earliest
         return False
-    wait = max(2, n - 1) if decisions[o - 1].opened == "STUCK" else 2
+    wait = max(2, n - 1) if decisions[o - 1].opened in ("STUCK", "DEVIATION") else 2
     no_new_best = s.best(k) - s.best(mark) <= EPS
     if k >= o + wait and no_new_best and s.c[k] < s.c[mark] + s.g(s.c[mark]) - EPS:
         return True
@@ -243,44 +283,76 @@ def episode_pauses(s: Series, k: int, o: int, decisions: list[Decision]) -> bool
     return k >= o + 2 and bool(conditions(s, k) - conditions(s, mark))
 
 
-def decide(s: Series, k: int, decisions: list[Decision]) -> Decision:
+def opens(s: Series, k: int, facts: list[Facts]) -> str | None:
+    """What would open an episode at k: a condition, or the third deviation in a row."""
+    up = conditions(s, k)
+    if up:
+        return next(name for name in PRIORITY if name in up)
+    three = k >= 3 and all(deviates(s, i, facts) for i in (k - 2, k - 1, k))
+    return "DEVIATION" if three else None
+
+
+def decide(
+    s: Series, k: int, decisions: list[Decision], facts: list[Facts] | None = None
+) -> Decision:
     """The overseer at reading k, given its decisions before; redirects approved, pauses go on."""
+    facts = facts or [Facts()] * k
     before = frozenset[str]().union(*(d.spent for d in decisions))
     if s.at_100(k):  # nothing at 100
         return Decision(None, None, False, before)
     asked: set[str] = set()
     spent = set(before)
+
+    def once(name: str, level: str) -> None:
+        if name not in before:
+            asked.add(level)
+            spent.add(name)
+
     v = velocity(s, k)
     if k >= 3 and v < (s.c[k] - s.c[0]) / 100 / k / 2 - EPS:  # below half of the run's mean
         asked.add("LOG")
-    if 10 * k >= 7 * s.max and "70" not in before:
+    if 10 * k >= 7 * s.max:
+        once("70", "WARN")
+    if 10 * k >= 9 * s.max and forecast_fits(s, k):
+        once("90 fits", "WARN")
+    if deviates(s, k, facts):
         asked.add("WARN")
-        spent.add("70")
-    if 10 * k >= 9 * s.max and forecast_fits(s, k) and "90 fits" not in before:
-        asked.add("WARN")
-        spent.add("90 fits")
+    if same_errors(k, facts):
+        asked.add("ABORT")
+    if k >= s.max and s.c[0] < 99.9 - EPS and s.best(k) - s.c[0] < s.g(s.c[0]) - EPS:
+        asked.add("ABORT")
     own_pause = False
     opening: str | None = None
     if k < s.max:  # no REDIRECT or PAUSE at the limit
         episode = open_episode(s, k, decisions)
-        up = conditions(s, k)
-        if episode is None and up:
-            asked.add("REDIRECT")
-            opening = next(name for name in PRIORITY if name in up)
-        if episode is not None and episode_pauses(s, k, episode, decisions):
+        opening = opens(s, k, facts) if episode is None else None
+        own_pause = episode is not None and episode_pauses(s, k, episode, decisions)
+        asked |= ({"REDIRECT"} if opening else set()) | ({"PAUSE"} if own_pause else set())
+        if burns(s, k, facts):
+            once("burn", "PAUSE")
+        if facts[k - 1].conflicts and not (k > 1 and facts[k - 2].conflicts):
             asked.add("PAUSE")
-            own_pause = True
-        if 10 * k >= 9 * s.max and not forecast_fits(s, k) and "90 late" not in before:
-            asked.add("PAUSE")
-            spent.add("90 late")
-    elif s.best(k) - s.c[0] < s.g(s.c[0]) - EPS:
-        asked.add("ABORT")
+        if 10 * k >= 9 * s.max and not forecast_fits(s, k):
+            once("90 late", "PAUSE")
     level = max(asked, key=LEVELS.index, default=None)
     # an episode opens with its REDIRECT, so not where a PAUSE takes its place
     return Decision(level, opening if level == "REDIRECT" else None, own_pause, frozenset(spent))
 
 
 # -- the table -------------------------------------------------------------------------------------
+
+
+def watched(s: Series, facts: list[Facts]) -> Iterator[tuple[str | None, str | None, set[str]]]:
+    """Level, what was opened, and all that shows, per iteration with its evidence."""
+    decisions: list[Decision] = []
+    for k in range(1, len(s.c)):
+        shows = {"budget" if name == "BUDGET_EXCEEDED" else name.lower() for name in alarms(s, k)}
+        if deviates(s, k, facts):
+            shows.add("objective_deviation")
+        if burns(s, k, facts):
+            shows.add("resource_burn")
+        decisions.append(decide(s, k, decisions, facts))
+        yield decisions[-1].level, decisions[-1].opened, shows
 
 
 def rows(

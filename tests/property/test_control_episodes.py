@@ -1,8 +1,9 @@
 """What holds for every run the overseer watches."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.control import (
@@ -15,8 +16,9 @@ from ralph_tui.control import (
     Sample,
     evaluate,
 )
+from ralph_tui.governor import Governor
 from ralph_tui.lab import simulate
-from ralph_tui.oversight import LEVELS, Level, Oversight, Verdict, judge
+from ralph_tui.oversight import LEVELS, Evidence, Level, Oversight, Verdict, judge
 from ralph_tui.oversight.episodes import Episode
 
 READINGS = st.one_of(
@@ -143,7 +145,7 @@ def _due(one: Seen, episode: Episode) -> bool:
 
     if mark.iteration != opened and one.k < mark.iteration + max(5, n):
         return False
-    wait = max(2, n - 1) if episode.kind == "STUCK" else 2
+    wait = max(2, n - 1) if episode.about == "stuck" else 2
     held = abs(one.best - mark.best) <= 1e-9
     low = one.reading < mark.reading + gain(mark.reading) - 1e-9
     if one.k >= opened + wait and held and low:
@@ -170,7 +172,7 @@ def test_damped_gains_belong_to_an_open_approved_oscillation_alone(run: list[See
         episode = one.before.episode
         expected = (
             episode is not None
-            and episode.kind == "OSCILLATING"
+            and episode.about == "oscillating"
             and episode.approved is True
             and not one.verdict.ended
         )
@@ -182,3 +184,111 @@ def test_damped_gains_belong_to_an_open_approved_oscillation_alone(run: list[See
 def test_a_flat_night_of_200_iterations_asks_at_most_42_times(level: float, tests: int) -> None:
     rows = simulate([level] * 200, max_iterations=200, tests=tests)
     assert sum(row.intervention in ("REDIRECT", "PAUSE") for row in rows) <= 42
+
+
+# -- with evidence ---------------------------------------------------------------------------------
+
+OBJECTIVE = "Implement user login with JWT tokens"
+EVIDENCE = st.builds(
+    Evidence,
+    objective=st.sampled_from([OBJECTIVE, OBJECTIVE, "Mach alles gut", ""]),
+    changed=st.sampled_from([("docs/palette.md",), ("docs/palette.md",), ("src/login.py",), ()]),
+    tool_calls=st.integers(0, 1500),
+    error=st.sampled_from(["", "", "exit 1", "no such model"]),
+    conflicts=st.sampled_from([(), (), ("a.py",), ("a.py", "b.py")]),
+)
+
+
+class Watched(NamedTuple):
+    """One iteration: what came in, what stood before, what was made of it."""
+
+    k: int
+    most: int
+    completion: float
+    estimated: bool
+    evidence: Evidence
+    before: Oversight
+    verdict: Verdict
+
+    def reached(self, level: Level) -> bool:
+        acts = self.verdict.level
+        return acts is not None and LEVELS.index(acts) >= LEVELS.index(level)
+
+
+@st.composite
+def watched_runs(draw: st.DrawFn) -> list[Watched]:
+    most, tests = draw(st.integers(1, 60)), draw(st.one_of(st.none(), st.integers(0, 300)))
+    inputs = draw(
+        st.lists(st.tuples(READINGS, EVIDENCE, st.booleans(), st.integers(1, 4)), max_size=20)
+    )
+    estimated = draw(st.booleans())
+    governor, run = Governor(), list[Watched]()
+    for completion, evidence, approved, times in inputs:
+        for _ in range(times):
+            k, before = len(run) + 1, governor.memory
+            sample = Sample(k, completion, estimated=estimated)
+            verdict = governor.take(sample, Budget(most, tests), evidence).verdict
+            assert verdict
+            if verdict.opened:
+                governor.answered(approved=approved)
+            run.append(Watched(k, most, completion, estimated, evidence, before, verdict))
+    return run
+
+
+@given(watched_runs())
+def test_every_row_about_evidence_is_reached_when_it_is_entered(run: list[Watched]) -> None:
+    asked_about_burn = 0
+    for one in run:
+        shows = {found.name for found in one.verdict.detections}
+        lasting, before = one.k < one.most, one.before.trail
+        if one.completion == 100:
+            assert (one.verdict.level, shows) == (None, set())
+            continue
+        if "objective_deviation" in shows:
+            assert one.reached("WARN")
+            free = one.before.episode is None or one.verdict.ended is not None
+            if before.deviations >= 2 and free and lasting and not one.estimated:
+                assert one.reached("REDIRECT")
+        if "resource_burn" in shows and lasting and "resource_burn" not in one.before.spent:
+            assert one.reached("PAUSE")
+        asked_about_burn += any(found.about == "resource_burn" for found in one.verdict.situations)
+        if one.evidence.conflicts and not before.conflicted and lasting:
+            assert one.reached("PAUSE")
+        if one.verdict.state.trail.errors >= 3:
+            assert one.verdict.level == "ABORT"
+    assert asked_about_burn <= 1
+
+
+@given(watched_runs())
+def test_with_evidence_too_episodes_are_one_at_a_time_and_the_limit_is_quiet(
+    run: list[Watched],
+) -> None:
+    for one in run:
+        if one.k >= one.most or one.completion == 100:
+            assert one.verdict.level not in ("REDIRECT", "PAUSE")
+        if one.estimated:
+            assert one.verdict.opened is None
+        if one.verdict.opened:
+            assert one.verdict.level == "REDIRECT"
+            assert one.before.episode is None or one.verdict.ended is not None
+        assert (one.verdict.level == "REDIRECT") is (one.verdict.opened is not None)
+        order = [LEVELS.index(found.level) for found in one.verdict.situations]
+        assert order == sorted(order, reverse=True)
+        for found in one.verdict.situations:
+            assert found.reason.endswith(".") or found.about == "agent_error"
+
+
+@settings(max_examples=40)
+@given(READINGS, st.integers(0, 1000), EVIDENCE)
+def test_a_flat_night_with_the_same_evidence_asks_once_more_about_each(
+    level: float, tests: int, evidence: Evidence
+) -> None:
+    governor, asked = Governor(), 0
+    for k in range(1, 201):
+        sample = Sample(k, level)
+        verdict = governor.take(sample, Budget(200, tests), replace(evidence, error="")).verdict
+        assert verdict
+        if verdict.opened:
+            governor.answered(approved=True)
+        asked += verdict.level in ("REDIRECT", "PAUSE")
+    assert asked <= 42 + 2  # its conflicts, its tool calls

@@ -1,5 +1,6 @@
 """The lab against an independent reading of the rules, field by field, on series of many shapes."""
 
+from dataclasses import replace
 from math import isclose
 from typing import Any, NamedTuple
 
@@ -7,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.control import ControlSettings
+from ralph_tui.control import Budget, ControlSettings, Sample
+from ralph_tui.governor import Governor
 from ralph_tui.lab import simulate
+from ralph_tui.oversight import Evidence
 from tests.property import oracle
 
 EXACT = ("iteration", "profile", "band", "alarms", "detections", "intervention")
@@ -232,3 +235,48 @@ def test_oracle_answers_the_worked_examples(
 ) -> None:
     rows = oracle.rows(progress, 0.0, max_iterations, 100, oracle.Settings())
     assert {r["iteration"]: r["intervention"] for r in rows if r["intervention"]} == expected
+
+
+STRAYED = Evidence("Implement user login with JWT tokens", ("docs/palette.md", "theme.css"))
+ON_COURSE = Evidence("Implement user login with JWT tokens", ("src/login.py", "src/user.py"))
+
+FACTS = st.builds(
+    oracle.Facts,
+    strayed=st.booleans(),
+    calls=st.sampled_from([0, 0, 100, 333, 500, 1000, 2000]),
+    conflicts=st.sampled_from([False, False, False, True]),
+    error=st.sampled_from(["", "", "no such model", "no such model", "not logged in"]),
+)
+
+
+def evidence(fact: oracle.Facts, k: int) -> Evidence:
+    """Evidence that these facts are read from."""
+    return replace(
+        STRAYED if fact.strayed else ON_COURSE,
+        tool_calls=fact.calls,
+        conflicts=("a.py", f"b{k}.py") if fact.conflicts else (),
+        error=f"session {k}: {fact.error} (/tmp/log.{k})" if fact.error else "",
+    )
+
+
+@settings(max_examples=200)
+@given(cases(), st.data())
+def test_overseer_agrees_about_evidence_too(case: Case, data: st.DataObject) -> None:
+    repeated = st.lists(st.tuples(FACTS, st.integers(1, 6)), min_size=1, max_size=12)
+    drawn = [fact for fact, times in data.draw(repeated) for _ in range(times)]
+    facts = [drawn[k % len(drawn)] for k in range(len(case.progress))]
+    control = ControlSettings.model_validate(case.settings._asdict())
+    governor, budget = Governor(case.baseline, control), Budget(case.max_iterations, case.tests)
+    series = oracle.Series(*case)
+    for k, expected in enumerate(oracle.watched(series, facts), 1):
+        sample = Sample(k, case.progress[k - 1])
+        verdict = governor.take(sample, budget, evidence(facts[k - 1], k)).verdict
+        assert verdict
+        if verdict.opened:
+            governor.answered(approved=True)
+        opened = verdict.opened.about.upper() if verdict.opened else None
+        level, opening, shows = expected
+        assert (verdict.level, opened) == (
+            level, "OBJECTIVE_DEVIATION" if opening == "DEVIATION" else opening
+        ), k  # fmt: skip
+        assert {found.name for found in verdict.detections} == shows, k

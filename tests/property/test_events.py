@@ -42,6 +42,8 @@ def events(draw: st.DrawFn) -> Event:
         annotation = str(field.annotation)
         if name in ("seq", "at", "kind"):
             continue
+        if "ralph_tui" in annotation and not field.is_required():
+            continue
         if "Literal" in annotation or "list" in annotation or "dict" in annotation:
             if field.is_required() and "list" in annotation:
                 fields[name] = []

@@ -7,18 +7,20 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.driving import Driver, live, replay, story
+from tests.tui.held import Held
 
 Compare = Callable[..., bool]
 SMALL, MEDIUM, LARGE = (80, 24), (100, 30), (140, 45)
 
 
-def keys(driver: Driver, *pressed: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
-    """Press keys in the app, each late enough to be seen by a dialog."""
+def keys(driver: Driver, *pressed: str, sees: str = "") -> Callable[[Pilot[Any]], Awaitable[None]]:
+    """Press keys in the app, each late enough to be seen by a dialog, and wait for a text."""
 
     async def press(pilot: Pilot[Any]) -> None:
         driver.pilot = pilot
         await driver.until(lambda: driver.cockpit.state.run.started)
         await driver.press(*pressed)
+        await driver.sees(sees)
         await pilot.pause()
 
     return press
@@ -52,6 +54,8 @@ DIALOGS = {
     "notice": ("steady", ("p",)),
     "question": ("asked", ()),
     "commands": ("limited", ("colon",)),
+    "pause": ("pause", ()),
+    "editor": ("redirect", ("e", "A")),
 }
 
 
@@ -60,6 +64,47 @@ def test_dialog(snap_compare: Compare, name: str) -> None:
     told, pressed = DIALOGS[name]
     driver = live(story(told))
     assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver, *pressed))
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("redirect", SMALL), ("redirect", MEDIUM), ("rollback", LARGE)],
+    ids=["80x24", "100x30", "140x45"],
+)
+def test_redirect(snap_compare: Compare, name: str, size: tuple[int, int]) -> None:
+    driver = live(story(name))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver))
+
+
+def test_effect(snap_compare: Compare) -> None:
+    driver = live(story("decided"))
+    assert snap_compare(driver.app, terminal_size=LARGE, run_before=keys(driver, "2"))
+
+
+@pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE], ids=["80x24", "100x30", "140x45"])
+def test_changes(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("decided"), files=Held())
+    pressed = keys(driver, "3", "left", "left", "enter", "right", sees="class Lexer")
+    assert snap_compare(driver.app, terminal_size=size, run_before=pressed)
+
+
+def test_changes_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    driver = live(story("decided"), files=Held())
+    pressed = keys(driver, "3", "left", "left", "enter", sees="class Lexer")
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=pressed)
+
+
+def test_two_points(snap_compare: Compare) -> None:
+    driver = live(story("decided"), files=Held())
+    pressed = keys(driver, "3", "shift+left", "v", "shift+left", "shift+left")
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=pressed)
+
+
+def test_restore(snap_compare: Compare) -> None:
+    driver = live(story("paused"), files=Held())
+    pressed = keys(driver, "3", "home", "right", "r", sees="would change 4 files")
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=pressed)
 
 
 def test_replay(snap_compare: Compare) -> None:

@@ -15,6 +15,7 @@ from ralph_tui.events import Event
 from ralph_tui.tui.app import CockpitApp
 from ralph_tui.tui.cockpit import CockpitScreen
 from ralph_tui.tui.source import Live, Replay, Source
+from tests.tui.decisions import DECISIONS
 from tests.tui.make_run import STORIES
 
 
@@ -36,7 +37,7 @@ class Driver:
         self.sent: list[Command] = []
         self.inbox: deque[Event] = deque()
         self.app = CockpitApp(source, monotonic=self.watch, **options)
-        self.pilot: Pilot[int]
+        self.pilot: Pilot[str]
 
     @property
     def cockpit(self) -> CockpitScreen:
@@ -70,14 +71,17 @@ def live(events: Sequence[Event], **options: Any) -> Driver:
     now = events[-1].at + timedelta(seconds=3)
     inbox = deque(events)
     sent: list[Command] = []
-    driver = Driver(Live(inbox, sent.append, wall_clock=lambda: now), **options)
+    source = Live(inbox, sent.append, wall_clock=lambda: now)
+    source.files = options.pop("files", None)
+    driver = Driver(source, **options)
     driver.sent, driver.inbox = sent, inbox
     return driver
 
 
 def replay(events: Sequence[Event], **options: Any) -> Driver:
     """A driver of a recorded run."""
-    return Driver(Replay(events, note=options.pop("note", "")), **options)
+    files = options.pop("files", None)
+    return Driver(Replay(events, note=options.pop("note", ""), files=files), **options)
 
 
 def drive(
@@ -102,4 +106,4 @@ def drive(
 @cache
 def story(name: str) -> list[Event]:
     """The events of a named story."""
-    return STORIES[name]()
+    return (STORIES | DECISIONS)[name]()

@@ -5,12 +5,13 @@ from collections import deque
 
 from ralph_tui.tui.app import CockpitApp
 from ralph_tui.tui.source import Live, Replay
+from tests.tui.decisions import DECISIONS
 from tests.tui.make_run import STORIES
 
 
 def main() -> None:
     name, *rest = sys.argv[1:] or ["running"]
-    events = STORIES[name]()
+    events = (STORIES | DECISIONS)[name]()
     now = events[-1].at
     live = Live(deque(events), lambda command: None, wall_clock=lambda: now)
     CockpitApp(live if rest else Replay(events)).run()

@@ -19,7 +19,7 @@ from ralph_tui.commands import (
 )
 from ralph_tui.events import RunFinished
 from ralph_tui.tui import layout
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.guide import Guide as GuideDialog
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -286,7 +286,7 @@ def test_a_late_second_interrupt_does_not() -> None:
 
 def test_interrupt_works_above_any_dialog() -> None:
     async def look(driver: Driver) -> None:
-        for opener, dialog in (("g", GuideDialog), ("?", Help), ("a", Confirm)):
+        for opener, dialog in (("g", GuideDialog), ("?", Help), ("a", GiveUp)):
             await driver.press(opener)
             assert isinstance(driver.app.screen, dialog)
             await driver.press("ctrl+q")
@@ -301,7 +301,7 @@ def test_a_dialog_is_blind_at_first() -> None:
         await driver.press("a")
         await driver.pilot.press("y")
         await driver.pilot.pause()
-        assert isinstance(driver.app.screen, Confirm)
+        assert isinstance(driver.app.screen, GiveUp)
         driver.watch.now += 0.5
         await driver.pilot.press("y")
         await driver.until(lambda: driver.sent)

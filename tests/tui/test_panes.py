@@ -22,7 +22,8 @@ from ralph_tui.state.agent import KEPT_ROWS, without_report
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.prompt import read_inside
-from ralph_tui.tui.panes.timeline import Timeline, stops_of, track
+from ralph_tui.tui.panes.stops import stops_of, track
+from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.source import Live
 from ralph_tui.tui.spans import cells
 from tests.tui.driving import Driver, drive, live, replay, story
@@ -152,13 +153,17 @@ def test_the_timeline_knows_alarms_and_the_best() -> None:
     assert glyphs.count("★") == 1
 
 
-@pytest.mark.parametrize("width", range(8, 120, 7))
+@pytest.mark.parametrize("width", range(10, 120, 7))
 def test_the_track_shows_the_selected_point_at_any_width(width: int) -> None:
     stops = stops_of(RunState().apply_all(stuck()))
     for selected in range(len(stops)):
-        line = track(stops, selected, width, marked=True)
-        assert cells(line) <= width
-        assert any("badge" in style for _, style in line)
+        for mark in (None, 0, selected):
+            line = track(stops, selected, mark, width, lit=True)
+            assert cells(line) <= width
+            assert any("badge" in style for _, style in line)
+            shown = "".join(text for text, _ in line)
+            assert ("‹" in shown) == ("›" in shown)
+            assert mark != selected or "‹" in shown
 
 
 def test_the_timeline_selection_survives_the_run_going_on() -> None:

@@ -1,14 +1,16 @@
 """The outside world, played: a loop runs in microseconds, and every moment of it can be chosen."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ralph_tui.commands import Command
 from ralph_tui.events import (
     AgentReported,
+    EscalationRaised,
     Event,
     PromiseMade,
     RunStarted,
@@ -16,10 +18,11 @@ from ralph_tui.events import (
     SessionStarted,
 )
 from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.loop import Loop, Rules
 from ralph_tui.observation.gate import Counts, GateResult
-from ralph_tui.ports import Ask, Asked, Emit, Job, Ports, Snapshot, Turn
+from ralph_tui.ports import Ask, Asked, Emit, Job, Ports, Restored, Snapshot, Turn
 from ralph_tui.state import RunState
 
 
@@ -86,6 +89,9 @@ class FakeSession:
             self.stopped = True
             self.finish("stopped")
 
+    def fail(self, reason: str) -> None:
+        self.emit(SessionFinished(iteration=self.iteration, outcome="error", reason=reason))
+
     def finish(self, outcome: SessionOutcome = "success", cost: float | None = None) -> None:
         self.emit(SessionFinished(iteration=self.iteration, outcome=outcome, cost_usd=cost))
 
@@ -141,6 +147,8 @@ class FakeWorkspace:
         self.taken: list[str] = []
         self.changed = [FileChange(path="a.py", status="modified", category="source", added=1)]
         self.error: Exception | None = None
+        self.restored: list[str] = []
+        self.conflicting: tuple[str, ...] = ()
 
     def snapshot(self, number: int, message: str) -> Snapshot:
         if self.error is not None:
@@ -150,6 +158,30 @@ class FakeWorkspace:
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         return tuple(self.changed)
+
+    def restore(self, tree: str) -> Restored:
+        if self.error is not None:
+            raise self.error
+        self.restored.append(tree)
+        return Restored(("a.py",), ())
+
+    def newest(self) -> int:
+        return len(self.taken)
+
+    def conflicts(self) -> tuple[str, ...]:
+        return self.conflicting
+
+
+class FakeOutreach:
+    """Keeps what it is to tell."""
+
+    speaks = True
+
+    def __init__(self) -> None:
+        self.sent: list[EscalationRaised] = []
+
+    def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
+        self.sent.append(escalation)
 
 
 class FakeWatcher:
@@ -173,6 +205,7 @@ class FakeRecords:
 
     def __init__(self) -> None:
         self.prompts: dict[int, str] = {}
+        self.projected: list[dict[str, Any]] = []
 
     def iteration_folder(self, iteration: int) -> Path:
         return self.folder / "results" / f"iter-{iteration:03}"
@@ -183,6 +216,12 @@ class FakeRecords:
     def write_prompt(self, iteration: int, prompt: str) -> Path:
         self.prompts[iteration] = prompt
         return self.iteration_folder(iteration) / "prompt.md"
+
+    def project(self, state: RunState) -> dict[str, Any]:
+        return {"iterations": len(state.run.completions)}
+
+    def write_projections(self, projected: Mapping[str, Any]) -> None:
+        self.projected.append(dict(projected))
 
     def write_verification(self, iteration: int, result: GateResult) -> None:
         pass
@@ -198,7 +237,11 @@ class World:
         max_iterations: int = 10,
         rules: Rules | None = None,
         budget_usd: float | None = None,
+        mode: Mode = "headless",
+        criterion: str | None = None,
     ) -> None:
+        self.passed = passed
+        self.max_iterations = max_iterations
         self.host = FakeHost()
         self.agent = FakeAgent()
         self.gate = FakeGate(passed)
@@ -211,18 +254,22 @@ class World:
             run_id="run",
             root="/r",
             objective="Fix it",
-            command="pytest -q",
+            command=None if criterion else "pytest -q",
+            criterion=criterion,
+            mode=mode,
             agent="fake",
             max_iterations=max_iterations,
             session_timeout_s=60,
             budget_usd=budget_usd,
         )
-        ports = Ports(self.agent, self.gate, self.workspace, self.watcher, self.records)
+        gate = None if criterion else self.gate
+        self.outreach = FakeOutreach()
+        ports = Ports(self.agent, gate, self.workspace, self.watcher, self.records, self.outreach)
         self.loop = Loop(start, rules or Rules(), ports, self.host, self.state)
 
-    def steps(self) -> Iterator[Event]:
-        """The run, each event recorded as the engine would."""
-        for event in self.loop.run():
+    def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
+        """The run, or these events of it, each recorded as the engine would."""
+        for event in events or self.loop.run():
             stamped = event.model_copy(
                 update={"seq": len(self.events) + 1, "at": self.host.clock.now()}
             )

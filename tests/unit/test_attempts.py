@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.events import RunFinished, RunStarted
 from ralph_tui.records.attempts import AttemptFolder
 from ralph_tui.records.runs import find_runs, resolve_run
 from ralph_tui.records.worktree import worktree_root
+from ralph_tui.state import RunState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+END = datetime(2026, 3, 14, 10, tzinfo=UTC)
 
 
 def record(root: Path, description: str, age: int = 0) -> AttemptFolder:
@@ -21,6 +24,27 @@ def record(root: Path, description: str, age: int = 0) -> AttemptFolder:
     attempt.journal.write_text("{}\n")
     os.utime(attempt.journal, (1000 - age, 1000 - age))
     return attempt
+
+
+def end(attempt: AttemptFolder, outcome: str) -> str:
+    """Let the run end like this; the status of its task then."""
+    start = RunStarted(
+        seq=1,
+        at=NOW,
+        run_id="r",
+        task=attempt.task,
+        attempt=attempt.attempt,
+        root="/r",
+        objective=attempt.description,
+        agent="fake",
+        max_iterations=3,
+        session_timeout_s=60,
+    )
+    last = RunFinished.model_validate(
+        {"seq": 2, "at": END, "outcome": outcome, "reason": "", "iterations": 0, "completion": 0}
+    )
+    attempt.write_projections(attempt.project(RunState().apply_all([start, last])))
+    return str(json.loads((attempt.task_folder / "metadata.json").read_text())["status"])
 
 
 def test_the_same_description_is_a_new_attempt_and_another_a_new_task(tmp_path: Path) -> None:
@@ -35,11 +59,13 @@ def test_the_same_description_is_a_new_attempt_and_another_a_new_task(tmp_path: 
 def test_the_end_is_told_in_the_words_of_the_episodic_schema(tmp_path: Path) -> None:
     attempt = record(tmp_path, "fix it")
     path = attempt.task_folder / "metadata.json"
-    attempt.finish("limit_reached", NOW)
-    assert json.loads(path.read_text())["status"] == "failed"
-    attempt.finish("completed", NOW)
-    assert json.loads(path.read_text())["status"] == "completed"
-    assert json.loads(path.read_text())["completed"] == "2026-01-01T00:00:00Z"
+    told = {
+        outcome: end(attempt, outcome)
+        for outcome in ("limit_reached", "aborted", "failed", "interrupted", "completed")
+    }
+    assert set(told.values()) == {"failed", "completed"}
+    assert told["completed"] == "completed"
+    assert json.loads(path.read_text())["completed"] == "2026-03-14T10:00:00Z"
 
 
 def test_records_stay_out_of_git_status(git_repo: Path) -> None:
@@ -63,11 +89,23 @@ def test_secrets_of_the_description_and_the_prompt_stay_off_the_disk(tmp_path: P
 
 
 def test_garbage_metadata_costs_nothing(tmp_path: Path) -> None:
+    """The attempts know what the task is about."""
     attempt = record(tmp_path, "fix it")
-    (attempt.task_folder / "metadata.json").write_text("\xff garbage")
+    (attempt.task_folder / "metadata.json").write_bytes(b"\xff garbage")
+    again = record(tmp_path, "fix it")
+    assert again.name == "task-001/002"
+    metadata = json.loads((attempt.task_folder / "metadata.json").read_text())
+    assert (metadata["id"], metadata["total_attempts"]) == ("task-001", 2)
+    [aside] = attempt.task_folder.glob("metadata.json.*.bad")
+    assert aside.read_bytes() == b"\xff garbage"
+
+
+def test_a_task_of_which_nothing_can_be_read_is_left_alone(tmp_path: Path) -> None:
+    attempt = record(tmp_path, "fix it")
+    for path in (attempt.task_folder / "metadata.json", attempt.folder / "attempt.json"):
+        path.write_text("[" * 100_000)
     assert record(tmp_path, "fix it").name == "task-002/001"
-    attempt.finish("completed", NOW)
-    assert json.loads((attempt.task_folder / "metadata.json").read_text())["id"] == "task-001"
+    assert (attempt.task_folder / "metadata.json").read_text() == "[" * 100_000
 
 
 def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.commands import Pause, Stop
-from ralph_tui.engine import INBOX_LIMIT, Engine, Inbox, SystemClock
+from ralph_tui.engine import Engine, SystemClock
 from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
+from ralph_tui.inbox import LIMIT, Inbox
 from ralph_tui.ports import Job
 from ralph_tui.records.journal import Journal, read_journal
 from ralph_tui.records.status import STATUS_VERSION
@@ -179,7 +180,7 @@ def test_the_status_file_tells_the_end(engine: Engine, tmp_path: Path) -> None:
 
 def test_a_full_inbox_holds_observers_up_but_never_a_human() -> None:
     inbox = Inbox()
-    for _ in range(INBOX_LIMIT):
+    for _ in range(LIMIT):
         inbox.put_event(Noticed(source="test", text="x"))
     blocked = threading.Thread(
         target=inbox.put_event, args=(Noticed(source="test", text="late"),), daemon=True
@@ -196,7 +197,7 @@ def test_a_full_inbox_holds_observers_up_but_never_a_human() -> None:
 
 def test_a_closed_inbox_lets_every_writer_go() -> None:
     inbox = Inbox()
-    for _ in range(INBOX_LIMIT):
+    for _ in range(LIMIT):
         inbox.put_event(Noticed(source="test", text="x"))
     blocked = threading.Thread(
         target=inbox.put_event, args=(Noticed(source="test", text="late"),), daemon=True

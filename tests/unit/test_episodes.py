@@ -138,7 +138,7 @@ def test_an_episode_ends_with_a_gain_and_another_may_open_in_the_same_iteration(
     assert verdict.ended is None
     verdict = run.take(55)
     assert verdict.ended
-    assert verdict.ended.kind == "STUCK"
+    assert verdict.ended.about == "stuck"
     assert run.state.episode is None
 
 
@@ -146,7 +146,7 @@ def test_an_end_and_an_opening_in_one_iteration() -> None:
     verdict = Run(Budget(40)).take_all(50, 50, 50, 50, 54, 40, 54, 40, 55)[-1]
     assert verdict.ended
     assert verdict.opened
-    assert (verdict.ended.kind, verdict.opened.kind) == ("STUCK", "OSCILLATING")
+    assert (verdict.ended.about, verdict.opened.about) == ("stuck", "oscillating")
     assert verdict.level == "REDIRECT"
 
 
@@ -177,7 +177,7 @@ def test_the_most_telling_condition_opens_and_the_others_are_evidence() -> None:
     run = Run(Budget(30))
     verdict = run.take_all(50, 49, 47, 44)[-1]
     assert verdict.opened
-    assert verdict.opened.kind == "REGRESSING"
+    assert verdict.opened.about == "regressing"
     assert {"STUCK", "REGRESSING"} == verdict.opened.opening.conditions
     assert verdict.situations[0].reason == "The last 2 steps lost 5 points together."
 

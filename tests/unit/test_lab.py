@@ -7,9 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ralph_tui.cli import lab
-from ralph_tui.errors import UsageError
+from ralph_tui.commands import Answer
+from ralph_tui.control import ControlSettings
+from ralph_tui.errors import JournalError, UsageError
+from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
+from ralph_tui.lab import recompute
+from ralph_tui.loop import Rules
+from ralph_tui.oversight import OversightSettings
+from tests.unit.fakes import FakeSession, World
 
 FIELDS = [
     "iteration",
@@ -166,3 +175,196 @@ def test_registering_the_command_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# -- recorded runs ---------------------------------------------------------------------------------
+
+ANSWERS = {
+    "redirect": ["approve", "decline", "roll_back"],
+    "pause": ["continue", "guide", "extend", "roll_back"],
+}
+
+
+def lived(world: World, choices: list[int] | None = None) -> World:
+    """Run it; questions are answered by the choices in turn, by the first answer after them."""
+    left = list(choices or [])
+    for event in world.steps():
+        assert len(world.events) < 10_000
+        if isinstance(event, QuestionAsked):
+            offered = [option.answer for option in event.options]
+            answers = [one for one in ANSWERS[event.topic] if one in offered]
+            answer = answers[left.pop(0) % len(answers) if left else 0]
+            world.send(
+                Answer(question_id=event.question_id, answer=answer, text="try again", iterations=3)
+            )
+    return world
+
+
+def written(world: World, folder: Path, events: int | None = None) -> Path:
+    """The journal of a run that was lived, or of its first events."""
+    journal = folder / "events.jsonl"
+    journal.write_text("".join(event.model_dump_json() + "\n" for event in world.events[:events]))
+    return journal
+
+
+STUCK = [2, 4, 4, 4, 4, 4, 4, 5, 10]
+HOLED = lived(World([2, 4, 6, 4, 2, 4]))
+
+
+@given(
+    st.lists(st.integers(0, 10), min_size=2, max_size=14),
+    st.lists(st.integers(0, 3), max_size=6),
+    st.sets(st.integers(1, 12), max_size=4),
+    st.sets(st.integers(1, 12), max_size=6),
+    st.integers(1, 12),
+)
+def test_a_recorded_run_is_recomputed_field_for_field(
+    passed: list[int], choices: list[int], conflicting: set[int], failing: set[int], most: int
+) -> None:
+    world = World(passed, max_iterations=most, mode="attended")
+    changes = world.workspace.changed
+
+    def act(session: FakeSession) -> None:
+        fails = session.iteration in failing
+        world.workspace.conflicting = ("a.py",) if session.iteration in conflicting else ()
+        world.workspace.changed = [] if fails else changes
+        session.finish("error" if fails else "success")
+
+    world.agent.acts.extend([act] * 60)
+    lived(world, choices)
+    compared = recompute(world.events)
+    assert [one.row.iteration for one in compared] == [
+        event.iteration for event in world.events if isinstance(event, SignalComputed)
+    ]
+    for one in compared:
+        assert one.row == one.recorded
+
+
+def test_answers_come_from_the_journal() -> None:
+    swings = [4, 6, 4, 6, 4, 5, 5, 5]
+    for choice, profile in ((0, "damped"), (1, "focused")):
+        world = lived(World(swings, mode="attended"), [choice])
+        assert recompute(world.events)[4].row.profile == profile
+
+
+def test_what_other_settings_would_have_done() -> None:
+    world = lived(World(STUCK))
+    rows = recompute(world.events, ControlSettings(patience=2))
+    assert [one.row.intervention for one in rows[:5]] == [None] * 5
+    recorded = [one.recorded.intervention for one in rows if one.recorded]
+    assert recorded[:6] == [None, None, None, "REDIRECT", None, "PAUSE"]
+    off = recompute(world.events, oversight=OversightSettings(enabled=False))
+    assert not any(one.row.intervention or one.row.detections for one in off)
+
+
+def test_a_redirect_nobody_was_asked_about_counts_as_approved() -> None:
+    rules = Rules(oversight=OversightSettings(enabled=False))
+    world = lived(World([4, 6, 4, 6, 4, 5, 5], max_iterations=7, rules=rules))
+    rows = [one.row for one in recompute(world.events)]
+    redirected = next(row.iteration for row in rows if row.intervention == "REDIRECT")
+    assert rows[redirected].profile == "damped"
+
+
+def test_a_recorded_answer_is_for_the_redirect_it_was_given_to() -> None:
+    rules = Rules(oversight=OversightSettings(enabled=False))
+    events = lived(World([0, 4, 6, 4, 6, 4, 5, 5, 5], max_iterations=9, rules=rules)).events
+    at = next(i for i, e in enumerate(events) if getattr(e, "iteration", 0) == 7)
+    other = RedirectDecided(iteration=6, about="stuck", approved=False)
+    assert recompute([*events[:at], other, *events[at:]])[6].row.profile == "damped"
+
+
+@pytest.mark.parametrize("last", ["reading_taken", "signal_computed", "question_asked"])
+def test_a_run_that_broke_off_is_recomputed_up_to_its_last_reading(last: str) -> None:
+    events = lived(World(STUCK)).events
+    at = [index for index, event in enumerate(events) if event.kind == last][-1]
+    rows = recompute(events[: at + 1])
+    readings = [event for event in events[: at + 1] if event.kind == "reading_taken"]
+    assert len(rows) == len(readings) - 1
+    assert rows[-1].recorded is None
+    assert all(one.recorded == one.row for one in rows[:-1])
+
+
+@given(st.sets(st.integers(0, 200)))
+def test_a_record_with_holes_is_recomputed_without_a_crash(holes: set[int]) -> None:
+    events = HOLED.events
+    kept = [event for index, event in enumerate(events) if index == 0 or index not in holes]
+    signals = [event for event in kept if event.kind == "signal_computed"]
+    assert len(recompute(kept)) <= len(signals) + 1
+
+
+def test_run_prints_the_rows_of_a_journal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = written(lived(World(STUCK)), tmp_path)
+    for name in (journal, tmp_path):
+        found = rows(capsys, "--run", str(name))
+        assert [list(row) for row in found] == [FIELDS] * 8
+        assert found[3]["intervention"] == "REDIRECT"
+    assert call("--run", str(journal)) == 0
+    assert "The record says the same." in " ".join(capsys.readouterr().out.split())
+
+
+def test_run_tells_what_differs_from_the_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = written(lived(World(STUCK)), tmp_path)
+    assert call("--run", str(journal), "--set", "control.patience=2") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[4].startswith("   4   40.0")
+    assert lines[5].startswith(" was   40.0")
+    assert lines[5].endswith("REDIRECT stuck")
+    assert max(map(len, lines)) <= 100
+    assert "The record differs at 4" in " ".join(" ".join(lines).split())
+
+
+def test_run_takes_the_settings_the_run_was_started_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = World(STUCK, rules=Rules(ControlSettings(patience=2)))
+    lived(world)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".ralph-tui.toml").write_text("[control]\npatience = 1\n")
+    world.events[0] = world.events[0].model_copy(
+        update={"config": {"control.patience": 2.0, "control.newer": 1, "newer.name": "x"}}
+    )
+    journal = written(world, tmp_path)
+    assert call("--run", str(journal)) == 0
+    assert "The record says the same." in " ".join(capsys.readouterr().out.split())
+
+
+def test_run_of_a_journal_without_readings_or_checks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = lived(World(STUCK))
+    journal = written(world, tmp_path, 3)
+    assert call("--run", str(journal)) == 0
+    assert "nothing was measured" in capsys.readouterr().out
+    assert rows(capsys, "--run", str(journal)) == []
+    world.events = [
+        event.model_copy(update={"seq": number})
+        for number, event in enumerate((e for e in world.events if e.kind != "health_checked"), 1)
+    ]
+    assert call("--run", str(written(world, tmp_path))) == 0
+    assert "no health checks to compare with" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--run", "task-999"], "task-999"),
+        (["--run"], "no run was recorded"),
+        (["--run", "x", "--progress", "1"], "--progress"),
+        (["--run", "x", "--baseline", "1"], "--baseline"),
+        (["--run", "x", "--max-iterations", "1"], "--max-iterations"),
+        (["--run", "x", "--tests", "1"], "--tests"),
+    ],
+)
+def test_run_refuses_what_it_cannot_use(arguments: list[str], named: str) -> None:
+    with pytest.raises(UsageError, match=named):
+        call(*arguments)
+
+
+def test_run_refuses_what_is_no_journal(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello\n")
+    with pytest.raises(JournalError):
+        call("--run", str(tmp_path / "notes.txt"))

@@ -29,7 +29,7 @@ def test_a_run_ends_completed_when_the_gate_passes() -> None:
 
 def test_one_iteration_goes_through_its_steps_in_their_order() -> None:
     world = World([2, 10]).run()
-    assert [e.step for e in world.all("step_entered")] == [0, 4, 5, 6, 7, 9, 10, 11, 12, 17]  # type: ignore[attr-defined]
+    assert [e.step for e in world.all("step_entered")] == [0, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 17]  # type: ignore[attr-defined]
     assert world.kinds(
         "run_started",
         "gate_started",

@@ -331,7 +331,7 @@ def test_an_agent_that_fails_three_times_alike_and_does_nothing_ends_the_run() -
 
     world.agent.acts.extend([act] * 5)
     world.run()
-    assert last(world).outcome == "failed"
+    assert last(world).outcome == "aborted"
     assert last(world).iterations == 3
     assert "no such model" in last(world).reason
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.errors import NoRoomError, WorkspaceError
-from ralph_tui.workspace.repository import Answer, open_repository
+from ralph_tui.workspace.git import Answer
+from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
 
 PRUNE = (

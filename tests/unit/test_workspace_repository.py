@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.errors import RalphError, UsageError, WorkspaceError
-from ralph_tui.workspace.repository import open_repository, run_git
+from ralph_tui.workspace.git import run_git
+from ralph_tui.workspace.repository import open_repository
 
 
 def git(folder: Path, *arguments: str) -> str:

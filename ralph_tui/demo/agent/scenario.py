@@ -3,9 +3,9 @@
 With 25 tests, 12 of them passing, a test is worth 4 points:
 
     steady       48 56 64 72 80 88 100
-    stuck        48 56 64 64 64 64 ...            until guidance comes
-    oscillating  48 64 52 64 52 64 ...            until guidance comes
-    regressing   48 64 76 60 48 64 76 88 100
+    stuck        48 56 64 64 64 64 ...            until it is redirected, or guided
+    oscillating  48 64 52 64 52 64 ...            likewise
+    regressing   48 64 76 60 48 48 ...            likewise
     limit        as steady, but iteration 2 meets a usage limit first
 """
 
@@ -45,15 +45,17 @@ STUCK_AT = 4
 
 
 def plan(scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool) -> list[Step]:
-    """The steps of this iteration, given the bugs already fixed; `guided` by the owner's words."""
+    """The steps of this iteration, given the bugs already fixed; `guided` by its owner."""
     done = frozenset(fixed)
     if scenario == "stuck" and not guided and sum(bug.tests for bug in done) == STUCK_AT:
         return [Step("fiddle", SIGN)]
     if scenario == "oscillating" and not guided and done in ({*()}, WHOLE_LEXER, OTHER_SIDE):
         return _swing(done)
-    if scenario == "regressing" and iteration in (3, 4):
+    if scenario == "regressing" and iteration in (3, 4) and not guided:
         breakable = [bug for bug in BUGS if bug in done]
         return [Step("break", bug) for bug in _worth(3, breakable)]
+    if scenario == "regressing" and iteration > 4 and not guided and not done:
+        return [Step("fiddle", SIGN)]
     order = [bug for bug in BUGS if bug not in done]
     return [Step("fix", bug) for bug in _worth(3 if scenario == "regressing" else 2, order)]
 

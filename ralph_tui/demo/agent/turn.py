@@ -14,8 +14,8 @@ TOKENS_PER_CHARACTER = 0.8
 PRICES = {"read": 0.3e-6, "written": 3.75e-6, "output": 15e-6}
 """Made-up dollars per token: nothing is billed."""
 
-GUIDANCE = "# Guidance"
-"""The heading of the owner's words in a prompt."""
+STEERING = ("# Guidance", "# Redirect")
+"""Headings of the owner's words, and of an approved redirect, in a prompt."""
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
 
@@ -45,7 +45,7 @@ class Session:
             "apiKeySource": "nothing is billed", "claude_code_version": "demo",
         })  # fmt: skip
         self._replay(text, message_id)
-        self.guided = self.guided or GUIDANCE in text
+        self.guided = self.guided or any(heading in text for heading in STEERING)
 
     def say(self, text: str, parent: str | None = None) -> None:
         """A message of words alone."""

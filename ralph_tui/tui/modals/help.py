@@ -15,19 +15,24 @@ PANE_KEYS = (
     ("1-8", "Focus a pane; in a group its number opens its tab."),
     ("tab", "The next pane; shift+tab the one before."),
     ("↑ ↓", "Move in the focused pane; page up, page down, home and end too."),
-    ("← →", "In the checkpoints: select a point."),
-    ("enter", "Open the selected entry: its evidence, or the whole of a tool call."),
+    ("← →", "In the checkpoints: select a point; shift+← shift+→ an iteration."),
+    ("v space", "In the checkpoints: mark the point, to compare it with another; esc unmarks."),
+    ("enter", "Open what is selected: evidence, the whole of a tool call, changes and diff."),
     ("esc", "Close a zoom or a dialog."),
 )
 GLYPHS = (
     ("●", "log entry · an iteration in the checkpoints · agent at work in the header"),
     ("✓", "good news: an alarm cleared, a new best, a passed gate"),
     ("▲", "warning"),
-    ("◆", "critical or emergency"),
+    ("◆", "critical or emergency · the overseer acted"),
     ("▸", "something you asked for · a tool call"),
     ("★", "the best completion so far"),
     ("○", "the iteration that runs now"),
-    ("◦ ◈ ■", "checkpoint by timer · by key · at the end"),
+    ("└", "what was decided about an intervention, and what it changed"),
+    ("↶", "the files were rolled back"),
+    ("▷ ■", "checkpoint at the start · at the end"),
+    ("◦ ◈", "checkpoint by timer · by key"),
+    ("‹●›", "the point that is marked, to be compared"),
 )
 
 

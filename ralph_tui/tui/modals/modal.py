@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from time import monotonic
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from rich.style import Style
 from textual.screen import ModalScreen
+
+from ralph_tui.tui.ink import InkScreen
 
 T = TypeVar("T")
 
@@ -32,3 +35,7 @@ class Modal(ModalScreen[T]):
         if key in self.URGENT:
             return False
         return self._opened is None or self.clock() - self._opened < BLIND_S
+
+    def ink(self, name: str) -> Style:
+        """The style of a name, as the cockpit below has it: a dialog draws in the same colours."""
+        return cast("InkScreen", self.app.screen_stack[0]).ink(name)

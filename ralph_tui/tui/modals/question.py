@@ -1,7 +1,7 @@
 """A question of the run: what it is about, the answers that can be given, and what silence gives.
 
-Rule: it knows nothing of the question's topic; keys, words and default come from the event. Closing
-it answers nothing: the question stays open, and its countdown runs.
+Rule: it knows what an option takes along, not what it is about; keys, words and default come from
+the event. Closing it answers nothing: the question stays open, and its countdown runs.
 """
 
 from collections.abc import Callable
@@ -14,74 +14,272 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import TextArea
 
+from ralph_tui.commands import Answer, Command, Hold
 from ralph_tui.events import QuestionAsked
-from ralph_tui.text import clip
+from ralph_tui.events.waiting import Option, Takes
+from ralph_tui.state import RunState
+from ralph_tui.tui.modals import asked as words
+from ralph_tui.tui.modals.editor import Editor
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.spans import flat
+from ralph_tui.tui.modals.sheet import Sheet
+from ralph_tui.tui.spans import Line, clip
 from ralph_tui.tui.words import countdown
 
-MOST_CHARACTERS = 2000
-"""Of the question's text; the whole is in the log."""
+MOST_CHARACTERS = 100_000
+"""Of what an answer brings along."""
+WIDEST = 96
+"""Cells: longer rows are hard to read."""
+FRAME_ROWS, FRAME_CELLS = 2, 6
+LISTED_ROWS = 12
+"""What must be left for all that is told, if each option is to have its own row."""
+FAR = 10**6
+Texts = dict[Takes, str]
 
 
-class Question(Modal[str | None]):
-    """Answers with the word of an option; None when it was closed without one."""
+class Question(Modal[Answer | None]):
+    """Ends with the answer; None when it was closed without one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", show=False, priority=True),
+        Binding("up", "roll(-1)", show=False),
+        Binding("down", "roll(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("home", f"roll({-FAR})", show=False),
+        Binding("end", f"roll({FAR})", show=False),
+    ]
 
     def __init__(
-        self, asked: QuestionAsked, now: datetime, clock: Callable[[], float] = monotonic
+        self,
+        asked: QuestionAsked,
+        state: RunState,
+        now: datetime,
+        send: Callable[[Command], None],
+        texts: Texts,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`texts` keeps what was written, also beyond this dialog."""
         super().__init__(clock)
         self.asked = asked
-        self._keys = {option.key: option.answer for option in asked.options}
-        self._left = countdown(asked.deadline, now)
+        self.editing: Option | None = None
+        """The option whose words are being written."""
+        self._confirming: Option | None = None
+        self._state, self._now, self._send, self._texts = state, now, send, texts
+        self._held = asked.deadline is None
+        self._wrong = ""
+        self._room = (0, 0)
 
     def compose(self) -> ComposeResult:
-        """The question, one answer per line, and what happens without one."""
-        asked = self.asked
-        with Vertical(classes="dialog wide asking"):
-            title = f"Iteration {asked.iteration} needs a decision"
-            yield Static(Content(title), classes="question")
-            yield Static(Content(clip(asked.text, MOST_CHARACTERS)), classes="part")
-            for option in asked.options:
-                key, verb = flat(option.key, 20), flat(option.verb, 200)
-                line = Content.assemble((f"{key:>4}", "bold"), f"  {verb}")
-                if option.answer == asked.default:
-                    line = line.append(Content.styled("  (default)", "dim"))
-                yield Static(line, classes="choice")
-            yield Static(self._countdown(), classes="keys", id="countdown")
-            yield Static(
-                Content.assemble(
-                    ("esc", "bold"), " closes; the question stays open, ", ("d", "bold"), " reopens"
-                ),
-                classes="hint",
-            )
+        """What it is about, an editor when it is wanted, and how to answer."""
+        dialog = Vertical(id="asking", classes="dialog asking")
+        dialog.border_title = Content(f" {clip(words.title(self.asked), 70)} ")
+        with dialog:
+            yield Sheet("told")
+            yield Editor()
+            yield Sheet("foot")
 
-    def _countdown(self) -> Content:
-        default = flat(self.asked.default, 40)
-        if not self._left:
-            return Content("It waits until you answer.")
-        return Content.assemble(
-            "Without an answer: ", (default, "bold"), " in ", (self._left, "bold"), "."
+    def on_mount(self) -> None:
+        """Find a place for everything."""
+        self._lay()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size, other places."""
+        self._lay()
+
+    def sync(self, asked: QuestionAsked, now: datetime) -> None:
+        """Follow the question; drawn anew once a second while it counts down."""
+        before = (self.asked.deadline, countdown(self.asked.deadline, self._now))
+        self.asked, self._now = asked, now
+        if before != (asked.deadline, countdown(asked.deadline, now)) and self._room[0]:
+            foot = self._foot()
+            self.query_one("#foot", Sheet).show(foot, len(foot))
+
+    # places -----------------------------------------------------------------------------------
+
+    def _lay(self) -> None:
+        columns, rows = self.app.size
+        width = max(20, min(columns - 4, WIDEST))
+        dialog = self.query_one("#asking", Vertical)
+        dialog.styles.width = width
+        self._room = (width - FRAME_CELLS - Sheet.EDGE, max(8, rows - 2 - FRAME_ROWS))
+        inner, height = self._room
+        foot = self._foot()
+        writes = self.editing is not None and self.editing.takes == "instructions"
+        body = words.told(
+            self.asked,
+            self._state,
+            edited=self._texts.get("instructions", ""),
+            width=inner,
+            height=height,
+            proposes=not writes,
         )
+        left = height - len(foot)
+        editor = self.query_one(Editor).place(left, len(body))
+        body_rows = max(0, min(len(body), left - editor))
+        self.query_one("#told", Sheet).show(body, body_rows)
+        self.query_one("#foot", Sheet).show(foot, len(foot))
+        scroll = "↑↓ more · " if body_rows < len(body) and self.editing is None else ""
+        later = "" if self.editing or self._confirming else "esc later, d reopens"
+        dialog.border_subtitle = Content(f" {scroll}{later} ") if later else None
 
-    def sync(self, now: datetime) -> None:
-        """Count down; drawn once a second."""
-        left = countdown(self.asked.deadline, now)
-        if left != self._left and self._opened is not None:
-            self._left = left
-            self.query_one("#countdown", Static).update(self._countdown())
+    def _foot(self) -> list[Line]:
+        width, height = self._room
+        if self._confirming is not None:
+            rows = words.confirmation(self._confirming, self.asked)
+        elif self.editing is not None:
+            rows = [words.editor_keys(self.editing.takes)]
+        else:
+            listed = height - len(self.asked.options) >= LISTED_ROWS
+            edited = "instructions" in self._texts
+            rows = words.choices(self.asked, width, listed=listed, edited=edited)[: height - 3]
+        wrong: list[Line] = [[("▲ ", "warn"), (self._wrong, "text")]] if self._wrong else []
+        gap: list[Line] = [[]] if self.editing is None else []
+        last = words.silence(self.asked, self._now, width, held=self._held)
+        return [*gap, *wrong, *rows, last]
+
+    # answering --------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        """A letter answers."""
-        answer = self._keys.get(event.character or event.key)
-        if answer is not None:
+        """A letter answers, outside the editor."""
+        if self.editing is not None:
+            return
+        key = event.character or event.key
+        if self._confirming is not None:
+            if key in ("y", "n"):
+                event.stop()
+                self._confirmed(yes=key == "y")
+            return
+        if event.key == "space":
             event.stop()
-            self.dismiss(answer)
+            self._hold()
+            return
+        option = next((option for option in self.asked.options if option.key == key), None)
+        if option is not None:
+            event.stop()
+            self._choose(option)
 
-    def action_close(self) -> None:
-        """Close without an answer."""
-        self.dismiss(None)
+    def _choose(self, option: Option) -> None:
+        if option.takes != "nothing":
+            self._edit(option)
+        elif words.certain(option, self.asked):
+            self._confirming = option
+            # What is typed ahead confirms nothing.
+            self._opened = self.clock()
+            self._lay()
+        else:
+            self._answer(option)
+
+    def _confirmed(self, *, yes: bool) -> None:
+        option, self._confirming = self._confirming, None
+        if yes and option is not None:
+            self._answer(option)
+        else:
+            self._lay()
+
+    def _answer(self, option: Option, *, iterations: int = 0, budget_usd: float = 0.0) -> None:
+        """Answer, with the words that belong to it."""
+        text = ""
+        if option.takes == "words":
+            text = self._texts.get("words", "")
+        elif words.enforces(option, self.asked):
+            text = self._texts.get("instructions", "")
+        if len(text) > MOST_CHARACTERS:
+            self._complain(f"{len(text)} characters: an answer has {MOST_CHARACTERS} at most")
+            return
+        if self.is_current:
+            self.dismiss(
+                Answer(
+                    question_id=self.asked.question_id,
+                    answer=option.answer,
+                    text=text,
+                    iterations=iterations,
+                    budget_usd=budget_usd,
+                )
+            )
+
+    def _complain(self, text: str) -> None:
+        self._wrong = text
+        self._lay()
+
+    def _hold(self) -> None:
+        """Stop the countdown, once."""
+        if not self._held and self.asked.deadline is not None:
+            self._held = True
+            self._send(Hold(question_id=self.asked.question_id))
+
+    # writing ----------------------------------------------------------------------------------
+
+    def _edit(self, option: Option) -> None:
+        self._hold()
+        self.editing, self._wrong = option, ""
+        proposed = self.asked.proposal if option.takes == "instructions" else ""
+        editor = self.query_one(Editor)
+        editor.begin(option.takes, self._texts.get(option.takes) or proposed)
+        self.set_focus(editor)
+        self._lay()
+
+    def store(self) -> None:
+        """Keep what is being written; a text like the proposal is none."""
+        if self.editing is None:
+            return
+        takes, text = self.editing.takes, self.query_one(Editor).written
+        if not text or (takes == "instructions" and text == self.asked.proposal.strip()):
+            self._texts.pop(takes, None)
+        else:
+            self._texts[takes] = text
+
+    def _close_editor(self) -> None:
+        self.store()
+        self.editing = None
+        self.query_one(Editor).end()
+        self.set_focus(None)
+        self._lay()
+
+    def on_words_sent(self) -> None:
+        """Enter: the instructions are done, and wait for a letter; anything else is sent."""
+        option = self.editing
+        if option is None:
+            return
+        self._wrong = ""
+        if option.takes == "more":
+            try:
+                iterations, dollars = words.granted(self.query_one(Editor).text[:200])
+            except ValueError as error:
+                self._complain(str(error))
+            else:
+                self._answer(option, iterations=iterations, budget_usd=dollars)
+            return
+        self.store()
+        if option.takes == "instructions":
+            self._close_editor()
+        elif self._texts.get("words"):
+            self._answer(option)
+        else:
+            self._complain("nothing is written yet")
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """A complaint is over as soon as something is done about it."""
+        if self._wrong:
+            self._complain("")
+
+    def action_back(self) -> None:
+        """Out of the editor, of a confirmation, or of the dialog."""
+        self._wrong = ""
+        if self.editing is not None:
+            self._close_editor()
+        elif self._confirming is not None:
+            self._confirmed(yes=False)
+        else:
+            self.dismiss(None)
+
+    def action_roll(self, by: int) -> None:
+        """See more of it."""
+        self.query_one("#told", Sheet).roll(by)
+
+    def action_page(self, by: int) -> None:
+        """See the next screenful of it."""
+        sheet = self.query_one("#told", Sheet)
+        sheet.roll(by * max(1, sheet.size.height - 1))

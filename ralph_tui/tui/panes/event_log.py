@@ -1,18 +1,21 @@
-"""Alarms and everything else a human should have noticed; each entry opens its evidence."""
+"""Alarms, interventions and all else a human should have noticed; entries open their evidence."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ralph_tui.state import LogRow, RunState
+from ralph_tui.state import Intervention, LogRow, RunState
 from ralph_tui.tui.panes.rows import RowsPane
 from ralph_tui.tui.spans import Line, clip, flat, wrap
+from ralph_tui.tui.words import points
 from ralph_tui.words import clock, count
 
 STYLES = {"log": "dim", "good": "good", "warn": "warn", "critical": "bad", "owner": "owner"}
 MOST_ROWS = 3
 """Rows an entry takes at most; the whole is in its evidence."""
 
+ASKING = ("REDIRECT", "PAUSE")
+"""Levels that somebody decides about."""
 MOST_DENIED = 50
 """Kinds of denial that are listed in the evidence."""
 
@@ -21,12 +24,32 @@ class EventLog(RowsPane):
     """One entry per alarm, notice and wish: time, glyph, word, sentence."""
 
     key: ClassVar[str] = "log"
-    heading: ClassVar[str] = "alarms"
+    heading: ClassVar[str] = "alarms & overseer"
+    brief: ClassVar[str] = "alarms"
     digit: ClassVar[int] = 2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict[int, Intervention] = {}
+        """By the number of their event."""
+        self._oversight = 0
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return (state.log.revision, len(state.control.alarms))
+        return (state.log.revision, len(state.control.alarms), state.oversight.revision)
+
+    def changed(self) -> None:
+        """See `Pane`; what became of an intervention stands below it, so heights change."""
+        oversight = self.state.oversight
+        if oversight.revision != self._oversight or self._seen_state is not self.state:
+            self._oversight = oversight.revision
+            self._made = {made.seq: made for made in oversight.interventions}
+            self._ends.clear()
+            known = self._first + len(self.entries()) if self._seen_state is self.state else 0
+            super().changed()
+            self.unseen = min(self.unseen, max(0, self.last + 1 - known)) if known else 0
+        else:
+            super().changed()
 
     def entries(self) -> Sequence[LogRow]:
         """See `RowsPane`."""
@@ -45,12 +68,26 @@ class EventLog(RowsPane):
         used = indent + len(word) + 1
         text = flat(entry.text, 600)
         body = "text" if entry.level != "log" else "dim"
+        outcome = self._outcome(entry)
         if width < 30:
-            return [[*head], [("  ", ""), (clip(text, max(1, width - 2)), body)]]
+            rows = [[*head], [("  ", ""), (clip(text, max(1, width - 2)), body)]]
+            return [*rows, *([[("  └ ", "dim"), *outcome]] if outcome else [])]
         pieces = wrap(" " * (used - indent) + text, width - indent, MOST_ROWS)
-        rows: list[Line] = [[*head, (" ", ""), (pieces[0].lstrip(), body)]]
+        rows = [[*head, (" ", ""), (pieces[0].lstrip(), body)]]
         rows += [[(" " * indent, ""), (piece, body)] for piece in pieces[1:]]
-        return rows
+        return [*rows, *([[(" " * 6, ""), ("└ ", "dim"), *outcome]] if outcome else [])]
+
+    def _outcome(self, entry: LogRow) -> Line:
+        """What was decided about an intervention, and what it changed."""
+        made = self._made.get(entry.seq)
+        if made is None or not made.decision:
+            return []
+        spans: Line = [(flat(made.decision, 60), "owner")]
+        if made.effect is not None:
+            gained = made.effect.points
+            style = "good" if gained >= 1 else "warn"
+            spans += [(f", after {made.effect.after}: ", "dim"), (points(gained), style)]
+        return spans
 
     def row_count(self, width: int, height: int) -> int:
         """See `Pane`; an empty log says so."""
@@ -66,6 +103,9 @@ class EventLog(RowsPane):
         """See `Pane`."""
         up = len(self.state.control.alarms)
         spans: Line = [(count(up, "open alarm"), "warn")] if up else [("no open alarm", "dim")]
+        made = sum(made.level not in ("LOG", "WARN") for made in self._made.values())
+        if made:
+            spans.append((f" · {count(made, 'intervention')}", "dim"))
         if not self.following and self.unseen:
             spans.append((f" · {self.unseen} new", "accent"))
         return spans
@@ -74,9 +114,27 @@ class EventLog(RowsPane):
         """See `RowsPane`."""
         where = f"iteration {entry.iteration}" if entry.iteration else "before iteration 1"
         denied = self._denied() if entry.word == "DENIED" else ""
-        body = "\n\n".join(part for part in (entry.text, entry.detail, denied) if part)
+        parts = (entry.text, entry.detail, denied, self._told(entry))
+        body = "\n\n".join(part for part in parts if part)
         title = f"{entry.glyph} {entry.word} · {clock(entry.at, seconds=True)} · {where}"
         self.post_message(self.Opened(flat(title), body))
+
+    def _told(self, entry: LogRow) -> str:
+        """What belongs to an intervention: the instructions, the decision, the effect."""
+        made = self._made.get(entry.seq)
+        if made is None:
+            return ""
+        question = self.state.needs.question
+        ours = question is not None and made is self.state.oversight.interventions[-1]
+        proposal = question.proposal if question is not None and ours else ""
+        given = made.instructions
+        parts = [f"decision: {made.decision or 'open'}"] if made.level in ASKING else []
+        if made.effect is not None:
+            after = count(made.effect.after, "iteration")
+            parts.append(f"effect: {points(made.effect.points)} after {after}")
+        if instructions := (given if made.decision else proposal):
+            parts.append(f"instructions:\n{instructions}")
+        return "\n\n".join(parts)
 
     def _denied(self) -> str:
         """Everything that was denied so far, the most frequent first."""

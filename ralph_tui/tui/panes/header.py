@@ -10,19 +10,23 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.fitting import fit, join
 from ralph_tui.tui.ink import Ink
-from ralph_tui.tui.panes.header_fields import alive, how_far, where
+from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
 from ralph_tui.tui.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.verdict import verdict
 from ralph_tui.tui.words import percent
 
 
-def header_lines(state: RunState, now: datetime, width: int) -> tuple[Line, Line]:
+def header_lines(
+    state: RunState, now: datetime, width: int, *, lost: bool = False
+) -> tuple[Line, Line]:
     """Both rows, each of exactly `width` cells."""
     inner = max(1, width - 2)
-    says = verdict(state, now)
+    says = verdict(state, now, lost=lost)
     name: Line = [("ralph-tui  ", "accent strong")] if width >= 100 else []
     title: Line = [*name, (clip(_objective(state), inner), "strong")]
-    right = join(fit(where(state, now), max(1, inner - min(cells(title), inner // 2) - 2)))
+    right = join(
+        fit(where(state, now, lost=lost), max(1, inner - min(cells(title), inner // 2) - 2))
+    )
     first = spread(title, right, inner)
     left_fields = how_far(state)
     forms = fit([*left_fields, *alive(state, now, says, width)], inner)
@@ -49,24 +53,26 @@ class Header(Ink):
         super().__init__(id=self.key)
         self.state = RunState()
         self.now = EPOCH
+        self.lost = False
         self._stamp: object = None
         self._key: object = None
         self._lines: tuple[Line, Line] = ([], [])
 
-    def sync(self, state: RunState, now: datetime) -> None:
-        """Show this state."""
-        folds = (state.run, state.control, state.needs)
-        stamp = (*(fold.revision for fold in folds), int(now.timestamp()))
+    def sync(self, state: RunState, now: datetime, *, lost: bool = False) -> None:
+        """Show this state; `lost`: of a run whose process is gone."""
+        folds = (state.run, state.control, state.needs, state.oversight)
+        stamp = (*(fold.revision for fold in folds), int(now.timestamp()), lost)
         if state is self.state and stamp == self._stamp:
             return
-        self._stamp, self.state, self.now = stamp, state, now
+        self._stamp, self.state, self.now, self.lost = stamp, state, now, lost
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
         """See `Ink`."""
         key = (self._stamp, width)
         if key != self._key:
-            self._lines, self._key = header_lines(self.state, self.now, width), key
+            self._lines = header_lines(self.state, self.now, width, lost=self.lost)
+            self._key = key
         return self._lines[y] if y < 2 else []
 
 
@@ -77,8 +83,10 @@ class VerdictLine(Header):
 
     def line(self, y: int, width: int) -> Line:
         """See `Ink`."""
-        says = verdict(self.state, self.now)
-        return [(f" {says.glyph} ", says.style), (clip(says.text, width - 4), says.style)]
+        says = verdict(self.state, self.now, lost=self.lost)
+        word = join([field.forms[0] for field in health(self.state, says)])
+        left: Line = [(f" {says.glyph} ", says.style), (says.text, says.style)]
+        return spread(left, [*word, (" ", "")] if word else [], width)
 
 
 class OneLine(Header):
@@ -89,7 +97,7 @@ class OneLine(Header):
     def line(self, y: int, width: int) -> Line:
         """See `Ink`."""
         run = self.state.run
-        says = verdict(self.state, self.now)
+        says = verdict(self.state, self.now, lost=self.lost)
         done = percent(run.completion) if run.completion is not None else "— %"
         return clip_line(
             [

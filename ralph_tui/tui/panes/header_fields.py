@@ -27,19 +27,29 @@ from ralph_tui.tui.words import (
 )
 from ralph_tui.words import duration, money
 
+HEALTH = {
+    "healthy": ("", "good"),
+    "warning": ("▲", "warn"),
+    "critical": ("◆", "bad"),
+    "paused": ("▮", "owner"),
+    "aborted": ("◆", "bad"),
+}
+"""Glyph and style of the overseer's word."""
 FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""
 
 
-def where(state: RunState, now: datetime) -> list[Field]:
+def where(state: RunState, now: datetime, *, lost: bool = False) -> list[Field]:
     """Iteration, what the loop is doing, who works with which rights."""
     run = state.run
     place = f"{run.iteration}/{run.max_iterations}"
     fields = [
         Field([[("iteration ", "dim"), (place, "strong")], [("it ", "dim"), (place, "strong")]], 3),
-        _limit(state, now) or _phase(state),
+        Field([[("◇ disconnected", "bad strong")]], 9)
+        if lost
+        else _limit(state, now) or _phase(state),
     ]
-    if state.needs.question is not None:
+    if state.needs.question is not None and not lost:
         fields.insert(0, Field([[(" needs you ", "warn badge")]], 9))
     if run.started is not None:
         fields += [Field([*_who(state), []], 1), *_rights(state)]
@@ -153,7 +163,15 @@ def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Fie
         ages = [_signs(signs, form, joint) for form, joint in enumerate((" · ", " ", " "))]
         ages.append([("out ", "dim"), (out, "text")])
         fields.append(Field(ages, 5, whole=2))
-    return [*fields, _verdict(says)] if width >= 100 else fields
+    return [*fields, _verdict(says), *health(state, says)] if width >= 100 else fields
+
+
+def health(state: RunState, says: Verdict) -> list[Field]:
+    """The overseer's word, when nothing more urgent is said and it has looked."""
+    if not says.calm or not state.oversight.checks:
+        return []
+    glyph, style = HEALTH[state.oversight.status]
+    return [Field([[(f"{glyph} {state.oversight.status}".strip(), f"{style} strong")], []], 2)]
 
 
 def _signs(signs: Sequence[tuple[tuple[str, ...], str]], form: int, joint: str) -> Line:

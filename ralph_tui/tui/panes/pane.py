@@ -4,7 +4,7 @@ Rule: `sync` is the only way in. A pane draws what the state says and posts no m
 but `Opened`, when an entry's evidence is wanted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -29,6 +29,8 @@ class Tab:
     digit: int
     heading: str
     shown: bool
+    brief: str = ""
+    """The heading where room is short; empty: the same."""
 
 
 class Pane(Ink, can_focus=True):
@@ -37,6 +39,8 @@ class Pane(Ink, can_focus=True):
     key: ClassVar[str] = ""
     """Its id."""
     heading: ClassVar[str] = ""
+    brief: ClassVar[str] = ""
+    """A shorter heading; empty: there is none."""
     digit: ClassVar[int] = 0
     """The key that focuses it."""
 
@@ -178,9 +182,10 @@ class Pane(Ink, can_focus=True):
         return ("┃", "focus" if self.lit else "dim") if first <= y <= last else ("│", style)
 
     def _title(self, width: int) -> Line:
-        tabs = self.tabs or (Tab(self.digit, self.heading, shown=True),)
-        for short in (False, True):
-            spans = self._tab_spans(tabs, short=short)
+        tabs = self.tabs or (Tab(self.digit, self.heading, shown=True, brief=self.brief),)
+        brief = tuple(replace(tab, heading=tab.brief or tab.heading) for tab in tabs)
+        for form, short in ((tabs, False), (brief, False), (brief, True)):
+            spans = self._tab_spans(form, short=short)
             if cells(spans) <= width:
                 return spans
         return clip_line(spans, width)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.control import band_words
-from ralph_tui.state import RunState
+from ralph_tui.state import Mark, RunState
 from ralph_tui.tui.chart import KINDS, plot, series_of
 from ralph_tui.tui.panes.pane import LinesPane, padded
 from ralph_tui.tui.spans import Line, cells
@@ -13,13 +13,23 @@ from ralph_tui.tui.words import fraction
 LEGEND_ROWS = 9
 """From this height on the legend has a row inside the frame."""
 EXPLAINED = (
-    ("▲ ◆", "an alarm rose at this iteration: warning, critical or emergency"),
+    ("▲ ◆", "an alarm rose, or the overseer acted; ◆ is the serious one"),
+    ("↶", "the files were rolled back"),
     ("★", "the best completion so far"),
     (
         "bands",
         "of the output: from .3 on moderate, .5 significant, .7 critical",
     ),
 )
+
+
+def marks_of(state: RunState) -> list[Mark]:
+    """What happened at which iteration: alarms, interventions, rollbacks."""
+    marks = list(state.control.marks)
+    for span in state.timeline.spans:
+        marks += [Mark(span.number, "◆", made.level, "critical") for made in span.interventions]
+        marks += [Mark(span.number, "↶", "ROLLBACK", "warning") for _ in span.rollbacks]
+    return marks
 
 
 class SignalChart(LinesPane):
@@ -31,7 +41,9 @@ class SignalChart(LinesPane):
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return (state.control.revision, state.run.max_iterations, state.timeline.best_iteration)
+        folds = (state.control, state.oversight)
+        shown = (state.run.max_iterations, state.timeline.best_iteration)
+        return (*(fold.revision for fold in folds), *shown)
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
@@ -44,7 +56,7 @@ class SignalChart(LinesPane):
         best = state.timeline.best_iteration if state.run.completions else None
         lines = plot(
             points,
-            state.control.marks,
+            marks_of(state),
             width=width,
             height=max(2, height - len(words) - len(legend)),
             max_iterations=state.run.max_iterations,

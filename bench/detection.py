@@ -1,0 +1,193 @@
+"""How well the overseer tells healthy runs from sick ones, on simulated runs with a known truth.
+
+Redirects are approved and pauses continued. Half of the seeds are held out: nothing was ever chosen
+by looking at them. The delay of a pathology counts from the first reading that completes the
+evidence the rules ask for: `n` steps without a rise, the third change of direction, the second
+fall, the second reading after a collapse.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+from statistics import mean
+
+from bench.families import APART, HEALTHY, SICK, Family, Simulated
+from bench.result import Result, Scale
+from ralph_tui.control import Budget, Sample
+from ralph_tui.governor import Governor
+
+BUDGETS = (5, 10, 20, 50, 200)
+SMALL = 20
+"""Budgets up to this have a target for healthy runs."""
+PROGRESS = ("stuck", "oscillating", "regressing")
+
+
+@dataclass
+class Watched:
+    """What one run saw; iterations, None for never."""
+
+    redirect: int | None = None
+    pause: int | None = None
+    """But for the question about the budget alone."""
+    budget: int | None = None
+    """That question."""
+    seen: int | None = None
+    """The first progress detection after the onset."""
+
+
+@dataclass
+class Cell:
+    """All runs of a family and a budget, of one half of the seeds."""
+
+    runs: list[Watched] = field(default_factory=list)
+    delays: list[int | None] = field(default_factory=list)
+    """Of pathologies that had room to show; None: never seen."""
+
+    def share(self, name: str) -> float:
+        """Percent of the runs in which it happened."""
+        return 100 * mean(getattr(run, name) is not None for run in self.runs)
+
+
+Table = dict[tuple[str, int, bool], Cell]
+"""By family, budget, and whether the seeds were held out."""
+
+
+def quality(scale: Scale) -> Iterator[Result]:
+    """Both targets, on the held-out half; the whole table below."""
+    ours, literal = (_table(scale, rules) for rules in ("default", "seed"))
+    small = tuple(budget for budget in BUDGETS if budget <= SMALL)
+    paused, asked, count = _healthy(ours, small)
+    literally, _, _ = _healthy(literal, small)
+    yield Result(
+        f"healthy runs paused, budgets up to {SMALL}, held-out seeds",
+        f"{paused:.2f} % of {count} (the seed's literal rules: {literally:.1f} %; asked about the "
+        f"budget alone: {asked:.1f} %)",
+        "< 1 %",
+        paused < 1,
+        {"percent": paused, "literal_percent": literally, "budget_percent": asked},
+    )
+    delays = [delay for (_, _, held), cell in ours.items() if held for delay in cell.delays]
+    late = sum(delay is None or delay > 1 for delay in delays)
+    yield Result(
+        "pathologies seen, iterations after the earliest possible, held-out seeds",
+        f"{late} of {len(delays)} later than one; on average "
+        f"{mean(delay for delay in delays if delay is not None):+.2f}",
+        "<= 1 in every run",
+        late == 0,
+        {"late": late, "runs": len(delays)},
+        appendix=tuple(_lines({"default rules": ours, "the seed's literal rules": literal})),
+    )
+
+
+def _table(scale: Scale, rules: str) -> Table:
+    table: Table = {}
+    for name, family in {**HEALTHY, **APART, **SICK}.items():
+        for budget in BUDGETS:
+            seeds = scale.of(400 if budget <= 50 else 200, 40)
+            for seed in range(seeds):
+                held = seed >= seeds // 2
+                cell = table.setdefault((name, budget, held), Cell())
+                _add(cell, family, budget, Random(f"{name} {budget} {seed}"), rules)
+    return table
+
+
+def _add(cell: Cell, family: Family, budget: int, dice: Random, rules: str) -> None:
+    run = family(dice, budget)
+    watched = (_watch if rules == "default" else _watch_literally)(run, budget)
+    cell.runs.append(watched)
+    if run.earliest is not None and run.earliest <= budget:
+        cell.delays.append(None if watched.seen is None else watched.seen - run.earliest)
+
+
+def _watch(run: Simulated, most: int) -> Watched:
+    governor, budget, seen = Governor(run.baseline), Budget(most, run.tests), Watched()
+    for k, reading in enumerate(run.readings, 1):
+        verdict = governor.take(Sample(k, reading), budget).verdict
+        assert verdict
+        if verdict.opened:
+            governor.answered(approved=True)
+            seen.redirect = seen.redirect or k
+        pauses = [one.about for one in verdict.situations if one.level == "PAUSE"]
+        if verdict.level == "PAUSE":
+            if pauses == ["budget"]:
+                seen.budget = seen.budget or k
+            else:
+                seen.pause = seen.pause or k
+        if k > run.onset and any(found.name in PROGRESS for found in verdict.detections):
+            seen.seen = seen.seen or k
+    return seen
+
+
+def _watch_literally(run: Simulated, most: int) -> Watched:
+    """The seed's rules as they stand there: a detection redirects.
+
+    It gives no table of levels: "pause on critical" is taken for oscillating and regressing, and
+    "stuck for 5 iterations" for stuck.
+    """
+    seen, path = Watched(), [run.baseline]
+    for k, reading in enumerate(run.readings, 1):
+        path.append(reading)
+        if reading >= 100:
+            break
+        steps = [later - earlier for earlier, later in pairwise(path)]
+        signs = [(step > 0) - (step < 0) for step in steps]
+        stuck = [abs(step) < 5 for step in steps]
+        oscillating = sum(one != other for one, other in pairwise(signs)) >= 3
+        regressing = k >= 2 and signs[-2:] == [-1, -1]
+        if (k >= 3 and all(stuck[-3:])) or oscillating or regressing:
+            seen.redirect = seen.redirect or k
+            if k > run.onset:
+                seen.seen = seen.seen or k
+        if k < most and ((k >= 5 and all(stuck[-5:])) or oscillating or regressing):
+            seen.pause = seen.pause or k
+    return seen
+
+
+def _healthy(table: Table, budgets: tuple[int, ...]) -> tuple[float, float, int]:
+    """Percent of the held-out healthy runs that were paused, that were asked, and their number."""
+    runs = [
+        run
+        for (name, budget, held), cell in table.items()
+        if held and name in HEALTHY and budget in budgets
+        for run in cell.runs
+    ]
+    paused, asked = (
+        100 * mean(getattr(run, name) is not None for run in runs) for name in ("pause", "budget")
+    )
+    return paused, asked, len(runs)
+
+
+def _lines(tables: Mapping[str, Table]) -> Iterator[str]:
+    """Markdown: per family and budget, the tuning half / the held-out half of the seeds."""
+    for rules, table in tables.items():
+        yield ""
+        yield f"**Detection with {rules}** (percent of runs; seeds for tuning / held out)"
+        yield ""
+        yield (
+            "| family | budget | REDIRECT | PAUSE | budget question | never seen "
+            "| delay mean | delay max |"
+        )
+        yield "|---|---|---|---|---|---|---|---|"
+        for name, budget, held in table:
+            if not held:
+                halves = [table[name, budget, half] for half in (False, True)]
+                yield f"| {name} | {budget} | " + " | ".join(_cells(halves)) + " |"
+        for budget in BUDGETS:
+            paused, asked, count = _healthy(table, (budget,))
+            yield (
+                f"| all healthy, held out | {budget} | | {paused:.2f} | {asked:.1f} "
+                f"| {count} runs | | |"
+            )
+
+
+def _cells(halves: list[Cell]) -> Iterator[str]:
+    for name in ("redirect", "pause", "budget"):
+        yield " / ".join(f"{half.share(name):.3g}" for half in halves)
+    if not any(half.delays for half in halves):
+        yield from ("", "", "")
+        return
+    yield " / ".join(str(sum(delay is None for delay in half.delays)) for half in halves)
+    known = [[delay for delay in half.delays if delay is not None] for half in halves]
+    yield " / ".join(f"{mean(half):+.2f}" if half else "-" for half in known)
+    yield " / ".join(f"{max(half):+d}" if half else "-" for half in known)

@@ -1,0 +1,196 @@
+"""Simulated runs with a known truth: healthy ones, and pathologies with a known beginning."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from ralph_tui.control import Budget, ControlSettings, Patience
+
+TOP = 99.9
+"""The most a run reads that is not done."""
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """One run: its readings in points, up to its budget or its end."""
+
+    baseline: float
+    readings: list[float]
+    tests: int | None = None
+    onset: int = 0
+    """The last healthy iteration of a pathology."""
+    earliest: int | None = None
+    """The iteration whose reading completes the evidence the rules ask for; None when healthy."""
+
+
+Family = Callable[[Random, int], Simulated]
+
+
+def steady(dice: Random, budget: int) -> Simulated:
+    """Done after 60-95 % of the budget, every step between half and one and a half of the mean."""
+    return _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5))
+
+
+def noisy(dice: Random, budget: int) -> Simulated:
+    """Steps between nothing and twice the mean, each reading off by a few points."""
+    run = _climb(dice, budget, lambda step: step * dice.uniform(0, 2))
+    return _seen(run, lambda value: value + dice.gauss(0, 2))
+
+
+def zigzag(dice: Random, budget: int) -> Simulated:
+    """Two steps forward, one back."""
+    turn = [dice.random() < 0.5]
+
+    def step(mean: float) -> float:
+        turn[0] = not turn[0]
+        swing = dice.uniform(1.2, 2.0) * mean
+        return mean + swing if turn[0] else mean - swing
+
+    return _climb(dice, budget, step)
+
+
+def twelve_tests(dice: Random, budget: int) -> Simulated:
+    """Steady work that only twelve tests measure."""
+    run = _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5))
+    return _counted(run, 12)
+
+
+def flaky_tests(dice: Random, budget: int) -> Simulated:
+    """Steady work, with one or two tests that fail now and then."""
+    tests, flaky = dice.randint(20, 60), dice.randint(1, 2)
+    run = _counted(_climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5)), tests)
+    worth = 100 / tests
+
+    def seen(value: float) -> float:
+        failing = sum(dice.random() < 0.25 for _ in range(flaky))
+        return max(0.0, value - failing * worth)
+
+    return _seen(run, seen, over=True)
+
+
+def long_tail(dice: Random, budget: int) -> Simulated:
+    """Each step a share of what is left: fast at first, slow at the end."""
+    share = 1 - 0.01 ** (1 / (dice.uniform(0.6, 0.95) * budget))
+    value, readings = 0.0, []
+    for _ in range(budget):
+        value += (100 - value) * share * dice.uniform(0.6, 1.4)
+        readings.append(value if value < 99 else 100.0)
+        if value >= 99:
+            break
+    return Simulated(0.0, readings)
+
+
+def slow(dice: Random, budget: int) -> Simulated:
+    """Steady, but done at the limit at the earliest, or up to 40 % beyond it."""
+    return _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5), (1.0, 1.4))
+
+
+def one_jump(dice: Random, budget: int) -> Simulated:
+    """Nothing to be seen for 30-90 % of the budget, then everything at once."""
+    level = dice.choice([0.0, 20.0, 50.0])
+    jump = max(2, round(dice.uniform(0.3, 0.9) * budget))
+    return Simulated(level, [*[level] * (jump - 1), 100.0])
+
+
+def flat(dice: Random, budget: int) -> Simulated:
+    """Stands still at any level, from the start or after a climb to it."""
+    level = dice.choice([0.0, 10.0, 30.0, 50.0, 75.0, 90.0, 99.0])
+    path = _prefix(dice, budget, level) if dice.random() < 0.5 else [level]
+    onset = len(path) - 1
+    short = Patience.of(Budget(budget), ControlSettings()).short
+    return _pathology(path, [level] * budget, budget, onset + short)
+
+
+def oscillating(dice: Random, budget: int) -> Simulated:
+    """Up and down in periods of 2, 3 or 4 iterations, from 12 points on."""
+    period = dice.choice([2, 3, 4])
+    middle, swing = dice.uniform(30, 60), dice.uniform(8, 20)
+    path = _prefix(dice, budget, middle)
+    shape = {2: [1, -1], 3: [1, 0, -1], 4: [0, 1, 0, -1]}[period]
+    after = [middle + swing * shape[k % period] * dice.uniform(0.9, 1.1) for k in range(budget)]
+    # Direction changes with the third step of a period at the earliest: the third change.
+    third = {2: 4, 3: 5, 4: 7}[period]
+    return _pathology(path, after, budget, len(path) - 1 + third)
+
+
+def regressing(dice: Random, budget: int) -> Simulated:
+    """Falls 3-12 points in each iteration after its peak."""
+    peak = dice.uniform(40, 90)
+    path, value, after = _prefix(dice, budget, peak), peak, []
+    for _ in range(budget):
+        value = max(0.0, value - dice.uniform(3, 12))
+        after.append(value)
+    return _pathology(path, after, budget, len(path) - 1 + 2)
+
+
+def collapse(dice: Random, budget: int) -> Simulated:
+    """Loses 25-60 points at once, and stays there."""
+    peak = dice.uniform(60, 95)
+    path, low = _prefix(dice, budget, peak), peak - dice.uniform(25, 60)
+    after = [low + dice.uniform(-1, 1) for _ in range(budget)]
+    return _pathology(path, after, budget, len(path) - 1 + 2)
+
+
+HEALTHY: dict[str, Family] = {
+    "steady": steady,
+    "noisy": noisy,
+    "zigzag": zigzag,
+    "12-test": twelve_tests,
+    "flaky-test": flaky_tests,
+    "long-tail": long_tail,
+    "slow": slow,
+}
+APART: dict[str, Family] = {"one-jump": one_jump}
+SICK: dict[str, Family] = {
+    "flat": flat,
+    "oscillating": oscillating,
+    "regressing": regressing,
+    "collapse": collapse,
+}
+
+
+def _climb(
+    dice: Random,
+    budget: int,
+    move: Callable[[float], float],
+    share: tuple[float, float] = (0.6, 0.95),
+) -> Simulated:
+    """From the baseline to 100 in that share of the budget, by steps that `move` makes of one."""
+    baseline = dice.choice([0.0, 0.0, dice.uniform(0, 60)])
+    step = (100 - baseline) / (dice.uniform(*share) * budget)
+    value, readings = baseline, []
+    for _ in range(budget):
+        value = max(0.0, value + move(step))
+        readings.append(min(100.0, value))
+        if value >= 100:
+            break
+    return Simulated(baseline, readings)
+
+
+def _counted(run: Simulated, tests: int) -> Simulated:
+    """The same work as so many tests tell it."""
+
+    def count(value: float) -> float:
+        return 100 * int(value / 100 * tests + 1e-9) / tests
+
+    return Simulated(count(run.baseline), [count(value) for value in run.readings], tests)
+
+
+def _seen(run: Simulated, see: Callable[[float], float], *, over: bool = False) -> Simulated:
+    """What is measured of it; `over`: even a finished run may be measured as unfinished."""
+    readings = []
+    for value in run.readings:
+        seen = 100.0 if value >= 100 and not over else see(value)
+        readings.append(min(max(seen, 0.0), 100.0 if value >= 100 else TOP))
+    return Simulated(run.baseline, readings, run.tests)
+
+
+def _prefix(dice: Random, budget: int, level: float) -> list[float]:
+    """A steady climb to a level in about a quarter of the budget, the baseline first."""
+    length = max(1, round(dice.uniform(0.1, 0.3) * budget))
+    return [level * k / length for k in range(length + 1)]
+
+
+def _pathology(path: list[float], after: list[float], budget: int, earliest: int) -> Simulated:
+    readings = [min(TOP, max(0.0, value)) for value in [*path[1:], *after]][:budget]
+    return Simulated(path[0], readings, None, len(path) - 1, earliest)

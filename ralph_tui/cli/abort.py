@@ -1,0 +1,53 @@
+"""``ralph-tui abort``: give a living run up."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.cli.run_option import add_run_option
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.live import LiveRun
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("abort", help="give a living run up; its work is kept")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument(
+        "--roll-back", action="store_true", help="put the files back to the best snapshot"
+    )
+    add_run_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask, then abort. Raises ``RalphError`` when there is no such run or it refuses."""
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.live import confirm, find_live
+    from ralph_tui.errors import UsageError
+
+    live = find_live(args.run)
+    what, fields = _best(live) if args.roll_back else ("the work stays as it is", {})
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nobody can be asked here: say ralph-tui abort --yes")
+        status = live.status
+        where = f"in iteration {status['iteration']} of {status['max_iterations']}"
+        if not confirm(f"Abort {live.run.name} {where}? {what[0].upper()}{what[1:]}."):
+            print("not aborted", file=sys.stderr)
+            return ExitCode.FAILED
+    live.order("abort", **fields)
+    print(f"{live.run.name} is being aborted; {what}")
+    return 0
+
+
+def _best(live: "LiveRun") -> tuple[str, dict[str, object]]:
+    from ralph_tui.errors import RalphError
+
+    status = live.status
+    number = status["best_snapshot"]
+    if number is None:
+        raise RalphError("there is no snapshot to roll back to yet; abort without --roll-back")
+    where = f"iteration {status['best_iteration']}" if status["best_iteration"] else "the start"
+    what = f"the files go back to {where} ({status['best']:.1f} %, snapshot {number})"
+    return what, {"roll_back_to": number}

@@ -1,0 +1,128 @@
+"""A run that lives in another process: found by its lock, commanded through its socket.
+
+Shared by the commands of another terminal; the standard library is all that is loaded.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.records.folders import ralph_folder
+from ralph_tui.records.lock import Owner, holder
+from ralph_tui.records.runs import RecordedRun, resolve_run
+from ralph_tui.records.status import read_status
+from ralph_tui.records.worktree import worktree_root
+from ralph_tui.remote.client import PATIENCE_S, order
+from ralph_tui.text import one_line, plain
+
+TEXT_LIMIT = 100_000
+"""Characters of words for the agent."""
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """A living run, and how it stood within the last second."""
+
+    run: RecordedRun
+    owner: Owner
+    status: dict[str, Any]
+
+    @property
+    def question(self) -> dict[str, Any] | None:
+        """The question that is open: the fields of `QuestionAsked`."""
+        question = self.status["question"]
+        return question if isinstance(question, dict) else None
+
+    def order(self, name: str, **fields: object) -> int:
+        """Give it a command; the number of the first event that this caused.
+
+        Raises ``RalphError`` with the run's reason, or when it cannot be reached.
+        """
+        if self.owner.host != socket.gethostname():
+            raise RalphError(
+                f"the run {self.run.name} lives on {self.owner.host}; command it from there"
+            )
+        if not self.owner.socket:
+            raise RalphError(
+                f"the run {self.run.name} has no command socket (its log says why); "
+                "command it from its own terminal"
+            )
+        command = {"name": name, "by": here(), **fields}
+        return order(Path(self.owner.socket), command, PATIENCE_S)
+
+
+def find_live(name: str | None) -> LiveRun:
+    """The living run a user means; without a name the one that holds this worktree's lock.
+
+    Raises ``UsageError`` when there is none.
+    """
+    root = worktree_root(Path.cwd())
+    if name is not None and ralph_folder(Path(name)).is_dir():
+        root, name = Path(name), None
+    run = resolve_run(root, name) if name is not None else _holding(root)
+    owner = holder(run.lock)
+    status = read_status(run) if owner is not None and run.journal.exists() else None
+    if owner is None or (status is not None and owner.run_id != status["run_id"]):
+        raise _no_live(f"the run {run.name} is over")
+    if status is None:
+        raise _no_live("a run is just starting here; try again in a second")
+    if status["outcome"] is not None:
+        raise _no_live(f"the run {run.name} is over ({status['outcome'].replace('_', ' ')})")
+    return LiveRun(run, owner, status)
+
+
+def _holding(root: Path) -> RecordedRun:
+    owner = holder(ralph_folder(root) / "lock")
+    if owner is None:
+        raise _no_live("no run is alive in this worktree")
+    task, _, attempt = owner.run.partition("/")
+    if not task or not attempt:
+        raise _no_live("a run is just starting here; try again in a second")
+    folder = ralph_folder(root) / "tasks" / task / "attempts" / attempt
+    return RecordedRun(folder / "events.jsonl")
+
+
+def _no_live(sentence: str) -> UsageError:
+    return UsageError(f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume'")
+
+
+def here() -> str:
+    """How a command of this process is signed."""
+    for stream in (0, 1, 2):
+        try:
+            return f"the terminal {os.ttyname(stream).removeprefix('/dev/')}"
+        except OSError:
+            continue
+    return "a script"
+
+
+def text_argument(text: str) -> str:
+    """Words from the command line; ``-`` reads them from standard input.
+
+    Raises ``UsageError`` for none, and for more than a run takes.
+    """
+    if text == "-":
+        # Twice as many bytes as the longest text may have, for the sentence about it.
+        text = sys.stdin.buffer.read(8 * TEXT_LIMIT).decode("utf-8", "replace")
+    text = plain(text).strip()
+    if not text:
+        raise UsageError("the text is empty; say something, or give - to read standard input")
+    if len(text) > TEXT_LIMIT:
+        raise UsageError(f"the text is longer than {TEXT_LIMIT:,} characters; put it into a file")
+    return text
+
+
+def confirm(question: str) -> bool:
+    """Ask on the terminal; anything but a yes is a no."""
+    print(f"{one_line(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def answers(question: dict[str, Any]) -> Iterator[str]:
+    """The words that decide it, each once."""
+    yield from dict.fromkeys(one_line(option["answer"]) for option in question["options"])

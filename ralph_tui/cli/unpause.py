@@ -1,0 +1,29 @@
+"""``ralph-tui unpause``: let a paused run go on."""
+
+import argparse
+from typing import Any
+
+from ralph_tui.cli.run_option import add_run_option
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("unpause", help="let a paused run go on")
+    add_run_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Let it go on; where the overseer paused it, that is an answer to its question.
+
+    Raises ``RalphError`` when there is no such run or it refuses.
+    """
+    from ralph_tui.cli.live import answers, find_live
+
+    live = find_live(args.run)
+    question = live.question
+    if question and question["topic"] == "pause" and "continue" in answers(question):
+        live.order("answer", question_id=question["question_id"], answer="continue")
+    else:
+        live.order("unpause")
+    print(f"{live.run.name} goes on")
+    return 0

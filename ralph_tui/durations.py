@@ -1,0 +1,31 @@
+"""Durations as people write them."""
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+DAY = 86_400.0
+"""Seconds."""
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])")
+
+
+def seconds(value: object) -> object:
+    """``"90"``, ``"90s"``, ``"30m"``, ``"1.5h"`` as seconds; what is not text stays.
+
+    Raises ``ValueError`` for text that is none of these.
+    """
+    if not isinstance(value, str):
+        return value
+    if match := _DURATION.fullmatch(value.strip()):
+        return float(match[1]) * _UNITS[match[2]]
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("must be seconds or a duration such as 90s, 30m or 8h") from None
+
+
+Seconds = Annotated[float, BeforeValidator(seconds)]
+"""A setting in seconds that also takes such text."""

@@ -1,0 +1,62 @@
+"""What the loop needs from outside, as Protocols that fakes and the real parts both fit.
+
+Every call here returns at once or is run as a job (`Host.start`): none may hold the engine thread
+for more than 100 ms.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ralph_tui.observation.plan import Progress
+from ralph_tui.ports.agents import Agent, Ask, Asked, Asker, Permissions, Session, Turn
+from ralph_tui.ports.host import Accepted, Clock, Emit, Host, Job, Order, Refused
+from ralph_tui.ports.outreach import Outreach, Silent
+from ralph_tui.ports.records import Moment, Moments, Records, Unrecorded
+from ralph_tui.ports.worktree import Gate, Restored, Snapshot, Watcher, Workspace
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The outside world of one run."""
+
+    agent: Agent
+    gate: Gate | None
+    """None: a human judges (see ``RunStarted.criterion``)."""
+    workspace: Workspace
+    watcher: Watcher
+    records: Records
+    outreach: Outreach = field(default_factory=Silent)
+    moments: Moments = field(default_factory=Unrecorded)
+    read_plan: Callable[[], Progress | None] = lambda: None
+    sweep: Callable[[], Sequence[int]] = tuple
+    """Stops what dead runs of this worktree left behind; gives back the process ids."""
+
+
+__all__ = [
+    "Accepted",
+    "Agent",
+    "Ask",
+    "Asked",
+    "Asker",
+    "Clock",
+    "Emit",
+    "Gate",
+    "Host",
+    "Job",
+    "Moment",
+    "Moments",
+    "Order",
+    "Outreach",
+    "Permissions",
+    "Ports",
+    "Records",
+    "Refused",
+    "Restored",
+    "Session",
+    "Silent",
+    "Snapshot",
+    "Turn",
+    "Unrecorded",
+    "Watcher",
+    "Workspace",
+]

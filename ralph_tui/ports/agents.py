@@ -1,0 +1,89 @@
+"""What runs a coding agent, and what it is given."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from ralph_tui.ports.host import Emit
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """What an agent may do without asking."""
+
+    mode: Literal["edits", "skip"] = "edits"
+    """File edits and the completion command, or everything."""
+    allow: tuple[str, ...] = ()
+    """More of what is allowed, in the agent's own notation."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Everything an agent needs for one session."""
+
+    iteration: int
+    prompt: str
+    session_id: str
+    """A fresh uuid."""
+    transcript: Path
+    """Where every line the agent prints is kept, redacted."""
+    stderr: Path
+    command: str
+    """The completion command: always permitted."""
+    permissions: Permissions = Permissions()
+    budget_usd: float | None = None
+    """Dollars this session may cost."""
+    resume: str | None = None
+    """The session that was interrupted and is to go on, where the agent can."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to a model, answered with a JSON object."""
+
+    prompt: str
+    model: str | None = None
+    timeout_s: float = 120.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came of it."""
+
+    answer: dict[str, object] | None
+    """None when there was no usable answer; `error` says why."""
+    error: str = ""
+    cost_usd: float | None = None
+    tokens: int = 0
+
+
+class Session(Protocol):
+    """A running agent. Its events, `SessionFinished` last, arrive through `Emit`."""
+
+    takes_guidance: bool
+
+    def send(self, guidance_id: str, text: str) -> bool:
+        """Hand words over; False when it can no longer take them. Delivery is an event."""
+        ...
+
+    def stop(self, outcome: str = "stopped") -> None:
+        """Begin to end it and all it started; returns at once. `outcome` names why."""
+        ...
+
+
+class Agent(Protocol):
+    """Something that can work on a prompt."""
+
+    name: str
+
+    def start(self, turn: Turn, emit: Emit) -> Session:
+        """Start a session; raises ``AgentError`` when the program cannot be started."""
+        ...
+
+
+class Asker(Protocol):
+    """An agent that can also be asked."""
+
+    def ask(self, question: Ask) -> Asked:
+        """Ask one question, outside of any session; blocking, a job. Never raises."""
+        ...

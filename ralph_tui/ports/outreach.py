@@ -1,0 +1,27 @@
+"""Telling people who are not here."""
+
+from typing import Protocol
+
+from ralph_tui.events import EscalationRaised, RunStarted
+
+
+class Outreach(Protocol):
+    """Tells people who are not here; returns at once, and `EscalationDelivered` events follow."""
+
+    @property
+    def speaks(self) -> bool:
+        """Whether any channel is set up."""
+        ...
+
+    def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
+        """Hand one over; what cannot be delivered is kept and tried again."""
+        ...
+
+
+class Silent:
+    """No channel is set up."""
+
+    speaks = False
+
+    def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
+        """Nobody is told."""

@@ -1,0 +1,78 @@
+"""The attempt's folder, and the files that tell of single moments. All that writes is a job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ralph_tui.events.workspace import FileChange, Trigger
+from ralph_tui.observation.gate import GateResult
+from ralph_tui.state import RunState
+
+
+class Records(Protocol):
+    """The attempt's folder, everything but the journal."""
+
+    folder: Path
+
+    def iteration_folder(self, iteration: int) -> Path:
+        """``results/iter-001``, made when missing."""
+        ...
+
+    def relative(self, path: Path) -> str:
+        """A path inside the attempt's folder as the journal names it."""
+        ...
+
+    def write_prompt(self, iteration: int, prompt: str) -> Path:
+        """Keep the prompt as sent."""
+        ...
+
+    def project(self, state: RunState) -> dict[str, Any]:
+        """The projections of the run as it stands, as plain values; quick."""
+        ...
+
+    def write_projections(self, projected: Mapping[str, Any]) -> None:
+        """Write them; what stood in their place and cannot be read is set aside."""
+        ...
+
+    def write_verification(self, iteration: int, result: GateResult) -> None:
+        """Keep the gate's result as JSON."""
+        ...
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a checkpoint is taken."""
+
+    iteration: int
+    number: int
+    trigger: Trigger
+    session_id: str
+    changes: tuple[FileChange, ...] = ()
+    """At the end: what the session changed."""
+
+
+class Moments(Protocol):
+    """The files that tell of single moments of a session, beside the journal."""
+
+    def path(self, iteration: int, number: int) -> str:
+        """Where a checkpoint's file is, relative to the attempt's folder."""
+        ...
+
+    def capture(self, moment: Moment) -> None:
+        """Write a checkpoint's file, and a reading before and after a session; blocking, a job.
+
+        Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
+        """
+        ...
+
+
+class Unrecorded:
+    """No files are kept of single moments."""
+
+    def path(self, iteration: int, number: int) -> str:
+        """Nowhere."""
+        return ""
+
+    def capture(self, moment: Moment) -> None:
+        """Nothing is written."""

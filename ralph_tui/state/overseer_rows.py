@@ -1,0 +1,87 @@
+"""Layer 4 in the log: how its events are worded."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ralph_tui.events import (
+    ConflictsFound,
+    EffectObserved,
+    EscalationDelivered,
+    HealthChecked,
+    InterventionMade,
+    LimitsChanged,
+    WorktreeRestored,
+)
+
+RowLevel = Literal["log", "good", "warn", "critical", "owner"]
+Row = tuple[RowLevel, str, str, str]
+"""Level, word, text, evidence."""
+
+_LEVELS: dict[str, RowLevel] = {
+    "LOG": "log",
+    "WARN": "warn",
+    "REDIRECT": "critical",
+    "PAUSE": "critical",
+}
+
+
+def _intervention(e: InterventionMade) -> Row:
+    about = e.about.replace("_", " ")
+    parts = [*e.others, *(f"recommended: {what}" for what in e.recommendations)]
+    return (_LEVELS.get(e.level, "critical"), e.level, f"{about}: {e.reason}", "\n".join(parts))
+
+
+def effect_words(e: EffectObserved) -> str:
+    """``REDIRECT stuck at 4, approved by you: +14 points after 2``."""
+    points = f"{e.points:+.0f} point{'' if abs(round(e.points)) == 1 else 's'}".replace("-", "−")
+    about = e.about.replace("_", " ")
+    return f"{e.level} {about} at {e.of}, {e.decision}: {points} after {e.after}"
+
+
+def _effect(e: EffectObserved) -> Row:
+    return ("good" if e.points >= 1 else "warn", "EFFECT", effect_words(e), "")
+
+
+def _health(e: HealthChecked) -> Row | None:
+    if e.ended is None:
+        return None
+    return ("good", "ENDED", f"{e.ended.replace('_', ' ')}: a new best ends it", "")
+
+
+def _limits(e: LimitsChanged) -> Row:
+    money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
+    why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
+    return ("owner", "LIMITS", f"{e.max_iterations} iterations{money}, set by {e.by}{why}", "")
+
+
+def _restored(e: WorktreeRestored) -> Row:
+    kept = f", {len(e.kept)} left alone" if e.kept else ""
+    files = f"{e.files} file{'' if e.files == 1 else 's'}"
+    detail = "\n".join([*e.paths, *(f"left alone: {path}" for path in e.kept)])
+    text = (
+        f"{files} as in snapshot {e.snapshot}{kept}, by {e.by}; "
+        f"snapshot {e.present} holds what was there"
+    )
+    return ("owner", "ROLLBACK", text, detail)
+
+
+def _conflicts(e: ConflictsFound) -> Row:
+    return ("warn", "CONFLICTS", f"unresolved in {', '.join(e.paths[:3])}", "\n".join(e.paths))
+
+
+def _delivered(e: EscalationDelivered) -> Row:
+    return ("log" if e.ok else "warn", e.channel.upper(), e.text, "")
+
+
+ROWS: dict[str, Callable[[Any], Row | None]] = {
+    "run_resumed": lambda e: ("owner", "RESUMED", e.found or "the run goes on", ""),
+    "intervention_made": _intervention,
+    "effect_observed": _effect,
+    "health_checked": _health,
+    "limits_changed": _limits,
+    "worktree_restored": _restored,
+    "conflicts_found": _conflicts,
+    "escalation_delivered": _delivered,
+    "question_held": lambda e: ("owner", "HELD", f"the countdown was stopped by {e.by}", ""),
+}
+"""One row for an event, or none."""

@@ -1,0 +1,184 @@
+"""What the overseer found and did, and what of it is still in force."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ralph_tui.events import (
+    ConflictsFound,
+    EffectObserved,
+    EscalationDelivered,
+    EscalationRaised,
+    HealthChecked,
+    InterventionMade,
+    IterationStarted,
+    QuestionAnswered,
+    QuestionAsked,
+    ReadingTaken,
+    RedirectDecided,
+    WorktreeRestored,
+)
+from ralph_tui.events.oversight import Health, Level, Subject
+
+DECISIONS = {
+    "approve": "approved",
+    "decline": "declined",
+    "roll_back": "rolled back",
+    "continue": "continued",
+    "guide": "guided",
+    "extend": "extended",
+    "abort": "aborted",
+}
+"""What an answer means for an intervention, in words."""
+
+
+@dataclass(slots=True)
+class Intervention:
+    """One of them, and what came of it."""
+
+    seq: int
+    iteration: int
+    level: Level
+    about: Subject
+    reason: str
+    completion: float
+    """Points when it was made."""
+    decision: str = ""
+    """``approved by you``; empty while it is open, and for what needs none."""
+    instructions: str = ""
+    """What was approved."""
+    effect: EffectObserved | None = None
+
+
+class OversightFold:
+    """What the overseer log, the header's last corner, the prompt and the loop look at."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.status: Health = "healthy"
+        self.checks: list[HealthChecked] = []
+        """One per iteration."""
+        self.interventions: list[Intervention] = []
+        self.escalated: set[tuple[int, str]] = set()
+        """Iteration and subject of what people were told."""
+        self.untold: dict[str, EscalationRaised] = {}
+        """By id, what no channel has carried yet."""
+        self.redirect: RedirectDecided | None = None
+        """The approved one whose instructions stand in every prompt until its episode ends."""
+        self.rollback: WorktreeRestored | None = None
+        """The files were rolled back after the last reading."""
+        self.rolled_back = False
+        """A rollback lies between the last two readings: the step counts for nothing."""
+        self.decided = 0
+        """The iteration whose REDIRECT was decided last."""
+        self.conflicts: tuple[str, ...] = ()
+        """Paths with unresolved git conflicts, as of this iteration."""
+        self._completion = 0.0
+        self._topics: dict[str, Literal["redirect", "pause"]] = {}
+
+    def handlers(self) -> dict[str, Callable[[Any], None]]:
+        """See `Fold`."""
+        return {
+            "iteration_started": self._iteration_started,
+            "reading_taken": self._reading_taken,
+            "conflicts_found": self._conflicts_found,
+            "intervention_made": self._intervention_made,
+            "question_asked": self._question_asked,
+            "question_answered": self._question_answered,
+            "redirect_decided": self._redirect_decided,
+            "effect_observed": self._effect_observed,
+            "health_checked": self._health_checked,
+            "escalation_raised": self._escalation_raised,
+            "escalation_delivered": self._escalation_delivered,
+            "worktree_restored": self._worktree_restored,
+        }
+
+    @property
+    def undecided(self) -> Intervention | None:
+        """The latest intervention, when it asks somebody and its answer has no effect yet."""
+        made = self.interventions[-1] if self.interventions else None
+        if made is None or made.level not in ("REDIRECT", "PAUSE"):
+            return None
+        if made.decision.startswith(DECISIONS["roll_back"]) and self.rollback is None:
+            return made
+        open_ = made.iteration > self.decided if made.level == "REDIRECT" else not made.decision
+        return made if open_ else None
+
+    def due(self, iteration: int) -> list[Intervention]:
+        """The decided ones whose effect is to be told now: two iterations after they were made."""
+        return [
+            made
+            for made in self.interventions
+            if made.decision and made.effect is None and made.iteration + 2 == iteration
+        ]
+
+    def _iteration_started(self, event: IterationStarted) -> None:
+        self.conflicts = ()
+
+    def _reading_taken(self, event: ReadingTaken) -> None:
+        self._completion = event.completion
+        self.rolled_back = self.rollback is not None
+        self.rollback = None
+
+    def _conflicts_found(self, event: ConflictsFound) -> None:
+        self.revision += 1
+        self.conflicts = tuple(event.paths)
+
+    def _intervention_made(self, event: InterventionMade) -> None:
+        self.revision += 1
+        self.interventions.append(
+            Intervention(
+                event.seq,
+                event.iteration,
+                event.level,
+                event.about,
+                event.reason,
+                self._completion,
+            )
+        )
+        if event.level == "PAUSE":
+            self.status = "paused"
+        elif event.level == "ABORT":
+            self.status = "aborted"
+
+    def _question_asked(self, event: QuestionAsked) -> None:
+        if event.topic in ("redirect", "pause"):
+            self._topics[event.question_id] = event.topic
+
+    def _question_answered(self, event: QuestionAnswered) -> None:
+        if self._topics.pop(event.question_id, None) and self.interventions:
+            self.revision += 1
+            word = DECISIONS.get(event.answer, event.answer)
+            self.interventions[-1].decision = f"{word} by {event.by}"
+
+    def _redirect_decided(self, event: RedirectDecided) -> None:
+        self.revision += 1
+        self.redirect = event if event.approved else None
+        self.decided = event.iteration
+        if self.interventions:
+            self.interventions[-1].instructions = event.instructions
+
+    def _effect_observed(self, event: EffectObserved) -> None:
+        self.revision += 1
+        for made in self.interventions:
+            if (made.iteration, made.level) == (event.of, event.level):
+                made.effect = event
+
+    def _health_checked(self, event: HealthChecked) -> None:
+        self.revision += 1
+        self.checks.append(event)
+        self.status = event.status
+        if event.ended is not None:
+            self.redirect = None
+
+    def _escalation_raised(self, event: EscalationRaised) -> None:
+        self.revision += 1
+        self.escalated.add((event.iteration, event.about))
+        self.untold[event.escalation_id] = event
+
+    def _escalation_delivered(self, event: EscalationDelivered) -> None:
+        self.untold.pop(event.escalation_id, None)
+
+    def _worktree_restored(self, event: WorktreeRestored) -> None:
+        self.revision += 1
+        self.rollback = event

@@ -1,0 +1,83 @@
+"""What a run costs: sums over its sessions, the running one included."""
+
+from ralph_tui.events import SessionFinished, UsageReported
+
+
+class Spending:
+    """Money, tokens, and how full the context window is."""
+
+    def __init__(self) -> None:
+        self.cost_known = False
+        """Whether the agent tells what it costs."""
+        self.cost_estimated = False
+        self.iteration_tool_calls = 0
+        self.iteration_tool_errors = 0
+        self.context_tokens: int | None = None
+        self.context_window: int | None = None
+        self._cost_before = 0.0
+        self._tokens_before = 0
+        self._cost_at_start = 0.0
+        self._tokens_at_start = 0
+        self._session_cost = 0.0
+        self._session_tokens = 0
+
+    @property
+    def cost_usd(self) -> float:
+        """Dollars so far, the running session included."""
+        return self._cost_before + self._session_cost
+
+    @property
+    def tokens(self) -> int:
+        """Tokens so far, the running session included."""
+        return self._tokens_before + self._session_tokens
+
+    @property
+    def iteration_cost_usd(self) -> float:
+        """Dollars of this iteration so far."""
+        return self.cost_usd - self._cost_at_start
+
+    @property
+    def iteration_tokens(self) -> int:
+        """Tokens of this iteration so far."""
+        return self.tokens - self._tokens_at_start
+
+    @property
+    def context_percent(self) -> float | None:
+        """How full the context window is, 0-100; None while unknown."""
+        if not self.context_window or self.context_tokens is None:
+            return None
+        return 100 * self.context_tokens / self.context_window
+
+    def begin_iteration(self) -> None:
+        """From here on the next iteration's share is counted."""
+        self._cost_at_start, self._tokens_at_start = self.cost_usd, self.tokens
+        self.iteration_tool_calls = self.iteration_tool_errors = 0
+        self.context_tokens = None
+
+    def report(self, event: UsageReported) -> None:
+        """Take in what the running session has used so far."""
+        self._session_tokens = max(self._session_tokens, event.tokens)
+        if event.cost_usd is not None:
+            self._session_cost, self.cost_known = event.cost_usd, True
+            self.cost_estimated = event.cost_estimated
+        if event.context_tokens is not None:
+            self.context_tokens = event.context_tokens
+        if event.context_window is not None:
+            self.context_window = event.context_window
+
+    def settle(self, event: SessionFinished) -> None:
+        """The session's own last word counts."""
+        if event.cost_usd is not None:
+            self._session_cost, self.cost_known = event.cost_usd, True
+        elif self.cost_known and not self._session_cost:
+            # It has cost something, and nobody tells how much: the sum is a lower bound.
+            self.cost_estimated = True
+        self._session_tokens = max(event.tokens, self._session_tokens)
+        self.close_session()
+        self.iteration_tool_calls += event.tool_calls
+        self.iteration_tool_errors += event.tool_errors
+
+    def close_session(self) -> None:
+        """What the session has cost as far as was told stays."""
+        self._cost_before, self._tokens_before = self.cost_usd, self.tokens
+        self._session_cost, self._session_tokens = 0.0, 0

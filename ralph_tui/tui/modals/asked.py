@@ -1,0 +1,236 @@
+"""What the question dialog says: what speaks for it, what is proposed, and how to answer. Pure.
+
+Rule: it knows what an option takes along, and nothing of what the run does with the answer.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from ralph_tui.events import QuestionAsked
+from ralph_tui.events.waiting import Option, Rollback, Takes
+from ralph_tui.state import RunState
+from ralph_tui.tui.bars import Reading, bars
+from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.words import bar, countdown, percent
+from ralph_tui.words import count
+
+TITLES = {
+    "redirect": "REDIRECT at iteration {}",
+    "pause": "PAUSE after iteration {}",
+    "criterion": "Is it done? The agent says so in iteration {}",
+    "silence": "Iteration {} needs a decision",
+}
+"""By topic."""
+MOST_ROWS = 4000
+"""Of one text: more than an answer may have, so that nothing is cut off unseen."""
+MOST_ITERATIONS, MOST_USD = 1000, 1_000_000
+
+EDITING: dict[Takes, tuple[str, str, str]] = {
+    "instructions": ("instructions for the agent", "done", "back, the text is kept"),
+    "words": ("words for the agent", "send", "back, the text is kept"),
+    "more": ("how much more: 5 for iterations, $2.50 for dollars", "grant", "back"),
+}
+"""Above the editor, and what enter and esc do in it."""
+
+
+def title(asked: QuestionAsked) -> str:
+    """The dialog's heading."""
+    about = f": {flat(asked.about).replace('_', ' ')}" if asked.about else ""
+    return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
+
+
+def told(
+    asked: QuestionAsked,
+    state: RunState,
+    *,
+    edited: str,
+    width: int,
+    height: int,
+    proposes: bool,
+) -> list[Line]:
+    """All that speaks for it; where it `proposes`, `edited` stands for the proposal."""
+    reason: list[Line] = [[(row, "strong")] for row in wrap(asked.text, width, MOST_ROWS)]
+    readings = [(point.iteration, 100 * point.completion) for point in state.control.points]
+    best = state.timeline.best_iteration if state.run.completions else None
+    tall = 5 if height > 36 else 3 if height > 24 else 2
+    parts = [
+        [*reason, *_listed(asked.evidence, width)],
+        _readings(readings, best, width, tall),
+        _proposal(edited or asked.proposal, width, edited=bool(edited)) if proposes else [],
+        _labelled("controller", asked.gains, width),
+        _rollback(asked.rollback, width) if asked.rollback is not None else [],
+    ]
+    rows: list[Line] = []
+    for part in parts:
+        if part:
+            rows += [*([[]] if rows else []), *part]
+    return rows
+
+
+def _readings(
+    readings: Sequence[Reading], best: int | None, width: int, bar_rows: int
+) -> list[Line]:
+    if len(readings) < 2:
+        return []
+    head: Line = [("completion by iteration   ", "dim")]
+    points = dict(readings)
+    if best in points:
+        where = f" after {best}" if best else " at the start"
+        head += [("★ best ", "good"), (percent(points[best]), "good strong"), (where, "dim")]
+    head += [("   now ", "output"), (percent(readings[-1][1]), "strong")]
+    return [head, *bars(readings, best=best, width=width, height=bar_rows)]
+
+
+def _listed(texts: Sequence[str], width: int) -> list[Line]:
+    rows: list[Line] = []
+    for text in texts:
+        first, *more = wrap(text, max(1, width - 2), MOST_ROWS)
+        rows.append([("· ", "dim"), (first, "text")])
+        rows += [[("  ", ""), (row, "text")] for row in more]
+    return rows
+
+
+def _proposal(text: str, width: int, *, edited: bool) -> list[Line]:
+    if not text:
+        return []
+    head: Line = [("instructions for the agent, in every prompt from here on", "dim")]
+    if edited:
+        head = [("instructions for the agent, ", "dim"), ("as you edited them", "owner strong")]
+    style = "owner" if edited else "accent"
+    rows = wrap(text, max(1, width - 2), MOST_ROWS)
+    return [head, *([("▎ ", style), (row, "text")] for row in rows)]
+
+
+def _labelled(label: str, text: str, width: int) -> list[Line]:
+    rows = wrap(flat(text), max(1, width - len(label) - 2), 6) if text else []
+    return [
+        [(label if not index else " " * len(label), "dim"), (f"  {row}", "text")]
+        for index, row in enumerate(rows)
+    ]
+
+
+def _rollback(to: Rollback, width: int) -> list[Line]:
+    where = f"iteration {to.iteration}" if to.iteration else "the start"
+    head: Line = [("↶ roll back to ", "owner"), (where, "owner strong")]
+    if to.completion is not None:
+        head.append((f", {percent(to.completion)}", "owner"))
+    head.append((f" would change {count(to.files, 'file')} ", "dim"))
+    head += [(f"+{to.added} ", "good"), (f"−{to.removed}", "bad")]
+    head.append((f" · snapshot {to.snapshot}", "dim"))
+    rows = [head]
+    line: Line = [("  ", "")]
+    for path in to.paths:
+        name = clip(flat(path), max(1, width - 4))
+        if cells(line) > 2 and cells(line) + cells([(name, "")]) > width:
+            rows.append(line)
+            line = [("  ", "")]
+        line.append((f"{name}  ", "text"))
+    if to.files > len(to.paths) > 0:
+        line.append((f"and {to.files - len(to.paths)} more", "dim"))
+    return [*rows, *([line] if len(line) > 1 else [])]
+
+
+# how to answer ------------------------------------------------------------------------------------
+
+
+def enforces(option: Option, asked: QuestionAsked) -> bool:
+    """Whether an answer puts the instructions in force, as proposed or as edited."""
+    takers = {other.answer for other in asked.options if other.takes == "instructions"}
+    return option.answer in takers or (option.answer == "roll_back" and bool(takers))
+
+
+def choices(asked: QuestionAsked, width: int, *, listed: bool, edited: bool) -> list[Line]:
+    """The options, each on a row of its own, or in a row as far as they fit."""
+    if listed:
+        rows = [_choice(option, asked.default, width) for option in asked.options]
+        defaults = [i for i, option in enumerate(asked.options) if option.answer == asked.default]
+        if defaults and asked.default:
+            rows[defaults[0]].append(("  default", "dim"))
+        for row, option in zip(rows, asked.options, strict=True):
+            if edited and option.takes == "nothing" and enforces(option, asked):
+                row.append(("  as edited", "owner"))
+        return rows
+    rows, line = [], Line()
+    for option in asked.options:
+        spans: Line = [(flat(option.key, 12), "key"), (f" {flat(option.verb, 200)}", "text")]
+        if line and cells(line) + 3 + cells(spans) > width:
+            rows.append(line)
+            line = Line()
+        line += [*([("   ", "")] if line else []), *spans]
+    return [*rows, line]
+
+
+def _choice(option: Option, default: str, width: int) -> Line:
+    key = clip(flat(option.key, 12), 12)
+    return [
+        (f"{key:>2}  ", "key"),
+        (clip(flat(option.verb, 200), max(1, width - len(key) - 16)), "text"),
+    ]
+
+
+def silence(asked: QuestionAsked, now: datetime, width: int, *, held: bool) -> Line:
+    """What happens when nobody answers, and when; `held`: it was asked to stop counting down."""
+    left = countdown(asked.deadline, now)
+    if not left or asked.deadline is None:
+        it = "The countdown is stopped: it" if asked.default else "It"
+        return [(f"{it} waits until you answer.", "dim")]
+    whole = max(1.0, (asked.deadline - asked.at).total_seconds())
+    share = (asked.deadline - now).total_seconds() / whole
+    gauge: Line = [(f"{bar(share, 8)} ", "warn")] if width >= 62 else []
+    return [
+        *gauge,
+        ("Without an answer: ", "dim"),
+        (flat(asked.default, 40).replace("_", " "), "strong"),
+        (" in ", "dim"),
+        (left, "strong"),
+        (".", "dim"),
+        *([] if held else [("  space", "key"), (" stops it", "dim")]),
+    ]
+
+
+def certain(option: Option, asked: QuestionAsked) -> str | None:
+    """What to ask before this answer is sent; None for nothing."""
+    if option.answer == "abort":
+        return "Give the run up? The work stays as it is."
+    if option.answer == "roll_back" and asked.rollback is not None:
+        to = asked.rollback
+        where = f"iteration {to.iteration}" if to.iteration else "the start"
+        changed = count(to.files, "file")
+        return f"Bring {changed} back to {where}? A snapshot holds the present."
+    return None
+
+
+def confirmation(option: Option, asked: QuestionAsked) -> list[Line]:
+    """What is asked before an answer is sent that cannot be taken back."""
+    return [[(certain(option, asked) or "", "warn strong")], _keys(("y", "yes"), ("n", "no"))]
+
+
+def editor_keys(takes: Takes) -> Line:
+    """What enter and esc do in the editor."""
+    _, enter, escape = EDITING[takes]
+    lines = [] if takes == "more" else [("ctrl+j", "new line")]
+    return _keys(("enter", enter), *lines, ("esc", escape))
+
+
+def _keys(*pairs: tuple[str, str]) -> Line:
+    line: Line = []
+    for key, does in pairs:
+        line += [*([("   ", "")] if line else []), (key, "key"), (f" {does}", "dim")]
+    return line
+
+
+def granted(text: str) -> tuple[int, float]:
+    """``5`` as iterations, ``$2.50`` as dollars; ValueError says what is wrong with it."""
+    text = text.strip().removeprefix("+").strip()
+    if match := re.fullmatch(r"\$\s*(\d{1,7}(?:\.\d{1,6})?|\.\d{1,6})", text, re.ASCII):
+        dollars = float(match[1])
+        if not 0 < dollars <= MOST_USD:
+            raise ValueError(f"dollars go from more than 0 up to {MOST_USD}")
+        return 0, dollars
+    if re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        if not 1 <= int(text) <= MOST_ITERATIONS:
+            raise ValueError(f"iterations go from 1 up to {MOST_ITERATIONS}")
+        return int(text), 0.0
+    what = "nothing is written" if not text else f"“{clip(flat(text), 20)}” is neither"
+    raise ValueError(f"{what}: write 5 for iterations, $2.50 for dollars")

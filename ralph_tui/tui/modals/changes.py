@@ -1,0 +1,287 @@
+"""What changed between two points: files by category, and the diff of one of them or of all.
+
+Git is asked in a thread; an answer that comes when another file is selected already is dropped.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import monotonic
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+
+from ralph_tui.errors import RalphError
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.tui.diff import MOST_LINES, rows_of
+from ralph_tui.tui.files import NOBODY, Files
+from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.sheet import Sheet
+from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
+from ralph_tui.tui.spans import Line, cells, clip_line, flat, wrap
+from ralph_tui.words import count
+
+BESIDE = 110
+"""Columns from which on the list stands beside the diff."""
+TALL = 30
+"""Rows from which on there is room for all facts."""
+LISTED = 2_000
+"""Files that are listed one by one."""
+SETTLE_S = 0.05
+"""How long a file is selected before it is read: who walks through does not wait for each."""
+BAR = 10
+"""Cells of a file's bar of signs."""
+STEP = 20
+"""Cells that a long line moves aside."""
+
+
+class FileList(Sheet):
+    """All changes, then each file below its category."""
+
+    def __init__(self) -> None:
+        super().__init__("listed")
+        self.changes: tuple[FileChange, ...] = ()
+        self.selected = 0
+        """0: all; else the file's number."""
+        self._at: list[int] = []
+        """Row of each entry."""
+
+    def fill(self, changes: tuple[FileChange, ...]) -> None:
+        """List these, by category."""
+        self.changes = tuple(sorted(changes, key=lambda c: (CATEGORIES.index(c.category), c.path)))
+        self.draw()
+
+    @property
+    def path(self) -> str | None:
+        """What is selected; None: all."""
+        return self.changes[self.selected - 1].path if self.selected else None
+
+    def move(self, by: int) -> bool:
+        """Select another entry; whether there is one."""
+        last = min(LISTED, len(self.changes))
+        before, self.selected = self.selected, max(0, min(last, self.selected + by))
+        self.draw()
+        return self.selected != before
+
+    def draw(self) -> None:
+        """Draw anew, with the selected entry in view."""
+        width = max(20, self.size.width - self.EDGE)
+        total = _sizes(self.changes)
+        head: Line = [
+            (" ", ""),
+            (f"all {count(len(self.changes), 'file')}", "strong"),
+            ("  ", ""),
+            *total,
+        ]
+        rows, self._at, category = [head], [0], ""
+        for change in self.changes[:LISTED]:
+            if change.category != category:
+                category = change.category
+                group = [c for c in self.changes if c.category == category]
+                rows.append(
+                    [(" ", ""), (category, "accent"), (f" {len(group)}  ", "dim"), *_sizes(group)]
+                )
+            self._at.append(len(rows))
+            rows.append(_file(change, width))
+        if len(self.changes) > LISTED:
+            rows.append([(f"and {len(self.changes) - LISTED} more", "dim")])
+        here = self._at[self.selected]
+        line = rows[here]
+        line[0] = (f"▸{line[0][0][1:]}", line[0][1])
+        rows[here] = [(text, f"{style} cursor".strip()) for text, style in line]
+        rows[here].append((" " * max(0, width - cells(line)), "cursor"))
+        self.rows = rows
+        height = max(1, self.size.height)
+        # The first file brings its category's name into view.
+        top = min(self.top, here - 1 if self.selected else 0)
+        self._roll_to(max(top, here - height + 1), height)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another width."""
+        self.draw()
+
+
+class Page(Sheet):
+    """The diff; only the rows in view are drawn."""
+
+    def __init__(self) -> None:
+        super().__init__("diff")
+        self.left = 0
+
+    def lay(self, rows: list[Line]) -> None:
+        """Show these from their beginning."""
+        self.rows, self.left = rows, 0
+        self._roll_to(0, max(1, self.size.height))
+
+    def shift(self, by: int) -> None:
+        """Move long lines aside, or back."""
+        self.left = max(0, self.left + by)
+        self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `Ink`."""
+        if not self.left:
+            return super().line(y, width)
+        index = self.top + y
+        if index >= len(self.rows):
+            return []
+        (sign, style), *rest = self.rows[index] or [("", "")]
+        moved: Line = [(sign[:1], style), ("‹", "dim"), (sign[1 + self.left :], style)]
+        return clip_line(self.rows[index] if rest else moved, width - self.EDGE)
+
+
+class Changes(Modal[None]):
+    """Reads, and closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "close", show=False),
+        Binding("right,n,tab", "file(1)", show=False),
+        Binding("left,p,shift+tab", "file(-1)", show=False),
+        Binding("down,j", "roll(1)", show=False),
+        Binding("up,k", "roll(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("home", "roll(-10000000)", show=False),
+        Binding("end", "roll(10000000)", show=False),
+        Binding("greater_than_sign,shift+right", f"shift({STEP})", show=False),
+        Binding("less_than_sign,shift+left", f"shift({-STEP})", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        told: Callable[[int], list[Line]],
+        files: Files | None,
+        trees: tuple[str, str] | str,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`told` gives the facts for a width; `trees`: what to compare, or why there is nothing."""
+        super().__init__(clock)
+        self._title, self._told, self._trees = title, told, trees
+        self.files = files
+        self._diff: Callable[[str | None], str] = lambda path: ""
+        self.facts, self.listed, self.page = Sheet("facts"), FileList(), Page()
+        self.listed.display = False
+
+    def compose(self) -> ComposeResult:
+        """Facts, files, diff."""
+        with Container(id="changes"):
+            yield self.facts
+            with Container(id="both"):
+                yield self.listed
+                yield self.page
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        super().on_mount()
+        frame = self.query_one("#changes")
+        frame.border_title = Content(f" {flat(self._title)} ")
+        if self.files is None:
+            self._say(NOBODY)
+        elif isinstance(self._trees, str):
+            self._say(self._trees)
+        else:
+            self._say("reading…")
+            self.run_worker(self._list(self.files, *self._trees), group="list")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size: facts and files take what they need of it, the diff the rest."""
+        width, height = event.size
+        self.set_class(width >= BESIDE, "-beside")
+        rows = self._told(width - 6)
+        self.facts.show(rows, min(len(rows), 2 if height < TALL else height // 4))
+        self._measure(height)
+        keys = ("←→", "file"), ("↑↓", "scroll"), ("< >", "long lines"), ("esc", "close")
+        words = [part for key, verb in keys for part in ((key, "bold"), f" {verb}  ")]
+        self.query_one("#changes").border_subtitle = Content.assemble(" ", *words)
+
+    def _measure(self, height: int) -> None:
+        rows = len(self.listed.rows)
+        beside = self.has_class("-beside")
+        self.listed.styles.height = (
+            "1fr" if beside else min(rows, max(4, height // 4 if height < TALL else height // 3))
+        )
+
+    def _say(self, text: str) -> None:
+        self.page.lay([[(row, "dim")] for row in wrap(text, max(20, self.size.width - 8), 4)])
+
+    async def _list(self, files: Files, since: str, until: str) -> None:
+        try:
+            changes = await asyncio.to_thread(files.changes, since, until)
+        except RalphError as error:
+            self._say(str(error))
+            return
+        if not changes:
+            self._say("no file differs")
+            return
+        self.listed.fill(changes)
+        self.listed.display = True
+        self._measure(self.size.height)
+        self._diff = partial(files.diff, since, until)
+        self._read()
+
+    def _read(self) -> None:
+        self.run_worker(self._show(self.listed.path), group="diff", exclusive=True)
+
+    async def _show(self, path: str | None) -> None:
+        total = sum(change.added + change.removed for change in self.listed.changes)
+        if path is None and total > MOST_LINES:
+            self._say(
+                f"too much for one page, {total:,} lines: → goes through the files one by one"
+            )
+            return
+        await asyncio.sleep(SETTLE_S)
+        try:
+            rows = await asyncio.to_thread(lambda: rows_of(self._diff(path)))
+        except RalphError as error:
+            self._say(str(error))
+        else:
+            self.page.lay(rows or [[("git has no text for this file", "dim")]])
+
+    def action_file(self, by: int) -> None:
+        """Another file."""
+        if self.listed.changes and self.listed.move(by):
+            self._read()
+
+    def action_roll(self, by: int) -> None:
+        """Scroll the diff."""
+        self.page.roll(by)
+
+    def action_page(self, by: int) -> None:
+        """A screenful of the diff."""
+        self.page.roll(by * max(1, self.page.size.height - 1))
+
+    def action_shift(self, by: int) -> None:
+        """Read the end of long lines."""
+        self.page.shift(by)
+
+    def action_close(self) -> None:
+        """Close."""
+        self.dismiss(None)
+
+
+def _sizes(changes: Sequence[FileChange]) -> Line:
+    added, removed = sum(c.added for c in changes), sum(c.removed for c in changes)
+    spans: Line = [(f"+{added}", "good")] if added else []
+    if removed:
+        spans.append((f"{' ' if added else ''}−{removed}", "bad"))
+    return spans
+
+
+def _file(change: FileChange, width: int) -> Line:
+    """Sign, path, sizes, and a bar of signs as git's ``--stat`` has it."""
+    glyph, style = STATUS[change.status]
+    sizes = _sizes((change,))
+    total = change.added + change.removed
+    plus = min(BAR, change.added if total <= BAR else round(change.added / total * BAR))
+    minus = min(BAR, total) - plus
+    room = width - 4 - cells(sizes) - BAR - 3
+    path = tail(flat(change.path), max(8, room))
+    gap = " " * max(1, room - cells([(path, "")]) + 1)
+    line: Line = [(f"  {glyph} ", style), (path, "text"), (gap, ""), *sizes]
+    line += [(" ", ""), ("+" * plus, "good"), ("−" * minus, "bad")]
+    return line

@@ -1,0 +1,38 @@
+"""Whether the files shall go back to a point, once it stands there what that would change."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.preview import Preview
+
+
+class Restore(Confirm):
+    """Takes a yes only when its reader can know what to."""
+
+    def __init__(
+        self, question: str, look: Callable[[], str], clock: Callable[[], float] = monotonic
+    ) -> None:
+        super().__init__(question, "A snapshot holds the present first: it can be undone.", clock)
+        self.preview = Preview(look, "would change ")
+
+    def compose(self) -> ComposeResult:
+        """One line, and what it means."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(self._question), classes="question")
+            yield self.preview
+            yield Static(Content(self._detail), classes="hint")
+            yield Static(
+                Content.assemble(("y", "bold"), " restore    ", ("n", "bold"), " leave it"),
+                classes="keys",
+            )
+
+    def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
+        """Close with the answer."""
+        if not yes or self.preview.ready:
+            self.dismiss(yes)

@@ -1,0 +1,61 @@
+"""Rows of styled text inside a dialog; they scroll where there is no room for all of them."""
+
+from textual import events
+
+from ralph_tui.tui.ink import Ink
+from ralph_tui.tui.spans import Line, cells, clip_line
+
+
+class Sheet(Ink):
+    """Shows rows; the last two cells tell which part of them is in view."""
+
+    EDGE = 2
+    """Cells beside the text."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self.rows: list[Line] = []
+        self.top = 0
+
+    def show(self, rows: list[Line], height: int) -> None:
+        """Show these in `height` rows."""
+        self.rows = rows
+        self.styles.height = max(1, height)
+        self.display = height > 0
+        self._roll_to(self.top, height)
+
+    @property
+    def hidden(self) -> int:
+        """How many rows are out of view."""
+        return max(0, len(self.rows) - self.size.height)
+
+    def roll(self, by: int) -> None:
+        """Move the view; it stops at either end."""
+        self._roll_to(self.top + by, self.size.height)
+
+    def _roll_to(self, top: int, height: int) -> None:
+        self.top = max(0, min(top, len(self.rows) - height))
+        self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `Ink`."""
+        index, height = self.top + y, self.size.height
+        room = width - self.EDGE
+        spans = clip_line(self.rows[index], room) if index < len(self.rows) else []
+        count = len(self.rows)
+        if count <= height:
+            return spans
+        first = self.top * height // count
+        last = max(first, (self.top + height) * height // count - 1)
+        thumb = ("┃", "dim") if first <= y <= last else ("│", "faint")
+        return [*spans, (" " * (room - cells(spans) + 1), ""), thumb]
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the view."""
+        event.stop()
+        self.roll(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the view."""
+        event.stop()
+        self.roll(-3)

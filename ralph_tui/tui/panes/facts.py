@@ -1,0 +1,165 @@
+"""What is known of a point of the run, and of the way from one to another. Rule: pure."""
+
+from datetime import datetime
+
+from ralph_tui.events import InterventionMade, WorktreeRestored
+from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.tui.panes.files import tail
+from ralph_tui.tui.panes.stops import TRIGGERS, Stop
+from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.words import percent, points, tokens
+from ralph_tui.words import clock, count, duration
+
+
+def facts(stop: Stop, state: RunState, now: datetime, width: int) -> list[Line]:
+    """All that is known of one point."""
+    span = stop.span
+    rows = [_when(span, state, now), *_gain(span), *_files(span), *_gate(span, width)]
+    return [*rows, *_point(stop, state, width)]
+
+
+def between(first: Stop, second: Stop, state: RunState, now: datetime, width: int) -> list[Line]:
+    """What lies between two points, the earlier one first."""
+    began, ended = first.at or now, second.at or now
+    head: Line = [(first.name, "strong"), (f" {clock(began)}", "dim"), (" → ", "focus")]
+    head += [(second.name, "strong"), (f" {clock(ended)}", "dim")]
+    took = max(0.0, (ended - began).total_seconds())
+    return [head, _way(first, second, state, duration(took)), *_gate(second.span, width)]
+
+
+def _way(first: Stop, second: Stop, state: RunState, took: str) -> Line:
+    before, after = _completion(first), _completion(second)
+    row: Line = []
+    if before is not None and after is not None:
+        gain = after - before
+        style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
+        row += [(points(gain), style), (f"  {before:.0f} → {percent(after)} · ", "text")]
+    row.append((f"{took} apart", "dim"))
+    spans = [s for s in state.timeline.spans if first.span.start_seq < s.start_seq]
+    spans = [s for s in spans if s.start_seq <= second.span.start_seq]
+    done = [s.finished for s in spans if s.finished is not None]
+    costs = [end.cost_usd for end in done if end.cost_usd is not None]
+    if done and len(done) == len(spans):
+        used = sum(end.tokens for end in done)
+        parts = [f"${sum(costs):.2f}"] if len(costs) == len(done) else []
+        parts += [f"{tokens(used)} tok"] if used else []
+        row += [(f" · {' · '.join(parts)}", "dim")] if parts else []
+    return row
+
+
+def _completion(stop: Stop) -> float | None:
+    return stop.span.previous if stop.early else stop.span.completion
+
+
+def _when(span: IterationSpan, state: RunState, now: datetime) -> Line:
+    name = f"iteration {span.number}" if span.number else "baseline"
+    end = span.ended_at or (None if state.run.live else state.run.ended_at)
+    until = clock(end) if end else "now"
+    seconds = ((end or now) - span.started_at).total_seconds()
+    head: Line = [(name, "strong"), (f"  {clock(span.started_at)}–{until}", "dim")]
+    head.append((f" · {duration(seconds)}", "dim"))
+    if span.finished is not None:
+        cost = span.finished.cost_usd
+        money = "" if cost is None else f" · ${cost:.2f}"
+        used = f" · {tokens(span.finished.tokens)} tok" if span.finished.tokens else ""
+        head.append((f"{money}{used}", "dim"))
+    context = state.run.context_percent
+    if context is not None and span is state.timeline.current:
+        head.append((f" · context {context:.0f} %", "dim"))
+    return head
+
+
+def _gain(span: IterationSpan) -> list[Line]:
+    if span.completion is None:
+        return [[("not measured yet", "dim")]]
+    if span.previous is None:
+        return [[(percent(span.completion), "text"), (" at the start", "dim")]]
+    gain = span.completion - span.previous
+    style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
+    rows: Line = [(points(gain), style)]
+    rows.append((f"  {span.previous:.0f} → {percent(span.completion)}", "text"))
+    if span.finished is not None and span.finished.files:
+        done = span.finished
+        rows.append((f"  {count(done.files, 'file')} +{done.added} −{done.removed}", "dim"))
+    return [rows]
+
+
+def _files(span: IterationSpan) -> list[Line]:
+    if span.files is None or not span.files.changes:
+        return []
+    by_category: dict[str, list[str]] = {}
+    for change in span.files.changes[:40]:
+        by_category.setdefault(change.category, []).append(flat(change.path).rsplit("/", 1)[-1])
+    totals: dict[str, int] = {total.category: total.files for total in span.files.totals}
+    spans: Line = []
+    for category, names in sorted(by_category.items(), key=lambda item: -len(item[1])):
+        more = totals.get(category, len(names)) - 3
+        shown = " ".join(tail(name, 24) for name in names[:3])
+        spans += [("  " if spans else "", ""), (f"{category} ", "accent"), (shown, "text")]
+        if more > 0:
+            spans.append((f" +{more}", "dim"))
+    return [spans]
+
+
+def _gate(span: IterationSpan, width: int) -> list[Line]:
+    gate = span.gate
+    if gate is None:
+        return []
+    glyph, style = ("✓", "good") if gate.ok else ("✗", "bad")
+    spans: Line = [("gate ", "dim"), (f"{glyph} ", style)]
+    if gate.passed is not None:
+        spans.append((f"{gate.passed}/{gate.total} passed", "text"))
+    elif gate.timed_out:
+        spans.append(("ran out of time", "text"))
+    else:
+        spans.append((f"exit {gate.exit_code}", "text"))
+    if gate.failing:
+        name = clip(flat(gate.failing[0]), max(8, width - cells(spans) - 14))
+        spans.append((f" · {name} fails", "dim"))
+    return [spans]
+
+
+def _point(stop: Stop, state: RunState, width: int) -> list[Line]:
+    if stop.alarm:
+        return [[(f"{stop.glyph} {stop.alarm}", f"{stop.style} strong"), (" rose here", "dim")]]
+    if stop.glyph == "★":
+        return [[("★ best so far", "good")]]
+    if stop.made is not None:
+        return _intervention(stop.made, state, width)
+    if stop.rollback is not None:
+        return _rollback(stop.rollback, state, width)
+    point = stop.checkpoint
+    if point is None:
+        return []
+    where = f"checkpoint {point.number} {TRIGGERS[point.trigger][1]}"
+    rows: list[Line] = [[(where, "accent"), (f"  {clock(point.at, seconds=True)}", "dim")]]
+    if point.snapshot is not None:
+        rows[0].append((f" · snapshot {point.snapshot} · {count(point.files, 'file')}", "dim"))
+    for text, style in ((point.note, "text"), (point.error, "warn")):
+        if text:
+            rows += [[(piece, style)] for piece in wrap(text, width, 3)]
+    return rows
+
+
+def _intervention(made: InterventionMade, state: RunState, width: int) -> list[Line]:
+    known = state.oversight.interventions
+    told = next((other for other in known if other.seq == made.seq), None)
+    head: Line = [(f"◆ {made.level}", "bad strong"), (f" {flat(made.about)}", "text")]
+    if told is not None and told.decision:
+        head += [("  ", ""), (flat(told.decision, 60), "owner")]
+    if told is not None and told.effect is not None:
+        gained, after = told.effect.points, told.effect.after
+        head.append((f", after {after}: ", "dim"))
+        head.append((points(gained), "good" if gained >= 1 else "warn"))
+    return [head, *([(row, "dim")] for row in wrap(made.reason, width, 3))]
+
+
+def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]:
+    taken = state.timeline.snapshots.get(back.snapshot)
+    place = f"iteration {taken.iteration}" if taken and taken.iteration else "the start"
+    where = f"snapshot {back.snapshot}" + (f", {place}" if taken else "")
+    head: Line = [("↶ rolled back", "owner strong"), (f" to {where}", "text")]
+    head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
+    kept = f"; {count(len(back.kept), 'file')} left alone" if back.kept else ""
+    words = f"snapshot {back.present} holds what was there before{kept}: r undoes this"
+    return [head, *([(row, "dim")] for row in wrap(words, width, 2))]

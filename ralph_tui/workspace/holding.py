@@ -1,0 +1,129 @@
+"""Trees held by commits on hidden refs, so that git's own garbage collection keeps them.
+
+Each commit comes after the one before it. The two git commands that it takes can be started before
+the tree is known, because starting them takes longer than what they do.
+"""
+
+import json
+import time
+from contextlib import ExitStack
+
+from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.text import plain
+from ralph_tui.workspace.git import Running
+from ralph_tui.workspace.private import PrivateRepository
+from ralph_tui.workspace.staging import Staged, split
+
+RECORDED_MISSING = 1_000
+"""Missing paths a commit records; beyond that their folders stand for them."""
+
+_WHO = "ralph-tui <ralph-tui@localhost>"
+_MISSING = "Missing: "
+
+
+class Holding:
+    """Commits of one run; as a context it ends what was begun and not used."""
+
+    def __init__(self, private: PrivateRepository, refs: str) -> None:
+        self._private = private
+        self._repository = private.repository
+        self._refs = refs
+        self._begun: tuple[Running, Running] | None = None
+        self._stack = ExitStack()
+        self._last: tuple[str, str] | None = None
+        """Ref and commit of the newest snapshot."""
+
+    def __enter__(self) -> "Holding":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._begun = None
+        self._stack.close()
+
+    def begin(self) -> tuple[Running, Running]:
+        """Start what `hold` needs; without it, it starts that itself."""
+        # The user's hooks and reflogs are not for refs he did not make.
+        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
+        write = ("hash-object", "-t", "commit", "-w", "--stdin")
+        update = ("update-ref", "--no-deref", "-z", "--stdin")
+        self._begun = (
+            self._stack.enter_context(self._private.begin(*write, waits=True)),
+            self._stack.enter_context(self._repository.begin(*quiet, *update, waits=True)),
+        )
+        return self._begun
+
+    def hold(self, staged: Staged, message: str, ref: str) -> str:
+        """Commit a tree on a ref; returns the commit."""
+        text = plain(message).rstrip() + "\n"
+        if staged.missing:
+            text += f"\n{_MISSING}{json.dumps(_folded(staged.missing))}\n"
+        commit = self._after_last(staged.tree, text, ref)
+        if commit is None:
+            commit = self._commit(staged.tree, text, self._parent(), ref, "")
+        self._last = (ref, commit)
+        return commit
+
+    def _after_last(self, tree: str, text: str, ref: str) -> str | None:
+        """A commit after the last one; None where that one's ref is not there any more."""
+        if self._last is None:
+            return None
+        last_ref, last = self._last
+        try:
+            return self._commit(tree, text, last, ref, f"verify {last_ref}\0{last}\0")
+        except NoRoomError:
+            raise
+        except WorkspaceError:
+            return None
+
+    def _commit(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
+        """Write a commit and point the ref to it, on a condition in the words of update-ref."""
+        write, update = self._begun or self.begin()
+        self._begun = None
+        when = f"{_WHO} {int(time.time())} {time.strftime('%z')}"
+        head = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+        content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
+        commit = write.finish(content.encode("utf-8", "replace")).line
+        update.finish(f"{condition}update {ref}\0{commit}\0\0".encode())
+        return commit
+
+    def _parent(self) -> str | None:
+        """What a commit comes after, of what is there: an agent can delete and prune."""
+        if self._last is not None and self._is_there(self._last[1]):
+            return self._last[1]
+        found = self._newest() or self._repository.head()
+        return found if found and self._is_there(found) else None
+
+    def _is_there(self, commit: str) -> bool:
+        return self._private.git("cat-file", "-e", commit, accept=None).status == 0
+
+    def _newest(self) -> str | None:
+        """Commit of this run's last snapshot by an earlier process: after a resume."""
+        order = ("--sort=-version:refname", "--count=1", "--format=%(objectname)")
+        return self._repository.git("for-each-ref", *order, self._refs + "/").line or None
+
+    def recorded_missing(self, tree: str) -> frozenset[str]:
+        """What the snapshots with this tree, of any run, did not hold."""
+        layout = "--format=%(tree)%00%(contents:body)%00"
+        fields = split(self._repository.git("for-each-ref", layout, "refs/ralph/").out)
+        found: set[str] = set()
+        for name, body in zip(fields[::2], fields[1::2], strict=True):
+            if name.strip() == tree and _MISSING in body:
+                found.update(json.loads(body.rpartition(_MISSING)[2]))
+        return frozenset(found)
+
+
+def _folded(paths: tuple[str, ...]) -> list[str]:
+    """At most `RECORDED_MISSING` paths: the deepest give way to their folders, ending in ``/``."""
+    folded = set(paths)
+    depth = max(path.rstrip("/").count("/") for path in folded)
+    while len(folded) > RECORDED_MISSING and depth > 0:
+        folded = {
+            path if path.rstrip("/").count("/") < depth else _first_parts(path, depth)
+            for path in folded
+        }
+        depth -= 1
+    return sorted(folded)
+
+
+def _first_parts(path: str, depth: int) -> str:
+    return "/".join(path.split("/")[:depth]) + "/"

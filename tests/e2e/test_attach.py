@@ -1,0 +1,266 @@
+"""The engine outlives the screen: closed terminals, left screens, screens of other terminals."""
+
+import json
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.cli import CLI, GATE, processes_of, project, run
+from tests.e2e.tmux import Terminal
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+WAITS = (
+    "echo hello; while [ ! -e go ]; do sleep 0.05; done; "
+    "for n in 0 1 2 3; do touch done-$n.txt; done"
+)
+"""An agent that waits to be let go, and then does everything at once."""
+
+
+class Windows:
+    """Opens terminals."""
+
+    def __init__(self) -> None:
+        self.opened: list[Terminal] = []
+
+    def open(self, root: Path, *words: str, width: int = 100, height: int = 30) -> Terminal:
+        self.opened.append(Terminal([*CLI, *words], root, width=width, height=height))
+        return self.opened[-1]
+
+    def run(self, root: Path, *options: str) -> Terminal:
+        """A run in a terminal, at the point where its agent waits."""
+        screen = self.open(root, *order(), *options)
+        screen.shows("hello")
+        return screen
+
+    def attach(self, root: Path, **size: int) -> Terminal:
+        """Another screen on it."""
+        screen = self.open(root, "attach", **size)
+        screen.shows("hello")
+        return screen
+
+
+def order(agent: str = WAITS) -> list[str]:
+    return ["run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command", agent]
+
+
+@pytest.fixture
+def windows() -> Iterator[Windows]:
+    opened = Windows()
+    yield opened
+    for each in opened.opened:
+        each.close()
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Iterator[Path]:
+    """A repository with a gate; a run that was left there does not outlive the test."""
+    yield project(git_repo)
+    for pid in pids(git_repo):
+        if Path(f"/proc/{pid}").exists():
+            os.kill(pid, signal.SIGKILL)
+
+
+def journal(root: Path) -> list[dict[str, Any]]:
+    found = sorted(root.rglob("events.jsonl"))
+    if not found:
+        return []
+    lines = found[0].read_bytes().splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+
+def pids(root: Path) -> list[int]:
+    events = journal(root)
+    return [events[0]["pid"]] if events else []
+
+
+def log_of(root: Path) -> str:
+    return "".join(path.read_text() for path in root.rglob("terminal.log"))
+
+
+def ended(root: Path, outcome: str) -> list[dict[str, Any]]:
+    """Wait for the end of run and process; the journal, found whole, with nothing left alive."""
+    until(lambda: journal(root) and journal(root)[-1]["kind"] == "run_finished", timeout=30)
+    events = journal(root)
+    assert events[-1]["outcome"] == outcome, events[-1]
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in pids(root)), timeout=30)
+    assert processes_of(events[0]["run_id"]) == []
+    return events
+
+
+def let_go(root: Path) -> None:
+    (root / "go").touch()
+
+
+def test_two_screens_show_the_same_and_closing_the_first_loses_nothing(
+    windows: Windows, root: Path
+) -> None:
+    first = windows.run(root)
+    second = windows.attach(root)
+    third = windows.attach(root, width=80, height=24)
+    second.press("p")
+    screens = (first, second, third)
+    until(lambda: all("pausing" in screen.screen.lower() for screen in screens), 30)
+    third.press("p")
+    until(lambda: not any("pausing" in screen.screen.lower() for screen in screens), 30)
+    first.close()
+    second.shows("hello")
+    third.press("q")
+    assert third.exit_code() == 0
+    let_go(root)
+    second.shows("completed", "100 %")
+    events = ended(root, "completed")
+    assert "stop_requested" not in [event["kind"] for event in events]
+    said = log_of(root)
+    assert "completed: the completion command passed" in said
+    assert "\x1b" not in said, "what the screen still drew went nowhere"
+    assert "▸" not in second.screen.splitlines()[-1]
+    second.press("q")
+    assert second.exit_code() == 0
+
+
+def test_a_run_without_a_screen_hears_term(windows: Windows, root: Path) -> None:
+    windows.run(root).close()
+    until(lambda: list(root.rglob("terminal.log")))
+    os.kill(pids(root)[0], signal.SIGTERM)
+    assert "SIGTERM" in ended(root, "interrupted")[-1]["reason"]
+
+
+def test_a_screen_that_is_left_makes_room_for_lines(windows: Windows, root: Path) -> None:
+    screen = windows.run(root)
+    screen.press("q")
+    screen.shows("leave only the screen")
+    until(lambda: pressed(screen, "l", "here as plain lines"))
+    assert "ralph-tui attach" in screen.screen
+    again = windows.attach(root)
+    again.press("q")
+    assert again.exit_code() == 0
+    let_go(root)
+    screen.shows("completed: the completion command passed", "ralph-tui replay")
+    assert screen.exit_code() == 0
+    ended(root, "completed")
+
+
+def pressed(screen: Terminal, key: str, words: str) -> bool:
+    """Whether the words stand there; else press the key: a dialog is blind at first."""
+    if words not in screen.screen:
+        screen.press(key)
+    return words in screen.screen
+
+
+def test_ctrl_c_stops_the_lines(windows: Windows, root: Path) -> None:
+    screen = windows.run(root)
+    screen.press("q")
+    screen.shows("leave only the screen")
+    until(lambda: pressed(screen, "l", "here as plain lines"))
+    screen.press("C-c")
+    assert "SIGINT" in ended(root, "interrupted")[-1]["reason"]
+
+
+def test_a_terminal_closed_behind_the_lines_leaves_the_run_alone(
+    windows: Windows, root: Path
+) -> None:
+    screen = windows.run(root)
+    screen.press("q")
+    screen.shows("leave only the screen")
+    until(lambda: pressed(screen, "l", "here as plain lines"))
+    screen.close()
+    until(lambda: list(root.rglob("terminal.log")))
+    let_go(root)
+    ended(root, "completed")
+    assert "completed: the completion command passed" in log_of(root)
+
+
+def test_detached_then_attached_then_stopped(windows: Windows, root: Path) -> None:
+    started = run(*order(), "--detach", cwd=root)
+    assert started.returncode == 0, started.stderr
+    assert "task-001/001 runs in the background" in started.stdout
+    pid = int(re.findall(r"process (\d+)", started.stdout)[0])
+    assert journal(root)[0]["pid"] == pid
+    assert journal(root)[0]["mode"] == "detached"
+    assert os.getsid(pid) == pid
+    assert json.loads(run("status", "--json", cwd=root).stdout)["alive"]
+    refused = run(*order(), "--detach", cwd=root)
+    assert refused.returncode == 2
+    assert "owns this worktree" in refused.stderr
+    screen = windows.attach(root)
+    screen.press("C-c")
+    screen.shows("leave this screen")
+    until(lambda: pressed(screen, "s", "stopp") or screen.result.exists())
+    assert screen.exit_code() == 0
+    ended(root, "interrupted")
+    assert "interrupted" in log_of(root)
+
+
+def test_a_detached_run_goes_on_to_its_end(root: Path) -> None:
+    let_go(root)
+    assert run(*order(), "--detach", cwd=root).returncode == 0
+    ended(root, "completed")
+
+
+def test_what_cannot_begin_in_the_background_says_why(git_repo: Path) -> None:
+    (git_repo / ".aiwg").mkdir()
+    (git_repo / ".aiwg" / "ralph").write_text("in the way")
+    refused = run(*order(), "--detach", cwd=git_repo)
+    assert refused.returncode == 1
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("ralph-tui: ")
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_attach_to_a_run_that_is_over_is_its_replay(windows: Windows, root: Path) -> None:
+    let_go(root)
+    assert run(*order(), cwd=root).returncode == 0
+    assert journal(root)[0]["mode"] == "headless"
+    screen = windows.open(root, "attach")
+    screen.shows("is over; this is its replay", "completed")
+    screen.press("q")
+    assert screen.exit_code() == 0
+
+
+def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
+    windows.run(root)
+    screen = windows.attach(root)
+    os.kill(pids(root)[0], signal.SIGKILL)
+    screen.shows("disconnected", "ralph-tui resume")
+    screen.press("q")
+    assert screen.exit_code() == 0
+    until(lambda: not processes_of(journal(root)[0]["run_id"]), timeout=10)
+
+
+def test_attach_needs_a_terminal_and_a_run(git_repo: Path) -> None:
+    refused = run("attach", cwd=git_repo)
+    assert refused.returncode == 2
+    assert "needs a terminal" in refused.stderr
+
+
+def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:
+    screen = windows.run(root)
+    os.kill(pids(root)[0], signal.SIGTERM)
+    assert screen.exit_code() == 130
+    assert "SIGTERM" in ended(root, "interrupted")[-1]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "or say it in words with --criterion"),
+        (("-c", "true", "--criterion", "It is done"), "leave one out"),
+        (("-c", "true", "--detach", "--json"), "leave --headless and --json out"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    git_repo: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    refused = run("run", "x", "--agent", "command", "--agent-command", "true", *words, cwd=git_repo)
+    assert refused.returncode == 2
+    assert sentence in refused.stderr
+    assert not (git_repo / ".aiwg").exists()

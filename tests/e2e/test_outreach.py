@@ -1,0 +1,200 @@
+"""Being told, as a user has it: whole processes, a service on the loopback, settings by `--set`."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e import cli
+from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
+
+SECRET = "T0AB/hook-secret-4711"
+
+
+@pytest.fixture
+def hook() -> Iterator[Service]:
+    service = Service()
+    with served(service):
+        yield service
+
+
+@pytest.fixture
+def gitea() -> Iterator[TrackerService]:
+    service = TrackerService("gitea")
+    with served(service):
+        yield service
+    assert service.violations == []
+
+
+def to_hook(service: Service) -> tuple[str, ...]:
+    return ("--set", f"outreach.webhook={service.url}/{SECRET}")
+
+
+def to_tracker(service: TrackerService) -> tuple[str, ...]:
+    options = ("tracker=gitea", f"tracker_url={service.url}", f"repository={REPOSITORY}")
+    return tuple(word for option in options for word in ("--set", f"outreach.{option}"))
+
+
+def doctor(*options: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return cli.run("doctor", "--notify", *options, cwd=cwd, timeout=50, **environ)
+
+
+def no_secret_in(folder: Path, *texts: str) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            texts += (path.read_bytes().decode("utf-8", "replace"),)
+    for text in texts:
+        assert SECRET not in text
+        assert TOKEN not in text
+
+
+def test_doctor_sends_a_test_over_every_channel(
+    git_repo: Path, hook: Service, gitea: TrackerService
+) -> None:
+    done = doctor(*to_hook(hook), *to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first == f"webhook  {hook.url} ... ok: {hook.url} took it (HTTP 204)"
+    assert second.startswith(f"gitea    {gitea.url} {REPOSITORY} ... ok: ")
+    assert gitea.issues[0]["title"] == "[Ralph External] INFO: test in doctor"
+    assert gitea.issues[0]["state"] == "closed"
+    no_secret_in(git_repo, done.stdout, done.stderr)
+    assert not (git_repo / ".aiwg").exists()
+
+
+def test_doctor_names_what_is_wrong_with_each(
+    git_repo: Path, hook: Service, gitea: TrackerService
+) -> None:
+    hook.special = lambda _: Reply(500)
+    done = doctor(*to_hook(hook), *to_tracker(gitea), cwd=git_repo)
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert "failed: " in first
+    assert "HTTP 500" in first
+    assert "set the environment variable GITEA_TOKEN" in second
+    refused = doctor(*to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=TOKEN[::-1])
+    assert "refuses the token: put a valid one into GITEA_TOKEN" in refused.stdout
+    assert TOKEN[::-1] not in refused.stdout + refused.stderr
+
+
+def test_doctor_says_how_to_set_a_channel_up(git_repo: Path) -> None:
+    done = doctor(cwd=git_repo)
+    assert done.returncode == 0
+    assert "[outreach]" in done.stdout
+    assert "config.toml" in done.stdout
+
+
+def test_doctor_without_a_check_names_the_one_there_is(git_repo: Path) -> None:
+    done = cli.run("doctor", cwd=git_repo)
+    assert done.returncode == 2
+    assert "doctor --notify" in done.stderr
+
+
+def test_a_run_with_half_a_tracker_is_refused_before_it_begins(git_repo: Path) -> None:
+    done = cli.run(
+        *("run", "x", "-c", "true", "--headless", "--set", "outreach.tracker=github"),
+        *("--agent", "command", "--agent-command", "cat"),
+        cwd=git_repo,
+    )
+    assert done.returncode == 2
+    assert "outreach.repository" in done.stderr
+    assert not (git_repo / ".aiwg").exists()
+
+
+def stuck(
+    *options: str, cwd: Path, iterations: int = 12, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """A run whose agent gets nowhere: redirected, paused, and given up as nobody answers."""
+    cli.project(cwd)
+    return cli.run(
+        *("run", "Make the checks pass", "-c", cli.GATE, "--headless", "--json"),
+        *("--agent", "command", "--agent-command", "cat >/dev/null; date +%N >>notes.txt"),
+        *("--max-iterations", str(iterations), "--set", "oversight.pause_timeout_s=1", *options),
+        cwd=cwd,
+        timeout=50,
+        **environ,
+    )
+
+
+def raised_in(output: str) -> list[str]:
+    return [
+        event["escalation_id"]
+        for event in cli.events_of(output)
+        if event["kind"] == "escalation_raised"
+    ]
+
+
+def queued_in(folder: Path) -> list[Path]:
+    return list((folder / ".aiwg/ralph/outbox").glob("*-*.json"))
+
+
+def test_a_pause_reaches_webhook_and_tracker_and_no_secret_reaches_the_record(
+    git_repo: Path, hook: Service, gitea: TrackerService
+) -> None:
+    done = stuck(*to_hook(hook), *to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=TOKEN)
+    assert done.returncode == 4, done.stderr
+    raised = raised_in(done.stdout)
+    pause, end = hook.requests
+    assert [pause.body["escalation_id"], end.body["escalation_id"]] == raised
+    assert pause.body["level"] == "critical"
+    assert pause.body["about"] == "stuck"
+    assert pause.body["readings"]["completion"] == 0
+    (issue,) = gitea.issues
+    assert issue["title"] == "[Ralph External] CRITICAL: stuck in task-001/001"
+    assert len(gitea.comments) == 1
+    events = cli.events_of(done.stdout)
+    delivered = [event for event in events if event["kind"] == "escalation_delivered"]
+    assert {event["channel"] for event in delivered} == {"webhook", "gitea"}
+    assert all(event["ok"] for event in delivered)
+    assert events[0]["config"]["outreach.webhook"] == hook.url
+    assert queued_in(git_repo) == []
+    no_secret_in(git_repo, done.stdout, done.stderr)
+
+
+def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(
+    git_repo: Path, hook: Service
+) -> None:
+    hook.special = lambda _: Reply(0)
+    done = stuck(*to_hook(hook), cwd=git_repo, iterations=1)
+    assert done.returncode == 4, done.stderr
+    raised = raised_in(done.stdout)
+    assert "1 message could not be delivered: the next run here tries again" in done.stderr
+    assert len(queued_in(git_repo)) == len(raised) == 1
+    no_secret_in(git_repo, done.stdout, done.stderr)
+    hook.silence.set()
+    hook.requests.clear()
+    hook.special = lambda _: None
+    again = cli.run(
+        *("run", "x", "-c", cli.GATE, "--headless", "--agent", "command", *to_hook(hook)),
+        *("--agent-command", "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"),
+        cwd=git_repo,
+    )
+    assert again.returncode == 0, again.stderr
+    assert [request.body["escalation_id"] for request in hook.requests] == raised
+    assert queued_in(git_repo) == []
+
+
+@pytest.mark.parametrize("trouble", ["not there", "refusing"])
+def test_no_trouble_of_a_channel_changes_a_run(
+    git_repo: Path, hook: Service, gitea: TrackerService, trouble: str
+) -> None:
+    if trouble == "not there":
+        gone = Service()
+        with served(gone):
+            options = to_hook(gone)
+        token = ""
+    else:
+        hook.special = lambda _: Reply(500)
+        options = to_hook(hook)
+        token = TOKEN[::-1]
+    done = stuck(*options, *to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=token)
+    assert done.returncode == 4, done.stderr
+    events = cli.events_of(done.stdout)
+    assert events[-1]["kind"] == "run_finished"
+    told = [event for event in events if event["kind"] == "escalation_delivered"]
+    assert [(event["ok"], event["queued"]) for event in told] == [(False, True)] * 2
+    assert {event["channel"] for event in told} == {"webhook", "gitea"}
+    assert gitea.issues == []
+    no_secret_in(git_repo, done.stdout, done.stderr)
+    assert TOKEN[::-1] not in done.stdout + done.stderr

@@ -1,0 +1,313 @@
+"""Pruning and reporting as users do it, on runs that really were; and records that are damaged."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import CLI, GATE, ONE_MORE, project, run, start
+from tests.e2e.tmux import Terminal
+from tests.waiting import until
+
+ORDER = ("-c", GATE, "--headless", "--agent", "command", "--agent-command")
+
+
+def git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def made(root: Path) -> Path:
+    """A run that is over; its folder."""
+    done = run("run", "Make the checks pass", *ORDER, ONE_MORE, cwd=project(root))
+    assert done.returncode == 0, done.stderr
+    return root / ".aiwg/ralph/tasks/task-001/attempts/001"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a run that is over; not to be changed."""
+    root = tmp_path_factory.mktemp("finished") / "repo"
+    root.mkdir()
+    git(root, "init", "-q")
+    made(root)
+    return root
+
+
+@pytest.fixture
+def repo(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it: the records have come here from elsewhere, times, lock and all."""
+    return Path(shutil.copytree(finished, tmp_path / "repo", symlinks=True))
+
+
+def attempt(root: Path) -> Path:
+    return root / ".aiwg/ralph/tasks/task-001/attempts/001"
+
+
+def hidden(root: Path) -> list[str]:
+    return git(root, "for-each-ref", "--format=%(refname)", "refs/ralph").splitlines()
+
+
+def present(folder: Path) -> set[str]:
+    """Paths of all files but git's."""
+    found = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return {path.as_posix() for path in found if path.parts[0] != ".git"}
+
+
+# -- prune -----------------------------------------------------------------------------------------
+
+
+def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
+    assert "nothing to prune; the newest 5 runs stay whole" in run("prune", cwd=repo).stdout
+    before, refs = present(repo), hidden(repo)
+    status = git(repo, "status", "--porcelain=v2")
+    replayed = run("replay", "--json", cwd=repo).stdout
+    told = run("prune", "--keep", "0", "--dry-run", cwd=repo)
+    assert told.returncode == 0, told.stderr
+    paths = {line.strip() for line in told.stdout.splitlines() if line.startswith("  ")}
+    assert present(repo) == before, "to list is not to touch"
+
+    done = run("prune", "--keep", "0", "--yes", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    gone = {str(repo / path) for path in before - present(repo)}
+    assert gone | set(refs) == paths, "exactly what was listed"
+    assert {Path(path).name for path in gone} == {
+        *("transcript.jsonl", "stderr.log", "verification.log")
+    }
+    assert hidden(repo) == []
+    assert f"and {len(refs)} snapshots; git frees the space" in done.stdout
+    assert git(repo, "status", "--porcelain=v2") == status
+    assert run("replay", "--json", cwd=repo).stdout == replayed
+    report = run("report", cwd=repo)
+    assert report.returncode == 0, report.stderr
+    assert "**Completed:** the completion command passed after iteration 4" in report.stdout
+    assert "nothing to prune" in run("prune", "--keep", "0", "--yes", cwd=repo).stdout
+
+
+def test_without_a_yes_nothing_is_removed(repo: Path) -> None:
+    before = present(repo)
+    done = run("prune", "--keep", "0", cwd=repo)
+    assert done.returncode == 2
+    assert "transcript.jsonl" in done.stdout
+    assert done.stderr == (
+        "ralph-tui: nobody can be asked here: say ralph-tui prune --yes, or --dry-run\n"
+    )
+    assert present(repo) == before
+
+
+def test_a_terminal_is_asked(repo: Path) -> None:
+    before = present(attempt(repo))
+    for answer, code in (("n", 1), ("y", 0)):
+        terminal = Terminal([*CLI, "prune", "--keep", "0"], repo, width=120, height=40)
+        try:
+            terminal.shows("Remove 13 files", "[y/N]")
+            assert present(attempt(repo)) == before
+            terminal.type(answer)
+            terminal.press("Enter")
+            assert terminal.exit_code() == code
+        finally:
+            terminal.close()
+    assert len(before) - len(present(attempt(repo))) == 13
+
+
+def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
+    hold = "cat >/dev/null; echo here; touch up; while [ -e up ]; do sleep 0.1; done"
+    process = start("run", "Another task", *ORDER, hold, "--max-iterations", "1", cwd=repo)
+    try:
+        until((repo / "up").exists)
+        living = repo / ".aiwg/ralph/tasks/task-002/attempts/001"
+        before, refs = present(living), set(hidden(repo))
+        done = run("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
+        assert done.returncode == 0, done.stderr
+        assert f"left alone: task-002/001: it is alive (process {process.pid})" in done.stdout
+        assert present(living) >= before
+        run_id = json.loads((living / "events.jsonl").read_text().splitlines()[0])["run_id"]
+        mine = {ref for ref in refs if run_id in ref}
+        assert mine
+        assert mine <= set(hidden(repo))
+        assert "**Still running:** iteration 1 of 1" in run("report", cwd=repo).stdout
+    finally:
+        (repo / "up").unlink(missing_ok=True)
+        process.communicate(timeout=30)
+
+
+def test_orphans_only_when_asked_and_never_those_of_another_worktree(repo: Path) -> None:
+    git(
+        repo,
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@t",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+    )
+    other = repo.parent / "other"
+    git(repo, "worktree", "add", "-q", "--detach", str(other))
+    shutil.move(repo / ".aiwg", other / ".aiwg")
+    refs = hidden(repo)
+    assert refs
+    assert "nothing to prune" in run("prune", "--keep", "0", "--orphans", "--yes", cwd=repo).stdout
+    assert hidden(repo) == refs
+    shutil.rmtree(other)
+    lost = run("prune", "--orphans", "--yes", cwd=repo)
+    assert lost.returncode == 1
+    assert "cannot be told from orphans" in lost.stderr
+    git(repo, "worktree", "prune")
+    assert "nothing to prune" in run("prune", "--keep", "0", "--yes", cwd=repo).stdout
+    assert hidden(repo) == refs
+    done = run("prune", "--orphans", "--yes", cwd=repo)
+    assert f"orphaned run {refs[0].split('/')[2]}: {len(refs)} snapshots" in done.stdout
+    assert hidden(repo) == []
+
+
+def test_what_it_does_not_understand(repo: Path) -> None:
+    for words, sentence in (
+        (
+            ("--older-than", "a while"),
+            "--older-than takes an age such as 12h or 30d, not 'a while'",
+        ),
+        (("--older-than", "nan"), "--older-than takes an age such as 12h or 30d, not 'nan'"),
+        (("--keep", "-1"), "--keep takes a number of runs, not -1"),
+        (("--keep", "all"), "invalid int value: 'all'"),
+    ):
+        done = run("prune", *words, "--yes", cwd=repo)
+        assert done.returncode == 2
+        assert sentence in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+# -- report ----------------------------------------------------------------------------------------
+
+
+def test_a_report_goes_into_a_file_that_is_not_there_yet(repo: Path) -> None:
+    page = run("report", cwd=repo).stdout
+    assert "In `.aiwg/ralph/tasks/task-001/attempts/001`:" in page
+    assert str(repo) not in page
+    done = run("report", "task-001/001", "-o", "page.md", cwd=repo)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (repo / "page.md").read_text() == page
+    (repo / "page.md").write_text("mine")
+    refused = run("report", "-o", "page.md", cwd=repo)
+    assert refused.returncode == 2
+    assert "page.md is there already: name another file, or say --force" in refused.stderr
+    assert (repo / "page.md").read_text() == "mine"
+    assert run("report", "-o", "page.md", "--force", cwd=repo).returncode == 0
+    assert (repo / "page.md").read_text() == page
+    for target, sentence in ((".", "there already"), ("no/page.md", "there is no folder no")):
+        assert sentence in run("report", "-o", target, cwd=repo).stderr
+
+
+# -- damaged and foreign records -------------------------------------------------------------------
+
+
+def test_a_bad_line_is_named_and_what_comes_before_it_is_told(repo: Path) -> None:
+    journal = attempt(repo) / "events.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    bad = next(n for n, line in enumerate(lines) if '"iteration_started","iteration":3' in line)
+    journal.write_text("".join([*lines[:bad], "not json\n", *lines[bad + 1 :]]))
+    named = f"{journal.relative_to(repo)}:{bad + 1}"
+    sentence = f"{named} cannot be read; what comes before it is shown"
+
+    replay = run("replay", "--json", cwd=repo)
+    assert len(replay.stdout.splitlines()) == bad
+    assert replay.stderr == f"ralph-tui: {sentence}\n"
+    report = run("report", cwd=repo)
+    assert report.returncode == 0, report.stderr
+    assert "**No end was recorded: the record stops** in iteration 2" in report.stdout
+    assert f"\n\n{sentence}\n\n" in report.stdout
+    terminal = Terminal([*CLI, "replay"], repo, width=80, height=30)
+    try:
+        terminal.shows(named, "iteration 2", "no end was recorded")
+        terminal.press("q")
+        assert terminal.exit_code() == 0
+    finally:
+        terminal.close()
+
+
+def test_the_first_line_has_to_be_ours(repo: Path) -> None:
+    journal = attempt(repo) / "events.jsonl"
+    for text, sentence in (
+        ("", f"the journal {journal} is empty; the run never began"),
+        (
+            "x\n",
+            f"{journal}:1 is not a line of a ralph-tui journal; name the events.jsonl of a run",
+        ),
+    ):
+        journal.write_text(text)
+        (attempt(repo) / "status.json").unlink(missing_ok=True)
+        for command in ("report", "replay", "status"):
+            done = run(command, cwd=repo)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr == f"ralph-tui: {sentence}\n"
+
+
+def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -> None:
+    """Only its folder was copied: no lock, no git, no worktree around it."""
+    folder = Path(shutil.copytree(attempt(repo), tmp_path / "mail" / "from-a-colleague"))
+    journal = folder / "events.jsonl"
+    cut = journal.read_text().splitlines(keepends=True)[:-3]
+    journal.write_text("".join(cut))
+    (folder / "status.json").unlink()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for name in (str(folder), str(journal)):
+        status = run("status", name, cwd=empty)
+        assert status.returncode == 0, status.stderr
+        assert "its process is gone; what it recorded can be replayed" in status.stdout
+        assert len(run("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
+        report = run("report", name, cwd=empty)
+        assert report.returncode == 0, report.stderr
+        assert "**No end was recorded: the record stops** in iteration 4 of 10" in report.stdout
+    assert list(empty.iterdir()) == []
+
+
+def test_records_without_git_around_them_are_pruned_of_files(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    done = run("prune", "--keep", "0", "--yes", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    assert "removed 13 files (" in done.stdout
+    assert run("prune", "--orphans", "--yes", cwd=repo).returncode == 2
+
+
+def test_deleted_hidden_refs_do_not_matter(repo: Path) -> None:
+    for ref in hidden(repo):
+        git(repo, "update-ref", "-d", ref)
+    assert run("report", cwd=repo).returncode == 0
+    done = run("prune", "--keep", "0", "--yes", cwd=repo)
+    assert done.returncode == 0, done.stderr
+    assert "removed 13 files (" in done.stdout
+
+
+READ_ONLY = """\
+mount --bind .aiwg .aiwg && mount -o remount,ro,bind .aiwg || exit 99
+"$@"
+"""
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0,
+    reason="needs a namespace of mounts",
+)
+def test_read_only_records_can_be_looked_at_and_no_more(repo: Path) -> None:
+    def under(*words: str) -> subprocess.CompletedProcess[str]:
+        command = ["unshare", "-rm", "sh", "-c", READ_ONLY, "sh", *CLI, *words]
+        return subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)
+
+    before = present(repo)
+    for command in ("status", "report", "replay"):
+        done = under(command)
+        assert (done.returncode, done.stderr) == (0, ""), command
+    pruned = under("prune", "--keep", "0", "--yes")
+    assert pruned.returncode == 1
+    assert "Read-only file system; make its folder writable and try again" in pruned.stderr
+    assert "removed 0 files" in pruned.stdout
+    refused = under("run", "x", *ORDER, "true")
+    assert refused.returncode == 1
+    assert "Read-only file system" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert present(repo) == before

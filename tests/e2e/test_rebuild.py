@@ -1,0 +1,121 @@
+"""What is made from a journal can be made again, and garbage in its place does no harm."""
+
+import json
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import GATE, ONE_MORE, project, run, start
+
+TASK = Path(".aiwg/ralph/tasks/task-001")
+FILES = (
+    *("metadata.json", "trajectory.json", "summary.json"),
+    *("attempts/001/attempt.json", "attempts/001/outcome.json", "attempts/001/plan.md"),
+    *("attempts/001/actions.jsonl", "attempts/001/status.json"),
+)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real run, and what it left."""
+    folder = tmp_path_factory.mktemp("demo") / "project"
+    done = run("demo", "--headless", "--fast", "--keep", str(folder), cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def over(demo: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(demo, tmp_path / "over", symlinks=True))
+
+
+def projections(root: Path) -> dict[str, bytes]:
+    return {name: (root / TASK / name).read_bytes() for name in FILES}
+
+
+def test_deleted_projections_come_back_byte_for_byte(over: Path) -> None:
+    before = projections(over)
+    for name in FILES:
+        (over / TASK / name).unlink()
+    done = run("rebuild", cwd=over)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1 run and 1 task written again from the journals\n"
+    assert projections(over) == before
+    assert run("status", "--line", cwd=over).stdout.startswith("✓ 100 %")
+
+
+def test_garbage_is_kept_under_another_name_and_said(over: Path) -> None:
+    before = projections(over)
+    for name in FILES:
+        (over / TASK / name).write_bytes(b"\xff{garbage\n")
+    done = run("rebuild", "task-001/001", cwd=over)
+    assert done.returncode == 0, done.stderr
+    assert projections(over) == before
+    said = [line for line in done.stdout.splitlines() if "what could not be read" in line]
+    kept = [*(over / TASK).rglob("*.bad")]
+    assert len(said) == len(kept) == len(FILES)
+    assert all(any(path.name in line for line in said) for path in kept)
+
+
+def test_a_living_run_keeps_its_files_itself(git_repo: Path) -> None:
+    agent = ("--agent", "command", "--agent-command", "echo works; cat; sleep 60")
+    with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
+        assert process.stdout is not None
+        while "session_started" not in process.stdout.readline():
+            pass
+        done = run("rebuild", cwd=git_repo)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+    assert done.returncode == 2
+    assert "task-001/001" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_agent_that_writes_garbage_over_the_records_breaks_nothing(git_repo: Path) -> None:
+    spoil = (
+        f"cd {TASK} && for f in metadata.json trajectory.json attempts/001/attempt.json "
+        "attempts/001/actions.jsonl attempts/001/status.json; do rm -rf $f; "
+        "case $n in 0) echo '{' > $f;; 1) mkdir $f;; *) ln -s /nowhere/at/all $f;; esac; done"
+    )
+    agent = ("--agent", "command", "--agent-command", f"{ONE_MORE}; {spoil}")
+    root = project(git_repo)
+    done = run("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    before = projections(root)
+    assert run("rebuild", cwd=root).returncode == 0
+    assert projections(root) == before
+
+
+def test_a_bad_line_of_a_journal_is_named_and_what_comes_before_is_told(over: Path) -> None:
+    journal = over / TASK / "attempts/001/events.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:50], b"garbage\n", *lines[51:]]))
+    whole = journal.read_bytes()
+    done = run("rebuild", cwd=over)
+    assert done.returncode == 1
+    assert "events.jsonl:51" in done.stderr
+    assert journal.read_bytes() == whole
+    attempt = json.loads((journal.parent / "attempt.json").read_text())
+    actions = (journal.parent / "actions.jsonl").read_text().splitlines()
+    assert 0 < len(actions) <= attempt["execution"]["actions_performed"] < 20
+    assert run("status", "--line", cwd=over).stdout.startswith("✗")
+
+
+def test_a_run_that_lies_elsewhere_is_rebuilt_where_it_lies(over: Path, tmp_path: Path) -> None:
+    before = projections(over)
+    copy = Path(shutil.copytree(over / TASK / "attempts/001", tmp_path / "kept"))
+    (copy / "attempt.json").unlink()
+    done = run("rebuild", str(copy), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (copy / "attempt.json").read_bytes() == before["attempts/001/attempt.json"]
+    assert {path.name for path in tmp_path.iterdir()} == {"over", "kept"}, "no lock, no task"
+
+
+def test_where_nothing_was_recorded_that_is_said(tmp_path: Path) -> None:
+    done = run("rebuild", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no run was recorded" in done.stderr
+    assert not (tmp_path / ".aiwg").exists()

@@ -1,0 +1,309 @@
+"""A living run, seen and commanded from other terminals: processes of their own throughout."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.cli import CLI, events_of, run, start
+from tests.e2e.tmux import Terminal
+from tests.waiting import until
+
+WAITING_AGENT = ("--agent", "command", "--agent-command", "cat >/dev/null; exec sleep 500")
+UNATTENDED = (
+    *("--agent", "command", "--agent-command", "cat >/dev/null"),
+    *("--max-iterations", "12", "--detached"),
+)
+"""Achieves nothing, and asks when its iterations come to their end; nobody answers by default."""
+
+
+@pytest.fixture(autouse=True)
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A runtime folder of our own, with a path as short as sockets need it."""
+    folder = Path(tempfile.mkdtemp(prefix="rt-"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@dataclass
+class Elsewhere:
+    """A run in another process."""
+
+    root: Path
+    process: subprocess.Popen[str]
+
+    @property
+    def journal(self) -> Path:
+        return next(self.root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl"))
+
+    def events(self, *kinds: str) -> list[dict[str, Any]]:
+        whole = self.journal.read_text().rpartition("\n")[0]
+        return [event for event in events_of(whole) if event["kind"] in kinds]
+
+    def reaches(self, kind: str, number: int = 1) -> dict[str, Any]:
+        """Wait until so many such events are recorded; the last of them."""
+        until(lambda: [*self.root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")])
+        until(lambda: len(self.events(kind)) >= number, timeout=30)
+        return self.events(kind)[number - 1]
+
+    def status(self) -> dict[str, Any]:
+        status = json.loads(run("status", "--json", cwd=self.root).stdout)
+        assert isinstance(status, dict)
+        return status
+
+    def asks_at_a_pause(self) -> dict[str, Any]:
+        """Wait for the overseer's pause; its question, as the journal has it."""
+        self.reaches("question_asked")
+        found = until(lambda: [e for e in self.events("question_asked") if e["topic"] == "pause"])
+        question = until(lambda: self.status()["question"])
+        assert question["question_id"] == found[-1]["question_id"]
+        return found[-1]
+
+    @property
+    def owner(self) -> dict[str, Any]:
+        owner = json.loads((self.root / ".aiwg/ralph/lock").read_text())
+        assert isinstance(owner, dict)
+        return owner
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+@contextmanager
+def running(root: Path, *arguments: str) -> Iterator[Elsewhere]:
+    """A run, ended behind the test if it still lives."""
+    with start("run", "Make it work", "-c", "false", *arguments, cwd=root) as process:
+        try:
+            yield Elsewhere(root, process)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+
+
+def said(*arguments: str, cwd: Path) -> str:
+    """What a command that is obeyed prints."""
+    done = run(*arguments, cwd=cwd)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(*arguments: str, cwd: Path, code: int = 1) -> str:
+    """The one sentence of a command that is not."""
+    done = run(*arguments, cwd=cwd)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
+def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> None:
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        address = Path(there.owner["socket"])
+        assert address.parent == runtime / "ralph-tui"
+        assert stat.S_IMODE(address.parent.stat().st_mode) == 0o700
+        assert stat.S_IMODE(address.stat().st_mode) == 0o600
+
+        assert "pauses before iteration 2" in said("pause", cwd=git_repo)
+        assert refused("pause", cwd=git_repo) == "ralph-tui: a pause was asked for already\n"
+        assert "goes on" in said("unpause", cwd=git_repo)
+        assert "not paused" in refused("unpause", cwd=git_repo)
+
+        subfolder = git_repo / "deep"
+        subfolder.mkdir()
+        assert "queued" in said("guide", "try\x1b[2J again", "--run", "task-001", cwd=subfolder)
+        (guidance,) = there.events("guidance_queued")
+        assert (guidance["text"], guidance["by"]) == ("try again", "a script")
+
+        assert "iteration 1" in said("checkpoint", "--note", "before lunch", cwd=git_repo)
+        until(lambda: [e for e in there.events("checkpoint_captured") if e["trigger"] == "key"])
+        assert "no question" in refused("decide", cwd=git_repo)
+        assert "no question" in refused("decide", "approve", cwd=git_repo)
+
+        assert "--yes" in refused("abort", cwd=git_repo, code=2)
+        assert there.process.poll() is None
+        folder = str(there.journal.parent)
+        assert "stays as it is" in said("abort", "--yes", "--run", folder, cwd=Path("/"))
+        there.process.communicate(timeout=20)
+        assert there.events("run_finished")[0]["outcome"] == "aborted"
+        assert not address.exists()
+    over = refused("pause", cwd=git_repo, code=2)
+    assert "ralph-tui run" in over
+    assert "ralph-tui resume" in over
+    assert "is over" in refused("pause", "--run", "task-001", cwd=git_repo, code=2)
+
+
+def test_guidance_may_be_read_from_standard_input(git_repo: Path) -> None:
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        for words, code in (("語" * 100_000, 0), ("x" * 100_001, 2), (" \n", 2)):
+            done = subprocess.run(
+                [*CLI, "guide", "-"],
+                cwd=git_repo,
+                input=words.encode(),
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == code, done.stderr
+        (guidance,) = there.events("guidance_queued")
+        assert guidance["text"] == "語" * 100_000
+
+
+def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path) -> None:
+    with running(git_repo, *UNATTENDED) as there:
+        asked = there.asks_at_a_pause()
+        shown = said("status", cwd=git_repo)
+        assert "needs you" in shown
+        assert asked["text"][:60] in shown
+        assert "ralph-tui decide continue|" in shown
+        line = said("status", "--line", cwd=git_repo)
+        assert line.startswith("? ")
+        assert "needs you" in line
+        assert len(line) <= 61
+
+        told = said("decide", cwd=git_repo)
+        assert asked["text"] in told
+        assert all(reason in told for reason in asked["evidence"])
+        assert all(option["verb"] in told for option in asked["options"])
+        assert f"without an answer: {asked['default']} in " in told
+
+        assert "'zork' is no answer" in refused("decide", "zork", cwd=git_repo, code=2)
+        assert "needs words" in refused("decide", "guide", cwd=git_repo, code=2)
+        assert "needs --iterations" in refused("decide", "extend", cwd=git_repo, code=2)
+        assert "takes no text" in refused("decide", "continue", "x", cwd=git_repo, code=2)
+        assert "neither" in refused("decide", "continue", "--budget", "1", cwd=git_repo, code=2)
+        assert "1000" in refused("decide", "extend", "--iterations", "-1", cwd=git_repo, code=2)
+        assert "million" in refused("decide", "extend", "--budget", "nan", cwd=git_repo, code=2)
+        before = len(there.events("question_answered"))
+
+        with ThreadPoolExecutor() as terminals:
+            answers = [
+                ("decide", "guide", "do it differently"),
+                ("decide", "extend", "--iterations", "2"),
+            ]
+            done = list(terminals.map(lambda answer: run(*answer, cwd=git_repo), answers))
+        assert sorted(each.returncode for each in done) == [0, 1]
+        (late,) = [each for each in done if each.returncode]
+        # Told by the run, or, when it came a moment later still, by what the run has said since.
+        assert "already" in late.stderr or "no question" in late.stderr
+        assert len(there.events("question_answered")) == before + 1
+
+
+def test_unpause_answers_the_overseers_pause(git_repo: Path) -> None:
+    with running(git_repo, *UNATTENDED) as there:
+        there.asks_at_a_pause()
+        assert "goes on" in said("unpause", cwd=git_repo)
+        last = there.events("question_answered")[-1]
+        assert (last["answer"], last["by"]) == ("continue", "a script")
+
+
+def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
+    work = "cat >/dev/null; echo changed > README.md; exec sleep 500"
+    agent = ("--agent", "command", "--agent-command", work)
+    with running(git_repo, *agent) as there:
+        there.reaches("session_started")
+        until(lambda: (git_repo / "README.md").read_text() == "changed\n")
+        until(lambda: there.status()["best_snapshot"])
+        for answer, code in (("n", 1), ("y", 0)):
+            command = ["env", "-C", str(git_repo), *CLI, "abort", "--roll-back"]
+            terminal = Terminal(command, git_repo.parent, width=120, height=10)
+            try:
+                terminal.shows("Abort task-001/001", "go back to the start", "[y/N]")
+                terminal.type(answer)
+                terminal.press("Enter")
+                assert terminal.exit_code() == code
+            finally:
+                terminal.close()
+        there.process.communicate(timeout=20)
+        assert there.events("abort_requested")[0]["by"].startswith("the terminal pts/")
+        assert there.events("run_finished")[0]["outcome"] == "aborted"
+    assert (git_repo / "README.md").read_text() == "# sample\n"
+
+
+def test_whatever_is_said_into_the_socket_the_run_goes_on(git_repo: Path) -> None:
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        address = there.owner["socket"]
+        for words in (
+            b"x" * (10 << 20),
+            b"GET / HTTP/1.1\r\n\r\n",
+            b"\x00\xff\n",
+            b'{"version":7}\n',
+        ):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(address)
+                try:
+                    client.sendall(words)
+                except OSError:
+                    assert len(words) > 1 << 20
+                with client.makefile("rb") as stream:
+                    assert "refused" in json.loads(stream.readline())
+        with socket.socket(socket.AF_UNIX) as silent:
+            silent.connect(address)
+            assert "pauses" in said("pause", cwd=git_repo)
+        assert [event["by"] for event in there.events("pause_requested")] == ["a script"]
+
+
+def test_a_run_that_was_killed_is_said_to_be_gone_and_blocks_nothing(git_repo: Path) -> None:
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        leftover = Path(there.owner["socket"])
+        there.process.kill()
+        there.process.communicate()
+        assert leftover.exists()
+        until(lambda: "no run is alive" in run("pause", cwd=git_repo).stderr, timeout=8)
+    with running(git_repo, *WAITING_AGENT) as there:
+        until(lambda: there.owner["run"] == "task-001/002")
+        until(lambda: run("pause", cwd=git_repo).returncode == 0)
+
+
+def test_without_a_place_for_a_socket_the_run_goes_on(
+    git_repo: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = runtime / ("d" * 120)
+    deep.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    monkeypatch.setenv("TMPDIR", str(deep))
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        notices = [event["text"] for event in there.events("noticed")]
+        assert [text for text in notices if "no other terminal can command" in text]
+        assert there.owner["socket"] == ""
+        assert "no command socket" in refused("pause", cwd=git_repo)
+        assert there.end() == 130
+
+
+@pytest.mark.parametrize("command", [["pause"], ["status", "--line"], ["decide"]])
+def test_quick_commands_load_nothing_heavy(git_repo: Path, command: list[str]) -> None:
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        until(lambda: (there.journal.parent / "status.json").exists())
+        look = (
+            "import sys; from ralph_tui.cli import main; main(sys.argv[1:]);"
+            "print({'pydantic', 'textual', 'rich', 'git', 'asyncio', 'httpx'} & set(sys.modules))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", look, *command],
+            cwd=git_repo,
+            env=os.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == "set()"

@@ -1,0 +1,440 @@
+"""``ralph-tui resume`` after every kind of end: it goes on, or says in one sentence why not."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.text import HIDDEN
+from tests.e2e.cli import CLI, GATE, ONE_MORE, processes_of, project, run, start
+from tests.soak.program import Program
+from tests.waiting import until
+
+WAITS = f"until [ -e go ]; do sleep 0.05; done; {ONE_MORE}"
+"""An agent that begins when it is let go."""
+NOTHING = "cat >/dev/null; echo nothing"
+SHORT = 2
+"""Iterations of the recorded run; four are needed."""
+
+
+def order(agent: str, *options: str) -> list[str]:
+    return ["run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command", agent,
+            *options]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a run that has used up its two iterations; only to be copied."""
+    root = tmp_path_factory.mktemp("recorded") / "repo"
+    root.mkdir()
+    git(root, "init", "-q")
+    project(root)
+    git(root, "add", ".")
+    git(root, "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-qm", "first")
+    (root / "mine.txt").write_text("untracked\n")
+    done = run(*order(ONE_MORE), "--headless", "--max-iterations", str(SHORT), cwd=root)
+    assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
+    return root
+
+
+@pytest.fixture
+def limited(recorded: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(recorded, tmp_path / "repo", symlinks=True)
+
+
+@pytest.fixture
+def repo(git_repo: Path) -> Path:
+    """A repository without a run."""
+    return project(git_repo)
+
+
+def git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def journal(root: Path) -> Path:
+    (found,) = root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")
+    return found
+
+
+def events(root: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in journal(root).read_bytes().splitlines()]
+
+
+def kinds(root: Path, kind: str) -> list[dict[str, Any]]:
+    return [event for event in events(root) if event["kind"] == kind]
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    """Every file with its bytes, git's and ours too."""
+    files = (path for path in root.rglob("*") if path.is_file() or path.is_symlink())
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+def resume(root: Path, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    return run("resume", "--headless", *words, cwd=root, timeout=50, **environ)
+
+
+def refused(root: Path, *words: str, code: int = 2, **environ: str) -> str:
+    """What is said instead of going on; not a byte of the repository has changed."""
+    before = everything(root)
+    done = resume(root, *words, **environ)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("ralph-tui: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert everything(root) == before
+    return done.stderr
+
+
+def completes(root: Path, *words: str) -> list[dict[str, Any]]:
+    """It goes on to its end, in one journal without a gap."""
+    known = events(root) if journal_is_whole(root) else []
+    done = resume(root, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = events(root)
+    assert after[: len(known)] == known
+    assert [event["seq"] for event in after] == list(range(1, len(after) + 1))
+    assert sorted(event["at"] for event in after) == [event["at"] for event in after]
+    assert (after[-1]["kind"], after[-1]["outcome"]) == ("run_finished", "completed")
+    records = [event["iteration"] for event in after if event["kind"] == "iteration_finished"]
+    assert records == list(range(1, len(records) + 1))
+    snapshots = [event["number"] for event in after if event["kind"] == "snapshot_taken"]
+    assert len(set(snapshots)) == len(snapshots)
+    assert [event for event in after if event["kind"] == "run_resumed"]
+    assert "completed" in run("status", cwd=root).stdout
+    return after
+
+
+def journal_is_whole(root: Path) -> bool:
+    lines = journal(root).read_bytes().splitlines(keepends=True)
+    try:
+        return all(line.endswith(b"\n") and json.loads(line) for line in lines)
+    except ValueError:
+        return False
+
+
+@contextmanager
+def working(root: Path, *options: str, agent: str = WAITS) -> Iterator["subprocess.Popen[str]"]:
+    """A run whose agent has been started and waits."""
+    with start(*order(agent, *options), "--headless", cwd=root) as process:
+        try:
+            until(lambda: processes(root))
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def processes(root: Path) -> list[int]:
+    found = list(root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl"))
+    if not found or b'"session_started"' not in found[0].read_bytes():
+        return []
+    return processes_of(events(root)[0]["run_id"])
+
+
+def rewrite(root: Path, number: int, line: bytes) -> None:
+    """Replace a line of the journal, counted from 1; -1 adds one."""
+    lines = journal(root).read_bytes().splitlines(keepends=True)
+    if number == -1:
+        lines.append(line)
+    else:
+        lines[number - 1] = line
+    journal(root).write_bytes(b"".join(lines))
+
+
+def changed(repo: Path, number: int, **fields: object) -> None:
+    """Change fields of an event."""
+    event = events(repo)[number - 1]
+    rewrite(repo, number, json.dumps(event | fields).encode() + b"\n")
+
+
+# -- ends ----------------------------------------------------------------------------------------
+
+
+def test_completed(limited: Path) -> None:
+    completes(limited, "--max-iterations", "9")
+    assert "task-001/001 is completed" in refused(limited)
+
+
+def test_limit_reached(limited: Path) -> None:
+    said = refused(limited)
+    assert "has used up its 2 iterations" in said
+    assert "--max-iterations" in said
+    assert "--max-iterations" in refused(limited, "--max-iterations", "2")
+    after = completes(limited, "--max-iterations", "4")
+    assert len([event for event in after if event["kind"] == "session_started"]) == 4
+    assert after[-1]["iterations"] == 4
+    assert (limited / "mine.txt").read_text() == "untracked\n"
+
+
+def test_aborted(repo: Path) -> None:
+    with working(repo) as process:
+        assert run("abort", "--yes", cwd=repo).returncode == 0
+        process.communicate(timeout=20)
+    assert kinds(repo, "run_finished")[0]["outcome"] == "aborted"
+    (repo / "go").touch()
+    completes(repo)
+
+
+def test_stopped(repo: Path) -> None:
+    with working(repo) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert kinds(repo, "run_finished")[0]["outcome"] == "interrupted"
+    (repo / "go").touch()
+    after = completes(repo, "--max-iterations", "9")
+    assert len([e for e in after if e["kind"] == "session_started"]) == 5
+
+
+def test_killed(repo: Path) -> None:
+    agent = f"[ -e go ] || {{ echo half >half.txt; touch begun; }}; {WAITS}"
+    with working(repo, agent=agent) as process:
+        until((repo / "begun").exists)
+        process.kill()
+    until(lambda: not processes(repo), timeout=6)
+    assert "its process is gone" in run("status", cwd=repo).stdout
+    (repo / "go").touch()
+    completes(repo)
+    found = kinds(repo, "run_resumed")[0]["found"]
+    assert found.startswith("iteration 1, ")
+    assert "last checkpoint " in found
+    prompt = journal(repo).parent / "results" / "iter-002" / "prompt.md"
+    assert "was interrupted" in prompt.read_text()
+    assert "half.txt" in prompt.read_text()
+    assert kinds(repo, "iteration_finished")[0]["status"] == "interrupted"
+    assert (repo / "half.txt").read_text() == "half\n"
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux can limit it")
+def test_killed_while_the_disk_was_full(repo: Path) -> None:
+    (repo / "large.bin").write_bytes(os.urandom(600_000))
+
+    def small_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+
+    with subprocess.Popen(
+        [*CLI, *order(ONE_MORE), "--json"],
+        cwd=repo,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=small_disk,  # noqa: PLW1509  there are no threads
+    ) as process:
+        assert process.stdout is not None
+        assert any('"wait_started"' in line for line in process.stdout)
+        process.kill()
+    completes(repo)
+
+
+@pytest.mark.parametrize(
+    ("part", "torn"), [(0.03, True), (0.3, False), (0.55, True), (0.8, False), (0.95, True)]
+)
+def test_the_unsynced_tail_is_gone(limited: Path, part: float, torn: bool) -> None:  # noqa: FBT001
+    whole = journal(limited).read_bytes()
+    end = whole.index(b"\n", int(len(whole) * part)) + 1
+    journal(limited).write_bytes(whole[: end + 25 if torn else end])
+    kept = whole[:end]
+    completes(limited, "--max-iterations", "5")
+    assert journal(limited).read_bytes().startswith(kept)
+
+
+@pytest.mark.parametrize("kind", ["reading_taken", "iteration_finished"])
+def test_between_two_iterations(limited: Path, kind: str) -> None:
+    """What the agent did before, and what somebody did meanwhile, is not the next one's doing."""
+    lines = journal(limited).read_bytes().splitlines(keepends=True)
+    (end,) = [e["seq"] for e in kinds(limited, kind) if e["iteration"] == 1]
+    journal(limited).write_bytes(b"".join(lines[:end]))
+    (limited / "done-1.txt").unlink()
+    (limited / "mine.txt").write_text("changed while nothing ran\n")
+    after = completes(limited, "--max-iterations", "5")
+    ends = [e for e in after if e["kind"] == "files_changed" and not e["live"] and e["seq"] > end]
+    assert [(e["iteration"], [change["path"] for change in e["changes"]]) for e in ends] == [
+        (iteration, [f"done-{iteration - 1}.txt"]) for iteration in (2, 3, 4)
+    ]
+    told = [e["text"] for e in after if e["kind"] == "noticed" and e["source"] == "workspace"]
+    assert told == ["1 file changed while nothing ran; they are kept, and not counted as work"]
+
+
+def test_only_the_start_is_left(limited: Path) -> None:
+    lines = journal(limited).read_bytes().splitlines(keepends=True)
+    journal(limited).write_bytes(lines[0])
+    completes(limited, "--max-iterations", "5")
+
+
+def test_nothing_is_left(limited: Path) -> None:
+    journal(limited).write_bytes(journal(limited).read_bytes()[:100])
+    assert "the run never began" in refused(limited, code=1)
+
+
+def test_an_open_question_is_asked_again(repo: Path) -> None:
+    assert run(*order(NOTHING, "--detach"), cwd=repo).returncode == 0
+    pid = events(repo)[0]["pid"]
+    until(lambda: kinds(repo, "question_asked"), timeout=30)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not Path(f"/proc/{pid}/exe").exists())
+    screen = Program(repo, "ralph_tui", "resume", attended=True)
+    try:
+        until(lambda: len(kinds(repo, "question_asked")) == 2, timeout=30)
+        first, second = kinds(repo, "question_asked")
+        assert first["text"] == second["text"]
+        assert first["question_id"] != second["question_id"]
+        until(lambda: "Make it pass" in screen.output.read_text(errors="replace"))
+        assert "a question was open" in kinds(repo, "run_resumed")[0]["found"]
+        assert second["text"].splitlines()[0] in run("decide", cwd=repo).stdout
+        word = second["options"][0]["answer"]
+        assert run("decide", word, cwd=repo).returncode == 0
+        answered = until(lambda: kinds(repo, "question_answered"))
+        assert answered[0]["question_id"] == second["question_id"]
+    finally:
+        screen.close()
+
+
+# -- records -------------------------------------------------------------------------------------
+
+
+def test_a_bad_line_in_the_middle(limited: Path) -> None:
+    whole = journal(limited).read_bytes()
+    rewrite(limited, 30, b'{"seq": 30, "kind"\n')
+    said = refused(limited, "--max-iterations", "5")
+    assert f"{journal(limited).relative_to(limited)}:30" in said
+    assert "--from 29" in said
+    assert "--from" in refused(limited, "--from", "31", "--max-iterations", "5")
+    broken = journal(limited).read_bytes()
+    completes(limited, "--from", "29", "--max-iterations", "5")
+    assert journal(limited).read_bytes().splitlines()[:29] == whole.splitlines()[:29]
+    (aside,) = journal(limited).parent.glob("events.jsonl.*.bad")
+    assert aside.read_bytes() == broken
+    assert "without --from" in refused(limited, "--from", "29")
+
+
+def test_a_newer_version(limited: Path) -> None:
+    last = events(limited)[-1]
+    newer = {"seq": last["seq"] + 1, "at": last["at"], "kind": "teleported", "where": ["x"]}
+    rewrite(limited, -1, json.dumps(newer).encode() + b"\n")
+    changed(limited, 1, schema_version=9, new_field={"a": 1})
+    completes(limited, "--max-iterations", "4")
+    assert events(limited)[newer["seq"] - 1]["where"] == ["x"]
+
+
+def test_another_machine(limited: Path) -> None:
+    changed(limited, 1, host="elsewhere", root="/home/somebody/project", pid=1)
+    completes(limited, "--max-iterations", "4")
+
+
+def test_a_clock_set_back(limited: Path) -> None:
+    shifted = []
+    for event in events(limited):
+        at = datetime.fromisoformat(event["at"]) + timedelta(days=2)
+        shifted.append(json.dumps(event | {"at": at.isoformat()}).encode() + b"\n")
+    journal(limited).write_bytes(b"".join(shifted))
+    after = completes(limited, "--max-iterations", "4")
+    assert after[-1]["duration_s"] >= 0
+
+
+def test_records_on_a_read_only_disk(limited: Path) -> None:
+    script = 'mount --bind .aiwg .aiwg && mount -o remount,ro,bind .aiwg || exit 99; exec "$@"'
+    words = ["resume", "--headless", "--max-iterations", "4"]
+    command = ["unshare", "-rm", "sh", "-c", script, "sh", *CLI, *words]
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare(1)")
+    before = everything(limited)
+    done = subprocess.run(command, cwd=limited, capture_output=True, text=True, check=False)
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    assert done.returncode == 1, done.stderr
+    assert "Read-only file system" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert everything(limited) == before
+
+
+# -- the repository ------------------------------------------------------------------------------
+
+
+def test_hidden_refs_were_deleted(limited: Path) -> None:
+    for ref in git(limited, "for-each-ref", "--format=%(refname)", "refs/ralph/").split():
+        git(limited, "update-ref", "-d", ref)
+    git(limited, "reflog", "expire", "--expire=now", "--all")
+    git(limited, "gc", "-q", "--prune=now")
+    (limited / "mine.txt").write_text("changed\n")
+    after = completes(limited, "--max-iterations", "4")
+    told = [event["text"] for event in after if event["kind"] == "noticed"]
+    assert any("snapshots of this run are not in this repository any more" in t for t in told)
+
+
+def test_another_branch(limited: Path) -> None:
+    git(limited, "switch", "-qc", "other")
+    git(limited, "add", "mine.txt")
+    git(limited, "-c", "user.name=T", "-c", "user.email=t@e.x", "commit", "-qm", "second")
+    head = git(limited, "rev-parse", "HEAD")
+    completes(limited, "--max-iterations", "4")
+    assert git(limited, "rev-parse", "HEAD") == head
+    assert git(limited, "branch", "--show-current") == "other\n"
+
+
+def test_cloned_again(limited: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(limited), "clone")
+    clone = tmp_path / "clone"
+    shutil.copytree(limited / ".aiwg", clone / ".aiwg")
+    before = everything(limited)
+    completes(clone, "--max-iterations", "6")
+    assert everything(limited) == before
+
+
+def test_the_repository_is_gone(limited: Path) -> None:
+    shutil.rmtree(limited / ".git")
+    assert "git" in refused(limited, "--max-iterations", "4")
+
+
+# -- who asks ------------------------------------------------------------------------------------
+
+
+def test_a_living_run(repo: Path) -> None:
+    with working(repo):
+        done = resume(repo)
+        assert done.returncode == 2
+        assert "ralph-tui attach" in done.stderr
+        assert "ralph-tui unpause" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        (repo / "go").touch()
+        until(lambda: kinds(repo, "run_finished"), timeout=30)
+
+
+def test_two_at_once(limited: Path) -> None:
+    words = ("resume", "--headless", "--max-iterations", "4")
+    both = [start(*words, cwd=limited) for _ in range(2)]
+    said = [process.communicate(timeout=50)[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 2], said
+    (refusal,) = filter(None, said)
+    assert len(refusal.splitlines()) == 1
+    assert len(kinds(limited, "run_resumed")) == 1
+    assert [event["seq"] for event in events(limited)] == list(range(1, len(events(limited)) + 1))
+
+
+def test_no_such_run(limited: Path, tmp_path: Path) -> None:
+    assert "known runs: task-001/001" in refused(limited, "task-007")
+    (tmp_path / "empty").mkdir()
+    assert "no run was recorded" in refused(tmp_path / "empty")
+
+
+def test_no_agent_any_more(limited: Path) -> None:
+    config = events(limited)[0]["config"] | {"agent.name": "claude"}
+    changed(limited, 1, agent="claude", config=config)
+    assert "no-claude-here" in refused(limited, "--max-iterations", "4")
+
+
+def test_a_secret_in_the_command(limited: Path) -> None:
+    changed(limited, 1, command=f"TOKEN={HIDDEN} {GATE}")
+    assert "give it again with -c" in refused(limited, "--max-iterations", "5")
+    completes(limited, "--max-iterations", "5", "-c", f"TOKEN=tok_0123 {GATE}")

@@ -1,0 +1,62 @@
+"""``python -m tests.soak``: kill runs at many moments; exit 1 when anything was lost."""
+
+# ruff: noqa: T201  a table is printed
+import argparse
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from random import Random
+
+from ralph_tui.errors import RalphError
+from tests.soak.figures import Figures
+from tests.soak.killing import Trial
+
+SCENARIOS = ("steady", "stuck", "oscillating", "regressing")
+KILLS_PER_RUN = 14
+"""Then a run may come to its end."""
+ENOUGH = 20
+"""Problems."""
+
+
+def main() -> int:
+    """Kill and resume until there were enough kills."""
+    parser = argparse.ArgumentParser(prog="soak", description="Kills runs at random moments.")
+    parser.add_argument("--seed", type=int, default=None, help="of the moments; default: a new one")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--keep", metavar="FOLDER", help="leave everything in FOLDER")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else int(time.time())
+    print(f"seed {seed}", flush=True)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ralph-soak-", ignore_cleanup_errors=True) as scratch:
+        figures = soak(Path(options.keep or scratch), seed, options.kills)
+    print(f"\nseed {seed}")
+    print("\n".join(figures.table(time.monotonic() - began)))
+    return 1 if figures.problems else 0
+
+
+def soak(folder: Path, seed: int, kills: int) -> Figures:
+    """Runs, one after the other, each killed several times."""
+    figures, number = Figures(), 0
+    while figures.killed < kills and len(figures.problems) < ENOUGH:
+        number += 1
+        # The moments of a run depend on the seed and its number, not on what came before.
+        rng = Random(f"{seed}/{number}")
+        scenario = SCENARIOS[number % len(SCENARIOS)]
+        place = folder / f"run-{number:03}"
+        trial = Trial(place, scenario, rng, figures)
+        try:
+            trial.play(min(KILLS_PER_RUN, kills - figures.killed))
+        except (AssertionError, OSError, RalphError):
+            figures.problems.append(f"{place.name}: {traceback.format_exc()}")
+        finally:
+            trial.close()
+        said = f"run {number:3}  {scenario:<12} {figures.killed:4} kills"
+        print(f"{said}, {len(figures.problems)} problems", file=sys.stderr, flush=True)
+    return figures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""One run, killed and resumed until it comes to its end; what must hold is looked at each time."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from ralph_tui.cli.exit_codes import OUTCOME_CODES
+from ralph_tui.commands import Answer, Unpause
+from ralph_tui.records.journal import read_journal
+from ralph_tui.records.lock import holder
+from ralph_tui.records.runs import RecordedRun
+from tests.e2e.cli import processes_of
+from tests.soak.figures import Figures
+from tests.soak.looking import Look, living, start_of
+from tests.soak.moments import MOMENTS, Watched, choose, patience
+from tests.soak.place import prepare, tree_of
+from tests.soak.program import Program, Tail, Target
+
+END_S = 120.0
+MAX_FAILURES = 3
+"""Of one run."""
+TARGETS: dict[Target, int] = {"ralph-tui": 4, "both": 4, "its keeper": 2}
+
+
+class Trial:
+    """A run in a folder of its own."""
+
+    def __init__(
+        self, place: Path, scenario: str, rng: Random, figures: Figures, *, attended: float = 0.4
+    ) -> None:
+        """`attended`: how probable it is that a process has a terminal."""
+        self._probably = attended
+        self.scenario = scenario
+        self.figures = figures
+        self._rng = rng
+        place.mkdir(parents=True)
+        self.folder = prepare(place / "project")
+        self.look = Look(self.folder, figures)
+        self._expected: str | None = None
+        """Tree of the worktree when the run went on, until its first snapshot."""
+        self._question: dict[str, Any] | None = None
+        self._asked_at = 0.0
+        self._was_asked = False
+        """A question was open when the run was killed."""
+        self._decided = False
+        """The question that such a run comes to is behind it."""
+        self._left: set[tuple[int, str]] = set()
+        """Processes whose keeper was killed along with ralph-tui: the next process sweeps."""
+        self._outcome: str | None = None
+        self._failures = 0
+        self._moment = ""
+        """What is waited for."""
+        self._resumed = False
+        self._start()
+
+    def play(self, kills: int, moments: Sequence[str] = ()) -> None:
+        """Kill it so often, at these moments or at others, then let it come to its end."""
+        named = list(moments)
+        while True:
+            name = named.pop(0) if named else self._choose() if kills > 0 else ""
+            if moment := self._wait(name):
+                kills -= 1
+                self._kill(moment)
+            elif self._outcome == "failed" and self._failures < MAX_FAILURES:
+                # Without a keeper there is no baseline, and without that no run: so far.
+                self._failures += 1
+                self._leave()
+                self._outcome = None
+                self._resume()
+            else:
+                break
+        if self._outcome is None:
+            return
+        if kills > 0 and self._rng.random() < 0.3:
+            self._kill("the end")
+            self.program.close()
+        else:
+            self._leave()
+        self.figures.outcomes[self._outcome] += 1
+        self.look.at(self._run(), over=True)
+        self.look.restored(self._run())
+
+    def close(self) -> None:
+        """End what still runs."""
+        self.program.close()
+
+    # -- waiting -------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._tail = Tail(self.folder)
+        self._attended = self._rng.random() < self._probably
+        self.program = Program(
+            self.folder, "tests.soak.begin", self.scenario, attended=self._attended
+        )
+
+    def _choose(self) -> str:
+        asks = self._attended and self.scenario != "steady" and not self._decided
+        return choose(self._rng, asks=asks, resumed=self._resumed)
+
+    def _wait(self, name: str) -> str:
+        """Until the moment to kill it has come, and its name; empty when the run is over."""
+        self._moment = name
+        self._watched = Watched(self.folder, self.program, self._rng)
+        moment = MOMENTS[name][0](self._watched) if name else None
+        end = time.monotonic() + (patience(self._rng, name) if name else END_S)
+        while self.program.alive:
+            self._listen()
+            if self._outcome is not None:
+                return ""
+            try:
+                pause = next(moment) if moment is not None else 0.02
+            except StopIteration:
+                return name
+            if time.monotonic() > end:
+                if name:
+                    return "at random"
+                self.look.problem("it did not come to its end")
+                return ""
+            if pause:
+                time.sleep(pause)
+        self._listen()
+        if self._outcome is None:
+            code = self.program.process.returncode
+            self.look.problem(f"it ended by itself with {code}: {self.program.said()}")
+        return ""
+
+    def _listen(self) -> None:
+        for event in self._tail.new():
+            self._watched.events.append(event)
+            self._hear(event)
+        self._watched.journal = self._tail.path
+        if self._question is not None and time.monotonic() > self._asked_at + 0.5:
+            asked, self._question = self._question, None
+            options = [o["answer"] for o in asked["options"] if o["takes"] == "nothing"]
+            answer = next(o for o in options if o != "abort")
+            self.program.order(Answer(question_id=asked["question_id"], answer=answer))
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        match event["kind"]:
+            case "question_asked":
+                self.figures.asked_again += self._was_asked
+                self._question, self._asked_at = event, time.monotonic()
+                self._was_asked = False
+            case "question_answered":
+                self._question = None
+                self._decided = self._attended
+            case "paused" if self._moment != "restore":  # the keeper was killed before it came
+                self.program.order(Unpause())
+            case "snapshot_taken":
+                if self._expected not in (None, event["tree"]):
+                    self.look.problem(
+                        f"{event['reason']}: the snapshot is not what was there", files=1
+                    )
+                self._expected = None
+                self._swept()
+            case "session_started":
+                self._expected = None
+                self._swept()
+            case "run_finished":
+                self._outcome = event["outcome"]
+            case "run_crashed":
+                self.look.problem(f"a bug: {event['error']}\n{event['traceback']}")
+
+    def _swept(self) -> None:
+        if left := living() & self._left:
+            self.look.problem(f"{len(left)} processes were left over by a killed keeper")
+        self._left = set()
+
+    # -- killing -------------------------------------------------------------------------------
+
+    def _kill(self, moment: str) -> None:
+        target: Target = self._rng.choices(list(TARGETS), list(TARGETS.values()))[0]
+        if moment == "the end":
+            target = "ralph-tui"
+        path = self._tail.path
+        before = path.read_bytes() if path else b""
+        hit, kept = self.program.kill(target)
+        began = time.monotonic()
+        self.figures.kills[moment, hit] += 1
+        self.look.where = f"{self.folder.parent.name} {self.scenario}, {moment}, {hit}"
+        self.look.compare(before, path.read_bytes() if path else b"")
+        if hit == "its keeper":
+            self.look.gone(began, lambda: {entry[0] for entry in kept & living()})
+            return
+        if hit == "both":
+            self._left |= kept
+        if not self._began():
+            self.program.close()
+            self._start()
+            return
+        self._left &= living()
+        mine = {pid for pid, _ in self._left}
+        run_id = start_of(read_journal(self._run().journal)).run_id
+        self.look.gone(began, lambda: set(processes_of(run_id)) - mine)
+        self.look.gone(began, lambda: {1} if holder(self._run().lock) else set())
+        self.look.at(self._run(), over=self._outcome is not None)
+        self.look.at_restore(self._watched.worktree)
+        self._was_asked = self._question is not None
+        self._question = None
+        self._expected = tree_of(self.folder) if not self._left else None
+        if moment != "the end":
+            self._resume()
+
+    def _resume(self) -> None:
+        self.program.close()
+        self._attended = self._rng.random() < self._probably
+        self.program = Program(self.folder, "ralph_tui", "resume", attended=self._attended)
+        self._resumed = True
+        self.figures.resumes += 1
+
+    def _began(self) -> bool:
+        """Whether the run is one already; if not, it is begun anew."""
+        self._listen_only()
+        return self._tail.path is not None and b"\n" in self._tail.path.read_bytes()
+
+    def _listen_only(self) -> None:
+        for event in self._tail.new():
+            self._hear(event)
+
+    def _leave(self) -> None:
+        code = self.program.leave()
+        expected = [number for name, number in OUTCOME_CODES.items() if name == self._outcome]
+        if [code] != expected:
+            self.look.problem(f"{self._outcome}, and the exit code {code}: {self.program.said()}")
+
+    def _run(self) -> RecordedRun:
+        assert self._tail.path is not None
+        return RecordedRun(self._tail.path)

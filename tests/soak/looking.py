@@ -1,0 +1,138 @@
+"""What must hold while nobody works on a run, however it was killed."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ralph_tui.cli.status_words import status_text
+from ralph_tui.errors import RalphError
+from ralph_tui.events import RunStarted, SnapshotTaken
+from ralph_tui.processes.keeper import process_table
+from ralph_tui.records.journal import Recording, read_journal
+from ralph_tui.records.runs import RecordedRun
+from ralph_tui.records.status import read_status
+from ralph_tui.workspace.repository import open_repository
+from ralph_tui.workspace.snapshots import GitWorkspace
+from tests.soak.figures import Figures
+from tests.soak.place import differences, git, owned, tree_of
+
+LIMIT_S = 6.0
+"""Seconds in which everything of a killed run has to be gone."""
+
+
+class Look:
+    """Compares a run's folder with what was there before."""
+
+    def __init__(self, folder: Path, figures: Figures) -> None:
+        self.folder = folder
+        self.figures = figures
+        self.where = folder.parent.name
+        """Told with each problem."""
+        self.mine = owned(folder)
+        """What must not change."""
+        self._known = b""
+        """Of the journal, whole lines that were read before."""
+
+    def problem(self, text: str, files: int = 0) -> None:
+        """Something is wrong; `files` are lost."""
+        self.figures.files_lost += files
+        self.figures.problems.append(f"{self.where}: {text}")
+
+    def gone(self, began: float, left: Callable[[], set[int]]) -> None:
+        """Wait until none of these processes is left; `began` is the moment of the kill."""
+        while left():
+            seconds = time.monotonic() - began
+            if seconds > LIMIT_S:
+                self.problem(f"alive after {seconds:.1f} s: {left()}")
+                return
+            time.sleep(0.02)
+        took = time.monotonic() - began
+        self.figures.orphan_seconds = max(self.figures.orphan_seconds, took)
+
+    def compare(self, before: bytes, now: bytes) -> None:
+        """Two states of the journal: each whole line that was there is there."""
+        known = max(self._known, before[: before.rfind(b"\n") + 1], key=len)
+        if not now.startswith(known):
+            lost = sum(line not in now for line in known.splitlines())
+            self.figures.events_lost += lost
+            self.problem(f"{lost} events are lost")
+        self._known = now[: now.rfind(b"\n") + 1]
+        self.figures.events_before += known.count(b"\n")
+
+    def at(self, run: RecordedRun, *, over: bool) -> None:
+        """Journal, status, the owner's things and the snapshots, with nobody at work."""
+        recording = read_journal(run.journal)
+        self.figures.torn += recording.torn
+        if recording.problem:
+            self.problem(recording.problem)
+        if not over:
+            text = status_text(read_status(run))
+            if "died: its process is gone" not in text:
+                self.problem(f"status says {text}")
+        now = owned(self.folder)
+        if changed := [name for name, was in self.mine.items() if now[name] != was]:
+            self.problem(f"changed: {', '.join(changed)}", files=len(changed))
+        taken = _snapshots(recording)
+        self.figures.snapshots += len(taken)
+        for event in taken:
+            tree = git(self.folder, "rev-parse", f"{event.ref}^{{tree}}").decode().strip()
+            if tree != event.tree:
+                self.problem(f"{event.ref} holds another tree", files=1)
+        try:
+            git(self.folder, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+        except AssertionError as error:
+            self.problem(str(error), files=1)
+
+    def at_restore(self, before: str) -> None:
+        """Whatever a restore may have overwritten, the tree `before`, is held."""
+        if not before or tree_of(self.folder) == before:
+            return
+        refs = git(self.folder, "for-each-ref", "--format=%(tree)", "refs/ralph/").decode()
+        if before not in refs:
+            self.problem("what a restore has overwritten is not held", files=1)
+
+    def restored(self, run: RecordedRun) -> None:
+        """Bring the last snapshot back over a worktree that was tampered with, and compare."""
+        recording = read_journal(run.journal)
+        tree, run_id = _snapshots(recording)[-1].tree, start_of(recording).run_id
+        _tamper(self.folder)
+        try:
+            GitWorkspace(open_repository(self.folder), run_id).restore(tree)
+        except RalphError as error:
+            self.problem(f"not restored: {error}")
+        wrong = differences(self.folder, tree)
+        self.figures.restores += 1
+        if wrong:
+            self.problem(f"restored, and different: {wrong}", files=len(wrong))
+        if owned(self.folder) != self.mine:
+            self.problem("the restore changed what is the owner's", files=1)
+
+
+def start_of(recording: Recording) -> RunStarted:
+    """Its first event."""
+    start = recording.events[0]
+    assert isinstance(start, RunStarted)
+    return start
+
+
+def _snapshots(recording: Recording) -> list[SnapshotTaken]:
+    return [event for event in recording.events if isinstance(event, SnapshotTaken)]
+
+
+def living() -> set[tuple[int, str]]:
+    """All processes, each by pid and start."""
+    return {(entry.pid, entry.started) for entry in process_table().values() if entry.alive}
+
+
+def _tamper(folder: Path) -> None:
+    """Change, delete, add, link and unlink."""
+    (folder / "abacus" / "lexer.py").write_text("broken\n")
+    (folder / "abacus" / "parser.py").unlink()
+    (folder / "tool.sh").chmod(0o644)
+    (folder / "notes.txt").unlink()
+    (folder / "a folder" / "ünï cödé.txt").unlink()
+    (folder / "link").unlink()
+    (folder / "link").write_text("no link\n")
+    (folder / "data.bin").unlink()
+    (folder / "data.bin").symlink_to("elsewhere")
+    (folder / "new.txt").write_text("new\n")

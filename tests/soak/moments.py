@@ -1,0 +1,156 @@
+"""The moments at which a run is killed: random ones, and those where something is half done.
+
+A moment is a generator: it yields how many seconds to wait, and returns when it has come.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from ralph_tui.commands import Checkpoint, Pause, Restore
+from tests.soak.place import tree_of
+from tests.soak.program import Program
+
+OFTEN = 0.002
+
+
+@dataclass
+class Watched:
+    """What a moment sees of a run, and may do to it."""
+
+    folder: Path
+    program: Program
+    rng: Random
+    journal: Path | None = None
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """Since this moment is waited for."""
+    iteration: int = 0
+    worktree: str = ""
+    """Tree of the worktree before a restore began."""
+
+    def saw(self, kind: str) -> bool:
+        """Whether such an event came."""
+        return any(event["kind"] == kind for event in self.events)
+
+
+Moment = Callable[[Watched], Iterator[float]]
+
+
+def at_random(run: Watched) -> Iterator[float]:
+    """From before anything is there to the middle of a session."""
+    yield from _for(run.rng.uniform(0.0, 3.5))
+
+
+def after(kind: str, spread: float) -> Moment:
+    """Up to `spread` seconds after an event of this kind."""
+
+    def moment(run: Watched) -> Iterator[float]:
+        while not run.saw(kind):
+            yield OFTEN
+        yield from _for(run.rng.uniform(0, spread))
+
+    return moment
+
+
+def append(run: Watched) -> Iterator[float]:
+    """When the journal grows."""
+    yield from _for(run.rng.uniform(0.3, 2))
+    while run.journal is None:
+        yield OFTEN
+    size = run.journal.stat().st_size
+    while run.journal.stat().st_size == size:
+        yield 0
+
+
+def projection(run: Watched) -> Iterator[float]:
+    """When a file that is about to be renamed is there."""
+    yield from _for(run.rng.uniform(0.3, 2))
+    while run.journal is None:
+        yield OFTEN
+    while not any(name.name.endswith(".tmp") for name in run.journal.parent.iterdir()):
+        yield 0
+
+
+def snapshot(run: Watched) -> Iterator[float]:
+    """When the private index is locked, or up to 20 ms later."""
+    yield from _for(run.rng.uniform(0.2, 2))
+    lock = run.folder / ".git" / "ralph-tui" / "index.lock"
+    while not lock.exists():
+        yield 0
+    yield from _for(run.rng.choice((0.0, 0.005, 0.02)))
+
+
+def checkpoint(run: Watched) -> Iterator[float]:
+    """While a checkpoint is taken beside a session."""
+    while not run.saw("session_started"):
+        yield OFTEN
+    run.program.order(Checkpoint(note="soak"))
+    yield from _for(run.rng.uniform(0, 0.1))
+
+
+def restore(run: Watched) -> Iterator[float]:
+    """While the worktree is brought back to the first snapshot."""
+    while not run.saw("session_finished"):
+        yield OFTEN
+    run.program.order(Pause())
+    while not run.saw("paused"):
+        yield OFTEN
+    run.worktree = tree_of(run.folder)
+    run.program.order(Restore(snapshot=1))
+    if run.rng.random() < 0.5:
+        while not run.saw("worktree_restored"):
+            yield OFTEN
+    else:
+        yield from _for(run.rng.uniform(0, 0.12))
+
+
+def _for(seconds: float) -> Iterator[float]:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        yield min(OFTEN, left)
+
+
+MOMENTS: dict[str, tuple[Moment, int]] = {
+    "at random": (at_random, 6),
+    "append": (append, 3),
+    "projection rename": (projection, 3),
+    "snapshot": (snapshot, 4),
+    "snapshot held": (after("snapshot_taken", 0.01), 1),
+    "checkpoint": (checkpoint, 2),
+    "verification": (after("gate_started", 0.2), 4),
+    "gate finished": (after("gate_finished", 0.03), 1),
+    "reading taken": (after("reading_taken", 0.03), 2),
+    "session begins": (after("session_started", 0.2), 2),
+    "tool at work": (after("tool_started", 0.05), 2),
+    "session ended": (after("session_finished", 0.03), 2),
+    "judged": (after("signal_computed", 0.02), 1),
+    "record": (after("iteration_finished", 0.03), 2),
+    "resumed": (after("run_resumed", 0.3), 2),
+    "question": (after("question_asked", 0.3), 4),
+    "answered": (after("question_answered", 0.03), 2),
+    "intervention": (after("intervention_made", 0.03), 2),
+    "restore": (restore, 3),
+}
+"""Each with how often it is chosen, compared with the others."""
+
+ASKS = ("question", "answered")
+"""These need somebody to ask."""
+RARE = (*ASKS, "intervention")
+"""These come after several iterations only."""
+
+
+def choose(rng: Random, *, asks: bool, resumed: bool) -> str:
+    """A moment that can come in such a run; `asks`: it will come to a question."""
+    left_out = (() if asks else RARE) + (() if resumed else ("resumed",))
+    names = [name for name in MOMENTS if name not in left_out]
+    # Only few processes come so far.
+    weights = [MOMENTS[name][1] * (2 if name in RARE else 1) for name in names]
+    return rng.choices(names, weights)[0]
+
+
+def patience(rng: Random, name: str) -> float:
+    """Seconds after which it is killed anyway."""
+    return rng.uniform(15, 25) if name in RARE else rng.uniform(7, 12)

@@ -1,0 +1,67 @@
+"""The owner is called once: bell, title, and the desktop in the dialect of the terminal."""
+
+import pytest
+
+from ralph_tui.state import RunState
+from ralph_tui.tui.app import call_text, desktop_call
+from tests.tui.driving import Driver, drive, live, story
+
+
+def test_the_dialect_is_the_terminals() -> None:
+    assert desktop_call("go on?", {"TERM": "xterm-256color"}) == (
+        "\x1b]9;ralph-tui needs you: go on?\x07"
+    )
+    for environ in ({"TERM": "foot"}, {"TERM": "rxvt-unicode"}, {"VTE_VERSION": "7600"}):
+        assert desktop_call("go on?", environ) == ("\x1b]777;notify;ralph-tui needs you;go on?\x07")
+
+
+def test_tmux_hands_it_on() -> None:
+    inside = desktop_call("go on?", {"TERM": "tmux-256color", "TMUX": "/tmp/s,1,0"})
+    assert inside == "\x1bPtmux;\x1b\x1b]9;ralph-tui needs you: go on?\x07\x1b\\"
+
+
+def test_foreign_text_ends_no_sequence() -> None:
+    nasty = "a\x07b\x1b\\c\x1b]0;title\x07\nd\x9ce" + "x" * 10_000
+    sequence = desktop_call(nasty, {})
+    assert sequence.count("\x1b") == 1
+    assert sequence.count("\x07") == 1
+    assert not {"\n", "\x9c"} & set(sequence)
+    assert len(sequence) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("asked", "Nothing was heard"), ("steady", "completed: "), ("crashed", "crashed")],
+)
+def test_it_says_why(name: str, words: str) -> None:
+    assert words in call_text(RunState().apply_all(story(name)))
+
+
+def test_the_end_of_a_run_calls_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = story("steady")
+    driver = live(events[:-1])
+    calls: list[bool] = []
+    monkeypatch.setattr(driver.app, "call_owner", lambda *, needed: calls.append(needed))
+
+    async def look(driver: Driver) -> None:
+        assert calls == []
+        driver.inbox.append(events[-1])
+        await driver.until(lambda: calls)
+        for _ in range(3):
+            driver.cockpit.tick()
+        assert calls == [True]
+
+    drive(driver, look)
+    assert calls == [True, False]
+
+
+def test_a_run_that_was_over_before_calls_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = live(story("steady"))
+    calls: list[bool] = []
+    monkeypatch.setattr(driver.app, "call_owner", lambda *, needed: calls.append(needed))
+
+    async def look(driver: Driver) -> None:
+        driver.cockpit.tick()
+
+    drive(driver, look)
+    assert calls == []

@@ -1,0 +1,451 @@
+"""Deciding: every key of the question dialog, what it sends, and what is never lost."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from textual.widgets import TextArea
+
+from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
+from ralph_tui.events import Event, QuestionAnswered, QuestionHeld
+from ralph_tui.state import RunState
+from ralph_tui.tui.bars import bars
+from ralph_tui.tui.modals.asked import granted
+from ralph_tui.tui.modals.give_up import GiveUp
+from ralph_tui.tui.modals.question import Question
+from ralph_tui.tui.modals.sheet import Sheet
+from ralph_tui.tui.panes.signal_chart import marks_of
+from ralph_tui.tui.panes.stops import stops_of
+from ralph_tui.tui.source import Replay
+from ralph_tui.tui.spans import cells
+from tests.tui.decisions import DECISIONS, REFRAME, decided, nasty, redirect, rolled_back
+from tests.tui.driving import Driver, drive, live, story
+from tests.tui.test_cockpit import frames
+
+HELD = Hold(question_id="q1")
+
+
+def answer(word: str, **fields: Any) -> Answer:
+    return Answer(question_id="q1", answer=word, **fields)
+
+
+def dialog(driver: Driver) -> Question:
+    assert isinstance(driver.app.screen, Question)
+    return driver.app.screen
+
+
+async def opened(driver: Driver) -> None:
+    await driver.until(lambda: isinstance(driver.app.screen, Question))
+    await driver.pilot.pause()
+
+
+def area(driver: Driver) -> TextArea:
+    return dialog(driver).query_one(TextArea)
+
+
+def happens(driver: Driver, event: Event) -> None:
+    state = driver.cockpit.state
+    driver.inbox.append(event.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+
+
+KEYS: list[tuple[str, Sequence[str], list[Command]]] = [
+    ("redirect", "y", [answer("approve")]),
+    ("redirect", "n", [answer("decline")]),
+    ("redirect", "xy", [answer("abort")]),
+    ("redirect", ("x", "n", "y"), [answer("approve")]),
+    ("redirect", ("x", "escape", "n"), [answer("decline")]),
+    ("redirect", "b", []),
+    ("rollback", "by", [answer("roll_back")]),
+    ("rollback", ("b", "n", "n"), [answer("decline")]),
+    ("redirect", ("space", "space", "y"), [HELD, answer("approve")]),
+    ("redirect", ("e", "escape", "y"), [HELD, answer("approve")]),
+    ("redirect", ("e", "A", "enter", "y"), [HELD, answer("approve", text="A" + REFRAME)]),
+    ("redirect", ("e", "A", "escape", "e", "enter", "n"), [HELD, answer("decline")]),
+    ("rollback", ("e", "ctrl+a", "A", "enter"), [HELD]),
+    ("pause", "y", [answer("continue")]),
+    ("pause", ("g", "y", "e", "s", "enter"), [answer("guide", text="yes")]),
+    ("pause", ("g", "enter", "a", "ctrl+j", "b", "enter"), [answer("guide", text="a\nb")]),
+    ("pause", ("+", "5", "enter"), [answer("extend", iterations=5)]),
+    ("pause", ("+", *"$2.50", "enter"), [answer("extend", budget_usd=2.5)]),
+    ("pause", ("+", "x", "enter", "escape", "space", "y"), [answer("continue")]),
+    ("criterion", "y", [answer("yes")]),
+    ("criterion", "n", [answer("no")]),
+    ("criterion", ("g", "o", "k", "enter"), [HELD, answer("guide", text="ok")]),
+]
+
+
+@pytest.mark.parametrize(("name", "keys", "sent"), KEYS)
+def test_a_key_of_the_dialog(name: str, keys: Sequence[str], sent: list[Command]) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press(*keys)
+
+    assert drive(live(story(name)), look).sent == sent
+
+
+def test_a_roll_back_takes_the_edited_instructions_along() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e")
+        area(driver).text = "small steps"
+        await driver.press("enter")
+        await driver.sees("as you edited them")
+        await driver.sees("roll back to the best point, and go on  as edited")
+        await driver.press("b")
+        await driver.sees("Bring 23 files back to iteration 1?")
+        await driver.press("y")
+
+    told = drive(live(story("rollback")), look).sent
+    assert told == [HELD, answer("roll_back", text="small steps")]
+
+
+def test_an_answer_counts_once() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        driver.watch.now += 3
+        await driver.pilot.press("y", "y", "n")
+        await driver.pilot.pause()
+        happens(driver, QuestionAnswered(question_id="q1", answer="approve"))
+        await driver.until(lambda: driver.cockpit.state.needs.question is None)
+        assert "settled" not in driver.cockpit.footer.notice, "it was here"
+
+    assert drive(live(story("redirect")), look).sent == [answer("approve")]
+
+
+def test_what_is_typed_ahead_confirms_nothing() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        driver.watch.now += 3
+        await driver.pilot.press("x", "y")
+        await driver.sees("Give the run up?")
+        await driver.press("y")
+
+    assert drive(live(story("redirect")), look).sent == [answer("abort")]
+
+
+def test_a_stopped_countdown_waits_for_ever() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.sees("Without an answer: approve in 1m 56s.  space stops it")
+        await driver.press("space")
+        happens(driver, QuestionHeld(question_id="q1"))
+        await driver.sees("The countdown is stopped: it waits until you answer.")
+        await driver.press("escape", "d", "space")
+        await driver.sees("The countdown is stopped")
+
+    assert drive(live(story("redirect")), look).sent == [HELD]
+
+
+def test_a_countdown_that_somebody_stopped_is_not_stopped_again() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        happens(driver, QuestionHeld(question_id="q1", by="ada"))
+        await driver.sees("The countdown is stopped")
+        await driver.press("space", "e", "escape", "n")
+
+    assert drive(live(story("redirect")), look).sent == [answer("decline")]
+
+
+def test_an_edited_text_is_kept_when_the_dialog_closes() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e", "A", "escape", "escape", "d")
+        await driver.sees("as you edited them")
+        await driver.press("y")
+
+    assert drive(live(story("redirect")), look).sent[-1] == answer("approve", text="A" + REFRAME)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_words_that_came_too_late_are_the_next_draft(*, closed: bool) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e")
+        area(driver).text = "try the lexer"
+        await driver.press(*(["escape", "escape"] if closed else []))
+        happens(driver, QuestionAnswered(question_id="q1", answer="decline", by="ada"))
+        await driver.until(lambda: not isinstance(driver.app.screen, Question))
+        await driver.sees("the question is settled: decline, by ada; g has what you wrote")
+        await driver.press("g")
+        assert driver.app.screen.query_one(TextArea).text == "try the lexer"
+        await driver.press("enter")
+
+    assert drive(live(story("redirect")), look).sent == [HELD, Guide(text="try the lexer")]
+
+
+def test_words_of_an_answer_that_lost_are_kept_too() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("g", "h", "i", "enter")
+        happens(driver, QuestionAnswered(question_id="q1", answer="continue", by="ada"))
+        await driver.sees("the question is settled: continue, by ada")
+        await driver.press("g")
+        assert driver.app.screen.query_one(TextArea).text == "hi"
+
+    drive(live(story("pause")), look)
+
+
+def test_an_untouched_proposal_is_no_draft() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e")
+        happens(driver, QuestionAnswered(question_id="q1", answer="approve", by="the default"))
+        await driver.sees("the question is settled: approve, by the default")
+        await driver.press("g")
+        assert driver.app.screen.query_one(TextArea).text == ""
+
+    drive(live(story("redirect")), look)
+
+
+def test_letters_are_text_in_the_editor() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e")
+        area(driver).text = ""
+        await driver.press(*"ynxbe+d", "space", "q")
+        assert area(driver).text == "ynxbe+d q"
+        await driver.press("escape")
+        assert dialog(driver).editing is None
+
+    assert drive(live(story("redirect")), look).sent == [HELD]
+
+
+@pytest.mark.parametrize(
+    ("typed", "complaint"),
+    [
+        ("", "nothing is written"),
+        ("five", "is neither"),
+        ("2.5", "is neither"),
+        ("-3", "is neither"),
+        ("0", "iterations go from 1 up to 1000"),
+        ("9999", "iterations go from 1 up to 1000"),
+        ("$0", "dollars go from more than 0"),
+        ("$9999999", "dollars go from more than 0"),
+        ("5 $2", "is neither"),
+        ("٣", "is neither"),
+        ("[/foo]" * 99, "is neither"),
+    ],
+)
+def test_what_cannot_be_granted_says_why(typed: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint.replace("$", r"\$")):
+        granted(typed)
+
+
+@given(st.integers(1, 1000), st.integers(1, 10**8))
+def test_what_can_be_granted(iterations: int, cents: int) -> None:
+    assert granted(f" +{iterations} ") == (iterations, 0.0)
+    assert granted(f"${cents / 100:.2f}") == (0, cents / 100)
+
+
+@pytest.mark.parametrize("shape", ["lines", "one line"])
+def test_a_hundred_kilobytes_of_instructions_do_not_slow_typing(shape: str) -> None:
+    text = "reframe the task\n" * 5800 if shape == "lines" else "reframe the task " * 5800
+    *before, last = redirect()
+    events = [*before, last.model_copy(update={"proposal": text})]
+
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("end")
+        await driver.sees("reframe the task")
+        await driver.press("e")
+        began = time.process_time()
+        await driver.press(*"abcdefghij")
+        took = time.process_time() - began
+        assert area(driver).text.startswith("abcdefghij")
+        assert took / 10 < 0.1, f"{took / 10:.3f} s a key"
+        await driver.press("escape", "y")
+
+    told = drive(live(events), look).sent[-1]
+    assert isinstance(told, Answer)
+    assert told.text.startswith("abcdefghijreframe")
+
+
+def test_more_than_an_answer_holds_is_refused_and_kept() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("g")
+        area(driver).text = "x" * 100_001
+        await driver.press("enter")
+        await driver.sees("100001 characters")
+        assert len(area(driver).text) == 100_001
+
+    assert drive(live(story("pause")), look).sent == []
+
+
+SIZES = [(80, 24), (140, 45), (60, 15), (30, 10)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["redirect", "rollback", "nasty"])
+def test_nothing_of_a_question_is_out_of_reach(name: str, size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        sheet, foot = (dialog(driver).query_one(f"#{part}", Sheet) for part in ("told", "foot"))
+        assert len(driver.text()) == size[1]
+        height = sheet.size.height
+        assert height > 0
+        await driver.press("pagedown")
+        assert sheet.top in range(max(1, height) + 1), "no row is jumped over"
+        await driver.press("end")
+        assert sheet.top + height == max(height, len(sheet.rows))
+        await driver.press("home", "down")
+        assert sheet.top == min(1, len(sheet.rows) - height)
+        assert foot.region.bottom < size[1], "the ways to answer are always in view"
+        for widget in (sheet, foot):
+            for row in widget._rows:
+                assert cells(row) <= widget.size.width
+        await driver.press("e", "a", "escape")
+        assert foot.region.bottom < size[1]
+
+    drive(live(story(name)), look, size)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+@pytest.mark.parametrize("name", DECISIONS)
+def test_every_story_keeps_its_frames(name: str, size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        if isinstance(driver.app.screen, Question):
+            await driver.press("escape")
+        for digit in "1237":
+            await driver.press(digit)
+            frames(driver.text())
+        await driver.press("2", "home", "enter")
+
+    drive(live(story(name)), look, size)
+
+
+def test_foreign_words_are_answered_as_they_are() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e", "A", "enter", "b", "y")
+
+    told = drive(live(nasty()), look, (100, 30)).sent
+    assert isinstance(told[-1], Answer)
+    assert told[-1].text.startswith("A[/foo]")
+
+
+# beside the dialog --------------------------------------------------------------------------------
+
+
+def test_iterations_are_granted_and_taken_back_by_a_key() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("+", "-")
+
+    told = drive(live(story("running")), look).sent
+    assert told == [Extend(iterations=1), Extend(iterations=-1)]
+
+
+def test_no_iteration_that_was_begun_is_taken_back() -> None:
+    events = [
+        e.model_copy(update={"max_iterations": 7})
+        if e.kind in ("run_started", "iteration_started")
+        else e
+        for e in story("running")
+    ]
+
+    async def look(driver: Driver) -> None:
+        await driver.press("-")
+        await driver.sees("no later iteration is left to take back")
+
+    assert drive(live(events), look).sent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "sent"),
+    [
+        ("decided", "y", [Abort()]),
+        ("decided", "b", [Abort(roll_back_to=13)]),
+        ("decided", "n", []),
+        ("empty", "b", []),
+        ("empty", "by", [Abort()]),
+    ],
+)
+def test_giving_up_keeps_the_work_or_rolls_it_back(
+    name: str, keys: str, sent: list[Command]
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("a")
+        assert isinstance(driver.app.screen, GiveUp)
+        if name == "decided":
+            await driver.sees("to iteration 6, 44 %")
+        await driver.press(*keys)
+
+    assert drive(live(story(name)), look).sent == sent
+
+
+def test_the_log_tells_what_came_of_an_intervention() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.sees("1 intervention")
+        await driver.sees("└ approved by you, after 2: +14 points")
+        rows = driver.cockpit.state.log.rows
+        entry = next(i for i, row in enumerate(rows) if row.word == "REDIRECT")
+        await driver.press("2", "home", *["down"] * entry, "enter")
+        await driver.sees("decision: approved by you")
+        await driver.sees("effect: +14 points after 2 iterations")
+        await driver.sees("instructions:")
+        await driver.sees("pivot strategy")
+
+    drive(live(story("decided")), look, (140, 45))
+
+
+def test_an_effect_that_arrives_finds_its_intervention() -> None:
+    events = decided()
+    at = next(i for i, e in enumerate(events) if e.kind == "effect_observed")
+
+    async def look(driver: Driver) -> None:
+        await driver.press("2")
+        await driver.sees("└ approved by you")
+        pane = driver.cockpit.panes["log"]
+        before = pane.row_count(pane.inner_width, pane.inner_height)
+        driver.inbox.extend(events[at : at + 1])
+        await driver.sees("after 2: +14 points")
+        assert pane.row_count(pane.inner_width, pane.inner_height) > before
+
+    drive(live(events[:at]), look, (140, 45))
+
+
+def test_timeline_and_chart_know_interventions_and_rollbacks() -> None:
+    state = RunState().apply_all(rolled_back())
+    stops = stops_of(state)
+    assert [s.glyph for s in stops if s.made or s.rollback] == ["◆", "↶"]
+    assert {(m.iteration, m.name) for m in marks_of(state)} >= {(3, "REDIRECT"), (3, "ROLLBACK")}
+
+    async def look(driver: Driver) -> None:
+        await driver.press("3", "left")
+        await driver.sees("↶ rolled back to snapshot 3, iteration 1  23 files, by you")
+        await driver.press("left")
+        await driver.sees("◆ REDIRECT regressing  rolled back by you")
+        assert "◆↶" in "\n".join(driver.text())
+
+    drive(live(rolled_back()), look)
+
+
+def test_a_replay_steps_to_interventions() -> None:
+    events = decided()
+    marks = [events[position - 1].kind for position, _ in Replay(events).marks]
+    assert marks == ["alarm_raised", "intervention_made"]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+def test_the_overseers_word_stands_in_the_last_corner(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        row = driver.text()[1 if size[0] >= 100 else 2]
+        assert row.rstrip().endswith("healthy")
+
+    drive(live(story("decided")), look, size)
+
+
+@given(
+    st.lists(st.floats(), max_size=40),
+    st.integers(1, 120),
+    st.integers(1, 8),
+    st.none() | st.integers(0, 40),
+)
+@example([0.0, 100.0, float("nan")], 20, 3, 1)
+def test_any_readings_make_bars(points: list[float], width: int, height: int, best: Any) -> None:
+    rows = bars(list(enumerate(points)), best=best, width=width, height=height)
+    assert len(rows) <= height + 2
+    for row in rows:
+        assert cells(row) <= max(width, 7)

@@ -1,0 +1,331 @@
+"""What the overseer makes of evidence beside the readings: files, words, tool calls, errors."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.control import Budget, Sample
+from ralph_tui.events.oversight import DetectionName, Level, Subject
+from ralph_tui.governor import Governor
+from ralph_tui.oversight import Evidence, Verdict
+from ralph_tui.oversight.objective import missing_from, named_by, words_of
+from ralph_tui.oversight.redirects import gains_in_words, propose, recommendations
+from ralph_tui.oversight.trail import without_particulars
+
+LOGIN = "Implement user login with JWT tokens"
+STRAYED = Evidence(objective=LOGIN, changed=("docs/palette.md", "theme/colors.css"))
+
+
+class Run:
+    """A run of a generous budget, taken reading by reading with its evidence."""
+
+    def __init__(self, most: int = 1000, baseline: float = 0.0, tests: int | None = None) -> None:
+        self.budget = Budget(most, tests)
+        self.governor = Governor(baseline)
+
+    def take(self, completion: float, evidence: Evidence | None = None, **marks: bool) -> Verdict:
+        k = self.governor.history.iteration + 1
+        verdict = self.governor.take(Sample(k, completion, **marks), self.budget, evidence).verdict
+        assert verdict
+        return verdict
+
+    def climb(self, points: float, evidence: Evidence) -> Verdict:
+        """One more step of that size."""
+        return self.take(self.governor.history.reading + points, evidence)
+
+
+def names(verdict: Verdict) -> list[DetectionName]:
+    return [found.name for found in verdict.detections]
+
+
+def about(verdict: Verdict, level: Level) -> list[Subject]:
+    return [found.about for found in verdict.situations if found.level == level]
+
+
+# -- the words of an objective ---------------------------------------------------------------------
+
+
+def test_words_are_split_at_everything_but_letters_and_at_humps() -> None:
+    assert words_of("src/fooBar_baz-HTTPServer.py") == [
+        "src", "foo", "bar", "baz", "http", "server", "py",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("objective", "work"),
+    [
+        ("Fix the failing parser tests", "src/parser.py"),
+        ("Fix the failing parser and lexer tests", "src/lexer/tokens.py"),
+        ("Fix the failing parser and lexer tests", "src/parsing.py"),
+        (LOGIN, "src/auth/jwt.py tests/test_user.py"),
+        (LOGIN, "server/UserController.ts server/loginForm.tsx"),
+        ("Migrate the database from MySQL to Postgres", "db/settings.py moved to postgres driver"),
+        ("Make the configuration reloadable without a restart", "app/config.py"),
+        ("Speed up the authentication of sessions", "auth.py session.py"),
+    ],
+)
+def test_work_on_the_objective_is_recognised(objective: str, work: str) -> None:
+    assert missing_from(objective, work) == ()
+
+
+@pytest.mark.parametrize("work", ["docs/palette.md theme/colors.css", "README.md", "Makefile"])
+def test_work_on_something_else_is_recognised_too(work: str) -> None:
+    assert missing_from(LOGIN, work) == ("user", "login", "jwt", "tokens")
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "",
+        "Make it work",
+        "Fix the failing tests of the calculator",
+        "Fix all bugs and make every test pass",
+        "Behebe alle Fehler in der Anmeldung und der Abmeldung",
+        "Fix die Tests in der Anmeldung und im Warenkorb",
+        "Corrige los errores del analizador y del formulario",
+        "Corrige os testes do analisador e do formulário",
+        "Réparer les tests de connexion et de paiement",
+        "Fix the Anmeldeformular für Benutzer",
+        "Napraw testy logowania",
+        "ログインのテストを直す",
+        "12345 67890",
+    ],
+)
+def test_an_objective_that_names_nothing_or_is_not_english_never_deviates(objective: str) -> None:
+    assert missing_from(objective, "entirely/unrelated.xyz") == ()
+
+
+def test_one_word_of_four_is_too_little_and_one_of_three_is_enough() -> None:
+    assert missing_from(LOGIN, "src/login.py")
+    assert not missing_from("Implement user login with JWT", "src/login.py")
+
+
+def test_of_a_long_objective_a_few_words_are_enough() -> None:
+    nouns = " ".join(f"{letter}{word}" for letter in "bcdfgh" for word in ("arnacle", "olumbine"))
+    objective = f"Implement the {nouns}"
+    assert len(named_by(objective)) == 12
+    assert missing_from(objective, "barnacle.py bolumbine.py")
+    assert not missing_from(objective, "barnacle.py bolumbine.py carnacle.py")
+
+
+@given(st.text(), st.text())
+def test_any_text_can_be_looked_at(objective: str, work: str) -> None:
+    assert set(missing_from(objective, work)) <= set(named_by(objective))
+    assert missing_from(objective, f"{work} {objective}") == ()
+
+
+# -- deviation -------------------------------------------------------------------------------------
+
+
+def test_a_deviation_warns_and_the_third_in_a_row_redirects() -> None:
+    run = Run(100, tests=12)  # n is 25: nothing else would ask
+    run.take(30)
+    verdicts = [run.take(30, STRAYED) for _ in range(4)]
+    assert [verdict.level for verdict in verdicts] == ["WARN", "WARN", "REDIRECT", "WARN"]
+    assert all(names(verdict) == ["objective_deviation"] for verdict in verdicts)
+    assert verdicts[0].detections[0].severity == "medium"
+    assert "user, login, jwt, tokens" in verdicts[0].situations[0].reason
+    opened = verdicts[2].opened
+    assert opened
+    assert opened.about == "objective_deviation"
+    assert verdicts[3].situations[0].about == "objective_deviation"
+
+
+def test_no_deviation_when_the_best_rose_or_nothing_changed() -> None:
+    run = Run()
+    assert names(run.take(10, STRAYED)) == []
+    assert names(run.take(10.1, STRAYED)) == []
+    assert names(run.take(10.1, Evidence(objective=LOGIN))) == []
+    assert names(run.take(9, STRAYED)) == ["objective_deviation"]
+    assert names(run.take(10, STRAYED)) == ["objective_deviation"]
+    assert names(run.take(20, STRAYED, restarted=True)) == []
+    assert names(run.take(100, STRAYED)) == []
+
+
+def test_a_useful_iteration_breaks_the_row() -> None:
+    run = Run(100, tests=12)
+    run.take(30)
+    useful = Evidence(objective=LOGIN, changed=("src/login.py", "src/user.py"))
+    taken = [STRAYED, STRAYED, useful, STRAYED, STRAYED]
+    assert [run.take(30, one).level for one in taken] == ["WARN", "WARN", None, "WARN", "WARN"]
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        Evidence(LOGIN, ("a.py",), failing=("tests/test_login.py::test_user",)),
+        Evidence(LOGIN, ("a.py",), words="the login form now knows its user"),
+    ],
+)
+def test_failing_tests_and_words_count_like_paths(evidence: Evidence) -> None:
+    run = Run()
+    run.take(30)
+    assert names(run.take(30, evidence)) == []
+
+
+def test_a_condition_opens_before_a_deviation_and_an_open_episode_keeps_it_a_warning() -> None:
+    run = Run(30)
+    verdicts = [run.take(30, STRAYED) for _ in range(5)]
+    assert verdicts[3].opened
+    assert verdicts[3].opened.about == "stuck"
+    assert names(verdicts[3]) == ["stuck", "objective_deviation"]
+    assert about(verdicts[3], "WARN") == ["objective_deviation"]
+    assert verdicts[4].opened is None
+
+
+def test_a_deviation_asks_nothing_at_the_limit_nor_of_an_estimate() -> None:
+    run = Run(4, tests=3)
+    levels = [run.take(30, STRAYED).level for _ in range(4)]
+    assert "REDIRECT" not in levels[3:]
+    run = Run(100, tests=12)
+    run.take(30, estimated=True)
+    assert [run.take(30, STRAYED, estimated=True).level for _ in range(4)] == ["WARN"] * 4
+
+
+def test_an_episode_of_a_deviation_pauses_and_ends_like_others() -> None:
+    run = Run(100, tests=12)
+    run.take(30)
+    useful = Evidence(objective=LOGIN, changed=("src/login.py", "src/user.py"))
+    for _ in range(3):
+        run.take(30, STRAYED)
+    assert run.governor.memory.episode
+    levels = [run.take(30, useful).level for _ in range(26)]
+    assert levels.index("PAUSE") == 21  # when STUCK shows too, and not two iterations later
+    ended = run.take(36, useful).ended
+    assert ended
+    assert ended.about == "objective_deviation"
+
+
+# -- tool calls ------------------------------------------------------------------------------------
+
+
+def test_a_thousand_calls_without_a_gain_pause_once() -> None:
+    run = Run()
+    calls = Evidence(tool_calls=300)
+    run.climb(50, calls)
+    verdicts = [run.climb(0.5, calls) for _ in range(6)]
+    assert [("resource_burn" in names(verdict)) for verdict in verdicts] == [False] * 3 + [True] * 3
+    assert [about(verdict, "PAUSE") for verdict in verdicts] == [[]] * 3 + [
+        ["resource_burn"], [], [],
+    ]  # fmt: skip
+    assert "1200 tool calls since the best" in verdicts[3].situations[0].reason
+    assert "resource_burn" not in names(run.climb(5, calls))
+    later = [run.climb(0, calls) for _ in range(5)]
+    assert "resource_burn" in names(later[-1])
+    assert all("resource_burn" not in about(verdict, "PAUSE") for verdict in later)
+
+
+def test_another_source_has_bests_of_its_own() -> None:
+    run = Run()
+    run.take(80, Evidence(tool_calls=10))
+    run.take(20, restarted=True)
+    run.take(20, Evidence(tool_calls=900))
+    assert names(run.take(30, Evidence(tool_calls=900))) == []
+
+
+def test_five_thousand_calls_at_a_low_mean_pause() -> None:
+    run = Run()
+    calls = Evidence(tool_calls=900)
+    verdicts = [run.climb(6, calls) for _ in range(7)]  # 6, 12, ... 42: every step a gain
+    assert [names(verdict) for verdict in verdicts] == [[]] * 5 + [["resource_burn"]] * 2
+    assert verdicts[5].level == "PAUSE"
+    assert verdicts[5].situations[0].about == "resource_burn"
+    assert verdicts[5].detections[0].severity == "high"
+    assert "5400 tool calls" in verdicts[5].detections[0].reason
+    run = Run(baseline=30)
+    assert [names(run.climb(6, calls)) for _ in range(7)] == [[]] * 7
+
+
+def test_burn_is_not_asked_about_at_the_limit_but_once_there_is_room_again() -> None:
+    run = Run(2)
+    run.take(50, Evidence(tool_calls=600))
+    assert about(run.take(50, Evidence(tool_calls=2000)), "PAUSE") == []
+    run.budget = Budget(1000)
+    assert about(run.take(50), "PAUSE") == ["resource_burn"]
+
+
+# -- conflicts and errors --------------------------------------------------------------------------
+
+
+def test_conflicts_pause_when_they_appear_and_again_after_they_were_gone() -> None:
+    run = Run()
+    conflict = Evidence(conflicts=("a.py",))
+    taken = [conflict, Evidence(conflicts=("a.py", "b.py")), None, conflict, conflict]
+    verdicts = [run.climb(5, one or Evidence()) for one in taken]
+    assert [verdict.level for verdict in verdicts] == ["PAUSE", None, None, "PAUSE", None]
+    assert verdicts[0].situations[0].reason == "Unresolved git conflicts in a.py."
+
+
+def test_conflicts_are_no_question_at_the_limit_or_at_100() -> None:
+    run = Run(1)
+    assert about(run.take(50, Evidence(conflicts=("a.py",))), "PAUSE") == []
+    assert Run().take(100, Evidence(conflicts=("a.py",))).level is None
+
+
+def test_the_same_error_three_times_in_a_row_aborts() -> None:
+    run = Run()
+    errors = [f"session {n}f{n}a: exit {n} at 10:4{n} in /tmp/x{n}/log" for n in range(1, 4)]
+    assert [run.climb(5, Evidence(error=error)).level for error in errors] == [None, None, "ABORT"]
+    run = Run()
+    errors = ["no such model", "no such model", "", "no such model", "out of memory"]
+    assert [run.climb(5, Evidence(error=error)).level for error in errors] == [None] * 5
+
+
+def test_an_error_aborts_at_the_limit_too_and_acts_before_no_progress() -> None:
+    run = Run(3)
+    for _ in range(2):
+        run.take(0, Evidence(error="no such model"))
+    verdict = run.take(0, Evidence(error="no such model"))
+    assert about(verdict, "ABORT") == ["agent_error", "no_progress"]
+    assert verdict.situations[0].reason.endswith("no such model")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("exit code 1", "exit code 137", True),
+        ("request req_011CQx failed", "request req_99ZZa failed", True),
+        ("cannot read /home/a/x.json", "cannot read C:\\tmp\\y.json", True),
+        ("at 2026-01-01T10:00:00Z it died", "at 2026-02-03T11:12:13Z it died", True),
+        ("The agent crashed", "the agent  crashed", True),
+        ("137", "42", True),
+        ("no such model", "not logged in", False),
+        ("137", "", False),
+    ],
+)
+def test_errors_are_compared_without_their_particulars(one: str, other: str, *, same: bool) -> None:
+    assert (without_particulars(one) == without_particulars(other)) is same
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("subject", get_args(Subject))
+def test_every_subject_has_instructions_and_recommendations(subject: Subject) -> None:
+    assert propose(subject).endswith(".")
+    advice = recommendations(subject)
+    assert bool(advice) is (subject != "owner")
+    assert all(line.endswith((".", ")")) for line in advice)
+
+
+def test_instructions_name_the_failing_tests() -> None:
+    said = propose("stuck", ["test_a", "test_b\n\x1b[31m"])
+    assert "three approaches" in said
+    assert said.endswith("Failing now: test_a, test_b⏎.")
+    assert propose("regressing", [f"t{n}" for n in range(9)]).endswith(
+        "t0, t1, t2, t3, t4 and 4 more."
+    )
+
+
+def test_only_an_oscillation_changes_the_gains() -> None:
+    assert gains_in_words("oscillating") == "damped gains (0.3 0.2 0.5) until the episode ends"
+    assert gains_in_words("stuck") == ""
+
+
+def test_the_memory_is_as_small_after_a_thousand_iterations() -> None:
+    run = Run(5000)
+    for k in range(1000):
+        run.take(k % 7, Evidence(LOGIN, (f"f{k}.md",), tool_calls=3, conflicts=(f"c{k}",)))
+    assert len(repr(run.governor.memory)) < 1000

@@ -1,0 +1,248 @@
+"""The record of a moment: its form on disk, its numbers, and what is not told."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.processes.memory import resident_bytes
+from ralph_tui.processes.sweep import RUN_MARK
+from ralph_tui.records.checkpoints import (
+    CheckpointData,
+    CheckpointManager,
+    advised_interval,
+    scan_aiwg,
+)
+from ralph_tui.words import duration
+from ralph_tui.workspace import readings
+from ralph_tui.workspace.readings import GitStatus, git_status
+from ralph_tui.workspace.repository import open_repository
+from tests.unit.fakes import FakeClock
+
+
+def manager(
+    root: Path, clock: FakeClock, session: str = "abc", **more: object
+) -> CheckpointManager:
+    repository = open_repository(root)
+    folder = root / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-001"
+    options = {"read_git": lambda: git_status(repository), "session_id": session} | more
+    return CheckpointManager(folder, root, clock, **options)  # type: ignore[arg-type]
+
+
+def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> None:
+    (git_repo / ".aiwg/planning").mkdir(parents=True)
+    (git_repo / ".aiwg/planning/iteration-1.md").write_text("x" * 1024)
+    (git_repo / "README.md").write_text("changed")
+    (git_repo / "new.py").write_text("new")
+    (git_repo / "staged.py").write_text("staged")
+    subprocess.run(["git", "add", "staged.py"], cwd=git_repo, check=True)
+    clock = FakeClock()
+    checkpoints = manager(git_repo, clock, "abc123-def456", rss=lambda: 104857600)
+    checkpoints.start()
+    clock.seconds = 3600
+    checkpoints.capture(3)
+    path = checkpoints.folder / "checkpoints/003-checkpoint.json"
+    assert json.loads(path.read_text()) == {
+        "number": 3,
+        "timestamp": "2026-01-01T01:00:00.000Z",
+        "duration": 3_600_000,
+        "sessionId": "abc123-def456",
+        "gitStatus": {
+            "branch": "main",
+            "modified": ["README.md"],
+            "untracked": [".aiwg/planning/iteration-1.md", "new.py"],
+            "staged": ["staged.py"],
+        },
+        "aiwgState": {
+            "files": ["planning/iteration-1.md"],
+            "sizes": {"planning/iteration-1.md": 1024},
+        },
+        "filesModified": ["README.md", "staged.py"],
+        "memory": {"heapUsed": 0, "rss": 104857600},
+    }
+
+
+def test_a_session_from_start_to_stop(git_repo: Path) -> None:
+    clock, seen = FakeClock(), list[tuple[int, str]]()
+    checkpoints = manager(
+        git_repo, clock, on_checkpoint=lambda data, path: seen.append((data.number, path.name))
+    )
+    assert checkpoints.start().number == 1
+    (git_repo / "README.md").write_text("changed")
+    clock.seconds = 60
+    assert checkpoints.capture().files_modified == ["README.md"]
+    subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
+    clock.seconds = 90.5
+    summary = checkpoints.stop().as_json()
+    assert seen == [
+        (1, "001-checkpoint.json"),
+        (2, "002-checkpoint.json"),
+        (3, "003-checkpoint.json"),
+    ]
+    assert summary["total"] == 3
+    assert summary["totalDuration"] == 90_500
+    assert summary["filesModified"] == ["README.md"], "cumulative, although it is as it was"
+    assert summary["checkpoints"][1] == {
+        "number": 2,
+        "timestamp": "2026-01-01T00:01:00.000Z",
+        "duration": 60_000,
+        "filesModified": 1,
+        "gitStatus": {"modified": 1, "staged": 0, "untracked": 0},
+        "aiwgFiles": 0,
+    }
+    assert CheckpointManager.summarize(checkpoints.folder).as_json() == summary
+
+
+def test_a_later_session_of_the_iteration_goes_on_counting(git_repo: Path) -> None:
+    clock = FakeClock()
+    manager(git_repo, clock, "first").start()
+    clock.seconds = 100
+    second = manager(git_repo, clock, "second")
+    second.start(2)
+    clock.seconds = 130
+    assert second.stop().total_duration == 30_000
+    assert [data.number for data in second.all()] == [2, 3]
+    assert CheckpointManager.summarize(second.folder).total == 3
+    latest = CheckpointManager.latest(second.folder)
+    assert latest is not None
+    assert (latest.number, latest.session_id) == (3, "second")
+
+
+def test_the_latest_is_the_last_that_can_be_read(git_repo: Path) -> None:
+    checkpoints = manager(git_repo, FakeClock())
+    assert CheckpointManager.latest(checkpoints.folder) is None
+    for number in (1, 2, 1000):
+        checkpoints.capture(number)
+    folder = checkpoints.folder / "checkpoints"
+    (folder / "1001-checkpoint.json").write_text('{"number": 1001, "timest')
+    (folder / "notes.txt").write_text("mine")
+    latest = CheckpointManager.latest(checkpoints.folder)
+    assert latest is not None
+    assert latest.number == 1000
+
+
+def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
+    checkpoints = manager(git_repo, FakeClock())
+    (git_repo / ".git/index").write_text("garbage")
+    data = checkpoints.start()
+    assert data.git_status.error is not None
+    assert "status" in data.git_status.error
+    stored = json.loads((checkpoints.folder / "checkpoints/001-checkpoint.json").read_text())
+    assert stored["gitStatus"]["error"] == data.git_status.error
+    assert CheckpointData.model_validate(stored) == data
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_written_into_the_checkpoint(git_repo: Path) -> None:
+    locked = git_repo / ".aiwg/locked"
+    locked.mkdir(parents=True)
+    locked.chmod(0)
+    try:
+        assert "locked" in (scan_aiwg(git_repo).error or "")
+    finally:
+        locked.chmod(0o700)
+
+
+def test_a_look_at_aiwg_is_bounded_and_follows_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = tmp_path / ".aiwg"
+    (top / "ralph/tasks").mkdir(parents=True)
+    (top / "ralph/lock").write_text("ours")
+    (top / "around").symlink_to(tmp_path, target_is_directory=True)
+    for name in ("a/ralph/x", "b/y", "z"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(name)
+    seen = scan_aiwg(tmp_path)
+    assert (seen.files, seen.error) == (["a/ralph/x", "b/y", "z"], None)
+    monkeypatch.setattr("ralph_tui.records.present.MOST_SCANNED", 2)
+    assert len(scan_aiwg(tmp_path).files) == 2
+    assert "only 2 files" in (scan_aiwg(tmp_path).error or "")
+    assert scan_aiwg(tmp_path / "nothing").error is None
+
+
+def test_a_checkpoint_that_cannot_be_written_is_one_sentence(git_repo: Path) -> None:
+    checkpoints = manager(git_repo, FakeClock())
+    checkpoints.folder.mkdir(parents=True)
+    (checkpoints.folder / "checkpoints").write_text("in the way")
+    with pytest.raises(WorkspaceError, match=r"cannot write the checkpoint .* make the folder"):
+        checkpoints.start()
+
+
+def test_names_are_foreign_text(git_repo: Path) -> None:
+    (git_repo / "a\x1b[31m\nb").write_text("x")
+    Path(os.fsdecode(os.fsencode(git_repo) + b"/caf\xe9")).write_text("x")
+    data = manager(git_repo, FakeClock()).start()
+    assert data.git_status.untracked == ["a⏎b", "caf�"]
+
+
+def test_long_lists_say_how_many_more_there_are(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readings, "MOST_PATHS", 2)
+    for number in range(5):
+        (git_repo / f"{number}.txt").write_text("x")
+    status = manager(git_repo, FakeClock()).start().git_status
+    assert status.untracked == ["0.txt", "1.txt"]
+    assert status.omitted == {"untracked": 3}
+
+
+def test_git_is_asked_once(git_repo: Path) -> None:
+    asked = list[int]()
+
+    def read() -> GitStatus:
+        asked.append(1)
+        return GitStatus(branch="main")
+
+    manager(git_repo, FakeClock(), read_git=read).start()
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "words"), [(5_400_000, "1h 30m"), (90_000, "1m 30s"), (5_000, "5s")]
+)
+def test_durations_read_as_people_write_them(milliseconds: int, words: str) -> None:
+    assert duration(milliseconds / 1000) == words
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"),
+    [
+        (0.5, "10-15 minutes"),
+        (1, "15-20 minutes"),
+        (2.9, "15-20 minutes"),
+        (3, "20-30 minutes"),
+        (6, "30 minutes"),
+        (8, "30 minutes"),
+    ],
+)
+def test_the_interval_is_advised_by_the_length_of_a_session(hours: float, words: str) -> None:
+    assert advised_interval(hours) == words
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_is_that_of_all_processes_of_the_run() -> None:
+    run_id = str(uuid.uuid4())
+    grown = "held = bytearray(40 << 20); print(1, flush=True); input()"
+    # The child bears no mark: it belongs to the run by its parent.
+    script = (
+        "import os, subprocess, sys; del os.environ[sys.argv[1]]; "
+        f"subprocess.run([sys.executable, '-c', {grown!r}])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, RUN_MARK],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, RUN_MARK: run_id},
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        used = resident_bytes(run_id)
+        process.communicate(b"\n")
+    assert 40 << 20 < used < 400 << 20
+    assert resident_bytes(run_id) == 0

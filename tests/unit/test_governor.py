@@ -1,0 +1,111 @@
+"""Layers 1 and 4 as one fold: what a run's state tells them."""
+
+from ralph_tui.control import Budget, ControlSettings, Sample
+from ralph_tui.events import (
+    AgentReported,
+    ConflictsFound,
+    Event,
+    FilesChanged,
+    GateFinished,
+    IterationStarted,
+    LimitsChanged,
+    ReadingTaken,
+    RunStarted,
+    SessionFinished,
+    WorktreeRestored,
+)
+from ralph_tui.events.workspace import CategoryTotal, FileChange
+from ralph_tui.governor import Governor, budget_of, evidence_of
+from ralph_tui.oversight import Oversight, OversightSettings
+from ralph_tui.state import RunState
+
+START = RunStarted(
+    run_id="r",
+    root="/r",
+    objective="Fix the parser and the lexer",
+    agent="fake",
+    max_iterations=10,
+    session_timeout_s=60,
+    budget_usd=4.0,
+)
+FILES = FilesChanged(
+    iteration=1,
+    live=False,
+    totals=[CategoryTotal(category="source", files=1)],
+    changes=[FileChange(path="src/parser.py", status="modified", category="source")],
+)
+
+
+def state_of(*events: Event) -> RunState:
+    return RunState().apply_all([START, IterationStarted(iteration=1, max_iterations=10), *events])
+
+
+def session(outcome: str = "success", **fields: object) -> SessionFinished:
+    return SessionFinished.model_validate({"iteration": 1, "outcome": outcome, **fields})
+
+
+def test_evidence_is_what_the_journal_says_of_the_iteration() -> None:
+    evidence = evidence_of(
+        state_of(
+            AgentReported(
+                iteration=1, summary="did it", next="lexer", blockers=["none"], learnings=["tokens"]
+            ),
+            session(tool_calls=7),
+            FILES,
+            GateFinished(iteration=1, ok=False, failing=["test_lexer"]),
+            ConflictsFound(iteration=1, paths=["a.py"]),
+        )
+    )
+    assert evidence.objective == START.objective
+    assert evidence.changed == ("src/parser.py",)
+    assert evidence.failing == ("test_lexer",)
+    assert evidence.words.split() == ["did", "it", "lexer", "none", "tokens"]
+    assert evidence.tool_calls == 7
+    assert evidence.conflicts == ("a.py",)
+    assert evidence.error == ""
+
+
+def test_only_a_session_that_failed_and_changed_nothing_is_an_error() -> None:
+    failed = session("error", reason="no such model")
+    assert evidence_of(state_of(failed)).error == "no such model"
+    assert evidence_of(state_of(failed, FILES)).error == ""
+    assert evidence_of(state_of(session("limited", reason="later"))).error == ""
+    assert evidence_of(state_of()).error == ""
+
+
+def test_the_budget_is_the_limits_as_they_stand() -> None:
+    assert budget_of(state_of(session(cost_usd=1.0))) == Budget(10, None, 0.25)
+    more = LimitsChanged(max_iterations=20, budget_usd=8.0)
+    assert budget_of(state_of(session(cost_usd=1.0), more)) == Budget(20, None, 0.125)
+
+
+def test_a_step_after_a_rollback_counts_for_nothing() -> None:
+    fell = ReadingTaken(iteration=2, completion=10, source="tests")
+    back = WorktreeRestored(iteration=1, snapshot=1, present=2, tree="t")
+    first = ReadingTaken(iteration=1, completion=80, source="tests")
+    for events, velocity in (([first, fell], -0.7), ([first, back, fell], 0.0)):
+        governor, state = Governor(80), RunState()
+        for event in [START, *events]:
+            state.apply(event)
+            if isinstance(event, ReadingTaken):
+                signal = governor.read(state).evaluation.signal
+        assert abs(signal.velocity - velocity / 2) < 1e-9
+
+
+def test_it_begins_anew_and_keeps_its_settings() -> None:
+    governor = Governor(0.0, ControlSettings(patience=2), OversightSettings(enabled=False))
+    answer = governor.take(Sample(1, 10), Budget(10))
+    assert answer.verdict is None
+    governor.begin(40)
+    assert (governor.history.reading, governor.memory) == (40, Oversight())
+    assert governor.control.patience == 2
+
+
+def test_a_redirect_is_undecided_until_it_is_answered() -> None:
+    governor = Governor(50)
+    for k in range(1, 4):
+        assert not governor.undecided
+        governor.take(Sample(k, 50), Budget(20))
+    assert governor.undecided
+    governor.answered(approved=False)
+    assert not governor.undecided

@@ -1,0 +1,336 @@
+"""The files that are made from the journal: their words, and that they can always be made again."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.events import (
+    AgentReported,
+    Event,
+    RunResumed,
+    SessionFinished,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+)
+from ralph_tui.records.action_log import ActionLog, action_type
+from ralph_tui.records.attempts import AttemptFolder
+from ralph_tui.records.projections import Attempt, attempt_of, project
+from ralph_tui.records.remade import put
+from ralph_tui.records.tasks import rebuild_attempt, task_files, write_task
+from ralph_tui.state import RunState
+from tests.tui.make_run import STORIES, Recorder
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+PROJECTIONS = ("attempt.json", "outcome.json", "plan.md", "actions.jsonl")
+TASK_FILES = ("metadata.json", "trajectory.json", "summary.json")
+
+
+@cache
+def story_of(name: str) -> tuple[Event, ...]:
+    return tuple(STORIES[name]())
+
+
+def fold(events: Sequence[Event]) -> RunState:
+    return RunState().apply_all(events)
+
+
+def record(root: Path, events: Sequence[Event]) -> AttemptFolder:
+    """An attempt whose run was these events."""
+    attempt = AttemptFolder.create(root, "Fix the failing parser tests", NOW)
+    write_journal(attempt.journal, events)
+    attempt.write_projections(attempt.project(fold(events)))
+    return attempt
+
+
+def write_journal(path: Path, events: Sequence[Event]) -> None:
+    path.write_text("".join(event.model_dump_json() + "\n" for event in events))
+
+
+def contents(attempt: AttemptFolder) -> dict[str, bytes]:
+    """Every projection, byte for byte."""
+    paths = [attempt.folder / name for name in PROJECTIONS]
+    paths += [attempt.task_folder / name for name in TASK_FILES]
+    return {path.name: path.read_bytes() for path in paths if path.is_file()}
+
+
+def read(attempt: AttemptFolder, name: str) -> Any:
+    return json.loads(contents(attempt)[name])
+
+
+def actions(attempt: AttemptFolder) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in contents(attempt)["actions.jsonl"].splitlines()]
+
+
+# -- what they say ------------------------------------------------------------------------------
+
+
+def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
+    attempt = record(tmp_path, story_of("steady"))
+    told = read(attempt, "attempt.json")
+    assert (told["id"], told["task_id"]) == (1, "task-001")
+    assert told["plan"]["estimated_iterations"] == 10
+    assert told["execution"]["agent"] == "claude"
+    assert told["execution"]["iterations"] == 6
+    assert told["execution"]["quality_history"][:2] == [
+        {"iteration": 0, "quality": 0.0, "delta": 0.0},
+        {"iteration": 1, "quality": 18.0, "delta": 18.0},
+    ]
+    outcome = read(attempt, "outcome.json")
+    assert outcome == told["outcome"]
+    assert (outcome["status"], outcome["completion_percent"]) == ("success", 100.0)
+    assert outcome["what_worked"][0] == "iteration 4 gained 19 points"
+    assert outcome["what_didnt_work"] == []
+    metadata = read(attempt, "metadata.json")
+    assert (metadata["status"], metadata["completed"]) == ("completed", told["ended"])
+    assert metadata["completion_criteria"] == "python -m pytest -q"
+    trajectory = read(attempt, "trajectory.json")
+    assert [a["outcome"] for a in trajectory["attempts"]] == ["success"]
+    assert trajectory["attempts"][0]["actions"] == len(actions(attempt)) > 0
+    marks = [milestone["event"] for milestone in trajectory["milestones"]]
+    assert marks == ["started", "baseline", *["best"] * 6, "completed"]
+    assert trajectory["completion_percent"] == 100.0
+    summary = read(attempt, "summary.json")
+    assert (summary["attempts"], summary["successes"], summary["iterations"]) == (1, 1, 6)
+    assert "Fix the failing parser tests" in (attempt.folder / "plan.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("story", "verdict", "status"),
+    [
+        ("steady", "success", "completed"),
+        ("stuck", "timeout", "failed"),
+        ("crashed", "failure", "failed"),
+        ("hostile", "failure", "failed"),
+    ],
+)
+def test_every_end_is_one_of_three(story: str, verdict: str, status: str) -> None:
+    attempt = attempt_of(fold(story_of(story)))
+    assert attempt.outcome is not None
+    assert (attempt.outcome.status, attempt.status) == (verdict, status)
+
+
+@pytest.mark.parametrize(("story", "status"), [("running", "running"), ("paused", "paused")])
+def test_a_run_that_goes_on_has_no_outcome(tmp_path: Path, story: str, status: str) -> None:
+    attempt = record(tmp_path, story_of(story))
+    assert not (attempt.folder / "outcome.json").exists()
+    assert read(attempt, "metadata.json")["status"] == status
+    assert read(attempt, "trajectory.json")["attempts"][0]["outcome"] is None
+
+
+def test_a_run_that_is_resumed_has_no_outcome_any_more(tmp_path: Path) -> None:
+    events = story_of("stuck")
+    attempt = record(tmp_path, events)
+    assert (attempt.folder / "outcome.json").exists()
+    again = RunResumed(seq=len(events) + 1, at=events[-1].at)
+    attempt.write_projections(attempt.project(fold([*events, again])))
+    assert not (attempt.folder / "outcome.json").exists()
+    assert read(attempt, "metadata.json")["status"] == "running"
+
+
+def test_what_failed_and_what_the_agent_said_last(tmp_path: Path) -> None:
+    run = Recorder(10)
+    run.baseline(70)
+    run.iterations(60, 60)
+    run.add(AgentReported(iteration=2, blockers=["no network"], next="vendor the parser"))
+    run.end("limit_reached", "used up")
+    outcome = read(record(tmp_path, run.events), "outcome.json")
+    assert outcome["what_worked"] == []
+    said = outcome["what_didnt_work"]
+    assert said[:2] == ["iteration 1 lost 10 points", "1 iteration brought nothing"]
+    assert said[-1] == "no network"
+    assert outcome["suggestions_for_next_time"] == ["vendor the parser"]
+    assert outcome["best_iteration"] == 0
+
+
+def test_a_task_tells_of_all_its_attempts(tmp_path: Path) -> None:
+    """Their folders' names count, whatever a journal that was copied says of itself."""
+    record(tmp_path, story_of("stuck"))
+    second = record(tmp_path, story_of("running"))
+    metadata, summary = read(second, "metadata.json"), read(second, "summary.json")
+    assert (metadata["total_attempts"], summary["attempts"], summary["timeouts"]) == (2, 2, 1)
+    attempts = read(second, "trajectory.json")["attempts"]
+    assert [(a["attempt_id"], a["outcome"]) for a in attempts] == [(1, "timeout"), (2, None)]
+
+
+def test_tags_and_related_tasks_are_nobody_elses_to_lose(tmp_path: Path) -> None:
+    attempt = record(tmp_path, story_of("steady"))
+    path = attempt.task_folder / "metadata.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tags": ["parser", 7]}))
+    write_task(attempt.task_folder)
+    assert read(attempt, "metadata.json")["tags"] == ["parser"]
+
+
+def test_the_last_attempt_that_moved_speaks_for_the_task() -> None:
+    one = attempt_of(fold(story_of("stuck")))
+    two = attempt_of(fold(story_of("running"))).model_copy(
+        update={"id": 2, "updated": datetime(2027, 1, 1, tzinfo=UTC)}
+    )
+    files = task_files("task-001", [one, two], {})
+    assert files["metadata.json"]["current_attempt"] == 2
+    assert files["metadata.json"]["status"] == "running"
+    assert files["summary.json"]["timeouts"] == 1
+    assert [a["attempt_id"] for a in files["trajectory.json"]["attempts"]] == [1, 2]
+
+
+# -- actions -------------------------------------------------------------------------------------
+
+
+def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
+    run = Recorder(10)
+    run.tool(1, "Edit", "a.py", "+9 −4", 1)
+    run.tool(1, "Bash", "make", "exit 2", 1, ok=False)
+    run.add(ToolStarted(iteration=1, tool_id="d", tool="Bash", summary="rm -rf /"))
+    run.add(ToolDenied(iteration=1, tool="Bash", tool_id="d", message="not allowed"))
+    run.add(ToolFinished(iteration=1, tool_id="d", ok=False, summary="denied"))
+    run.add(ToolStarted(iteration=1, tool_id="open", tool="mcp__db__query", summary="select 1"))
+    run.add(SessionFinished(iteration=1, outcome="stopped"))
+    told = actions(record(tmp_path, run.events))
+    assert told[0] == {
+        "timestamp": run.events[1].at.isoformat().replace("+00:00", "Z"),
+        "iteration": 1,
+        "type": "edit",
+        "tool": "Edit",
+        "params": {"file_path": "a.py"},
+        "success": True,
+        "output": "+9 −4",
+        "error": "",
+        "reasoning": "",
+        "expected_outcome": "",
+    }
+    assert [(line["type"], line["success"], line["error"]) for line in told[1:]] == [
+        ("bash", False, "exit 2"),
+        ("bash", False, "not allowed"),
+        ("task", False, "no answer"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [
+        *(("MultiEdit", "edit"), ("NotebookEdit", "edit"), ("Write", "write"), ("LS", "glob")),
+        *(("WebFetch", "read"), ("Task", "task"), ("shell", "bash"), ("apply_patch", "edit")),
+    ],
+)
+def test_tools_have_the_types_of_the_schema(tool: str, kind: str) -> None:
+    assert action_type(tool) == kind
+
+
+@given(cuts=st.lists(st.integers(0, 120), max_size=6).map(sorted), torn=st.integers(0, 40))
+def test_actions_read_bit_by_bit_are_those_read_at_once(
+    tmp_path_factory: pytest.TempPathFactory, cuts: list[int], torn: int
+) -> None:
+    folder = tmp_path_factory.mktemp("actions")
+    events = story_of("running")
+    lines = [event.model_dump_json() + "\n" for event in events]
+    journal, bit = folder / "events.jsonl", ActionLog(folder / "events.jsonl", folder / "bit.jsonl")
+    for cut in cuts:
+        journal.write_text("".join(lines[:cut]) + (lines[cut][:torn] if cut < len(lines) else ""))
+        bit.catch_up()
+    journal.write_text("".join(lines))
+    bit.catch_up()
+    ActionLog(journal, folder / "once.jsonl").catch_up()
+    assert (folder / "bit.jsonl").read_text() == (folder / "once.jsonl").read_text() != ""
+
+
+def test_actions_come_back_when_they_were_deleted_or_cut(tmp_path: Path) -> None:
+    attempt = record(tmp_path, story_of("steady"))
+    whole = contents(attempt)["actions.jsonl"]
+    projected = attempt.project(fold(story_of("steady")))
+    for garbage in (None, b"", b"{}\n", whole[:-9]):
+        (attempt.folder / "actions.jsonl").unlink()
+        if garbage is not None:
+            (attempt.folder / "actions.jsonl").write_bytes(garbage)
+        attempt.write_projections(projected)
+        assert contents(attempt)["actions.jsonl"] == whole
+
+
+def test_without_a_journal_everything_else_is_written(tmp_path: Path) -> None:
+    """It has lost its name for a second: its descriptor has it."""
+    attempt = record(tmp_path, story_of("steady"))
+    before = contents(attempt)
+    attempt.journal.unlink()
+    for name in before:
+        next(attempt.task_folder.rglob(name)).unlink()
+    attempt.write_projections(attempt.project(fold(story_of("steady"))))
+    assert contents(attempt) == {name: before[name] for name in before if "actions" not in name}
+
+
+# -- made again ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("story", sorted(STORIES))
+def test_what_is_rebuilt_is_what_was_written_live(tmp_path: Path, story: str) -> None:
+    events = story_of(story)
+    attempt = AttemptFolder.create(tmp_path, "Fix the failing parser tests", NOW)
+    earlier = () if story == "hostile" else (len(events) // 3, len(events) // 2)
+    for step in (*earlier, len(events)):
+        write_journal(attempt.journal, events[:step])
+        attempt.write_projections(attempt.project(fold(events[:step])))
+    before = contents(attempt)
+    for name in before:
+        next(attempt.task_folder.rglob(name)).unlink()
+    assert rebuild_attempt(attempt.folder).aside == []
+    write_task(attempt.task_folder)
+    assert contents(attempt) == before
+
+
+def test_a_projection_is_read_as_it_was_written() -> None:
+    for story in STORIES:
+        told = project(fold(story_of(story)))["attempt.json"]
+        assert Attempt.model_validate(json.loads(json.dumps(told))).model_dump(mode="json") == told
+
+
+GARBAGE = (b"", b"null", b"[1]", b'{"a":', b"\xff\xfe", b"[" * 100_000)
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_garbage_is_set_aside_and_written_again(tmp_path: Path, garbage: bytes) -> None:
+    attempt = record(tmp_path, story_of("steady"))
+    before = contents(attempt)
+    names = [name for name in before if name.endswith(".json")]
+    for name in names:
+        next(attempt.task_folder.rglob(name)).write_bytes(garbage)
+    attempt.write_projections(attempt.project(fold(story_of("steady"))))
+    assert contents(attempt) == before
+    kept = sorted(attempt.task_folder.rglob("*.bad"))
+    assert len(kept) == len(names)
+    assert {path.read_bytes() for path in kept} == {garbage}
+
+
+def test_a_folder_in_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "summary.json"
+    path.mkdir()
+    (path / "mine").write_text("x")
+    [aside] = put(path, {"a": 1})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert (aside / "mine").read_text() == "x"
+
+
+def test_a_file_that_says_the_same_is_not_written_again(tmp_path: Path) -> None:
+    attempt = record(tmp_path, story_of("steady"))
+    before = {path: path.stat().st_ino for path in attempt.task_folder.rglob("*.json")}
+    attempt.write_projections(attempt.project(fold(story_of("steady"))))
+    assert {path: path.stat().st_ino for path in attempt.task_folder.rglob("*.json")} == before
+
+
+def test_an_attempt_whose_record_is_gone_is_folded_from_its_journal(tmp_path: Path) -> None:
+    first = record(tmp_path, story_of("stuck"))
+    before = contents(first)["attempt.json"]
+    (first.folder / "attempt.json").unlink()
+    second = AttemptFolder.create(tmp_path, "Fix the failing parser tests", NOW)
+    assert second.name == "task-001/002"
+    assert contents(first)["attempt.json"] == before
+    assert read(second, "summary.json")["timeouts"] == 1
+
+
+def test_a_run_that_has_not_begun_has_nothing_to_say() -> None:
+    with pytest.raises(ValueError, match="not started"):
+        project(RunState())

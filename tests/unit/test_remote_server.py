@@ -1,0 +1,449 @@
+"""The command socket around a real engine: real sockets, and whoever may speak into them."""
+
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
+from ralph_tui.engine import Engine, SystemClock
+from ralph_tui.errors import RalphError
+from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, RunFinished, RunStarted
+from ralph_tui.events.waiting import Option
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.records.journal import Journal, read_journal
+from ralph_tui.remote import server as server_module
+from ralph_tui.remote.address import listen
+from ralph_tui.remote.client import send
+from ralph_tui.remote.protocol import LIMIT
+from ralph_tui.remote.server import CONNECTIONS, listening
+from ralph_tui.steering import Ended, Helm
+from tests.waiting import until
+
+START = RunStarted(
+    run_id="r", root="/r", objective="o", agent="fake", max_iterations=3, session_timeout_s=1
+)
+QUESTION = QuestionAsked(
+    iteration=1,
+    question_id="q1",
+    topic="pause",
+    text="What now?",
+    options=[
+        Option(key="y", answer="continue", verb="continue"),
+        Option(key="x", answer="abort", verb="abort"),
+    ],
+)
+PAUSE = b'{"version":1,"command":{"name":"pause"}}\n'
+
+
+@dataclass
+class Living:
+    """A run that asks a question and obeys, and its socket."""
+
+    engine: Engine
+    path: Path
+
+    def events(self, kind: str) -> list[Event]:
+        """What was recorded."""
+        return [e for e in read_journal(self.engine.journal.path).events if e.kind == kind]
+
+    @contextmanager
+    def connected(self) -> Iterator[socket.socket]:
+        """A client that says what it likes."""
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(10)
+            client.connect(str(self.path))
+            yield client
+
+    def say(self, line: bytes) -> dict[str, object]:
+        """Send bytes; the answer."""
+        with self.connected() as client:
+            client.sendall(line)
+            client.shutdown(socket.SHUT_WR)
+            return answer_of(client)
+
+
+def answer_of(client: socket.socket) -> dict[str, object]:
+    with client.makefile("rb") as stream:
+        answer = json.loads(stream.readline())
+    assert isinstance(answer, dict)
+    assert answer["version"] == 1
+    return answer
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The runtime folder: a short path, as sockets need."""
+    folder = Path(tempfile.mkdtemp(prefix="rt-"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def engine_at_work(folder: Path) -> Iterator[Engine]:
+    """Records a start and a question, then obeys until it is told to stop."""
+    clock = SystemClock()
+    engine = Engine(Journal(folder / "events.jsonl", clock), clock, status=folder / "status.json")
+    helm = Helm(engine, engine.state)
+
+    def steps() -> Iterator[Event]:
+        yield START
+        yield QUESTION
+        try:
+            yield from helm.until(lambda: False, idle=True)
+        except Ended as end:
+            yield RunFinished(outcome=end.outcome, reason=end.reason, iterations=1, completion=0)
+
+    engine.start_thread(steps(), helm.stop_work)
+    try:
+        yield engine
+    finally:
+        engine.send(Stop())
+        assert engine.join(10)
+        assert engine.state.run.crash is None
+
+
+@pytest.fixture
+def living(tmp_path: Path, place: Path) -> Iterator[Living]:
+    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+        assert path is not None
+        yield Living(engine, path)
+
+
+def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
+    class Standing(SystemClock):
+        def monotonic(self) -> float:
+            return 0.0
+
+    clock, status = Standing(), tmp_path / "status.json"
+    engine = Engine(Journal(tmp_path / "events.jsonl", clock), clock, status=status)
+    seen: list[object] = []
+
+    def steps() -> Iterator[Event]:
+        for event in (START, QUESTION, QuestionAnswered(question_id="q1", answer="continue")):
+            yield event
+            engine.receive(0)
+            seen.append(json.loads(status.read_text())["question"])
+        yield RunFinished(outcome="completed", reason="", iterations=1, completion=0)
+
+    engine.start_thread(steps(), lambda: None)
+    assert engine.join(10)
+    assert [bool(question) for question in seen] == [False, True, False]
+
+
+def test_a_command_is_obeyed_and_the_answer_names_its_event(living: Living) -> None:
+    answer = send(living.path, Pause(by="the terminal pts/3"))
+    assert isinstance(answer, Accepted)
+    (paused,) = living.events("pause_requested")
+    assert (paused.seq, paused.by) == (answer.seq, "the terminal pts/3")  # type: ignore[attr-defined]
+
+
+def test_what_the_run_refuses_is_told_in_its_words(living: Living) -> None:
+    assert send(living.path, Unpause()) == Refused("the run is not paused")
+    assert isinstance(send(living.path, Checkpoint()), Refused)
+
+
+def test_many_requests_may_follow_each_other(living: Living) -> None:
+    with living.connected() as client, client.makefile("rb") as stream:
+        for expected in ("accepted", "refused", "refused"):
+            client.sendall(PAUSE)
+            assert expected in json.loads(stream.readline())
+
+
+def test_only_the_owner_can_get_at_it(living: Living) -> None:
+    assert stat.S_IMODE(living.path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(living.path.stat().st_mode) == 0o600
+    assert living.path.parent.name == "ralph-tui"
+    assert len(living.path.stem) == 12
+    int(living.path.stem, 16)
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/usr/bin/python3").exists(),
+    reason="only root can be somebody else, with a program that everybody may run",
+)
+def test_another_user_is_refused_even_where_the_folder_lets_them_in(living: Living) -> None:
+    for folder in (living.path.parent, living.path.parent.parent):
+        folder.chmod(0o755)
+    living.path.chmod(0o666)
+    talk = (
+        "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
+        "print(s.makefile().readline())"
+    )
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", talk, living.path],
+        user=65534,
+        cwd="/",
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["refused"] == "only the owner of a run can command it"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b"pause\n",
+        b"\x00\xff\n",
+        b'{"version":9,"command":{"name":"pause"}}\n',
+        b'{"version":1,"command":{"name":"pause","x":1}}\n',
+        b'{"version":1,"command":{"name":"__init__"}}\n',
+        PAUSE[:-1],
+        PAUSE[:-9],
+    ],
+)
+def test_garbage_is_refused_with_an_answer_and_no_effect(living: Living, line: bytes) -> None:
+    until(lambda: living.engine.state.seq == 2)
+    assert living.say(line)["refused"]
+    assert living.engine.state.seq == 2
+    assert "accepted" in living.say(PAUSE)
+
+
+def test_ten_megabytes_are_refused_without_being_read(living: Living) -> None:
+    with living.connected() as client:
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            client.sendall(b"x" * (10 << 20))
+        assert "bytes" in str(answer_of(client)["refused"])
+    assert isinstance(send(living.path, Pause()), Accepted)
+
+
+def test_the_client_does_not_even_send_what_is_too_long(living: Living) -> None:
+    command = Guide.model_construct(name="guide", text="x" * LIMIT)
+    answer = send(living.path, command)
+    assert isinstance(answer, Refused)
+    assert "shorten" in answer.reason
+    assert living.events("guidance_queued") == []
+
+
+def test_control_characters_do_not_reach_the_record(living: Living) -> None:
+    command = {"name": "guide", "text": "a\x1b[2J\x07b\x00\nc", "by": "x\x1b]0;y\x07\nz"}
+    answer = living.say(json.dumps({"version": 1, "command": command}).encode() + b"\n")
+    assert "accepted" in answer
+    (queued,) = living.events("guidance_queued")
+    assert (queued.text, queued.by) == ("ab\nc", "x⏎z")  # type: ignore[attr-defined]
+    assert b"\\u001b" not in living.engine.journal.path.read_bytes()
+
+
+def test_of_answers_at_once_the_first_counts_and_the_others_are_told(living: Living) -> None:
+    until(lambda: living.engine.state.needs.question is not None)
+    start, answers = threading.Barrier(8), []
+
+    def answer(number: int) -> None:
+        word = "continue" if number % 2 else "abort"
+        command = Answer(question_id="q1", answer=word, by=f"terminal {number}")
+        start.wait()
+        answers.append(send(living.path, command))
+
+    threads = [threading.Thread(target=answer, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(type(got).__name__ for got in answers) == ["Accepted"] + ["Refused"] * 7
+    assert len(living.events("question_answered")) == 1
+    assert all("already" in got.reason for got in answers if isinstance(got, Refused))
+
+
+def test_an_answer_to_another_question_or_in_other_words_is_refused(living: Living) -> None:
+    until(lambda: living.engine.state.needs.question is not None)
+    for question, word in (("q0", "continue"), ("q1", "maybe")):
+        assert isinstance(send(living.path, Answer(question_id=question, answer=word)), Refused)
+    assert living.events("question_answered") == []
+
+
+def test_silent_clients_make_room(living: Living) -> None:
+    with ExitStack() as crowd:
+        clients = [crowd.enter_context(living.connected()) for _ in range(2 * CONNECTIONS)]
+        clients[-1].sendall(PAUSE[:7])
+        began = time.monotonic()
+        assert isinstance(send(living.path, Pause()), Accepted)
+        assert time.monotonic() - began < server_module.READ_SECONDS / 2
+        # The first ones had to leave, the last ones may still go on.
+        assert clients[0].recv(1) == b""
+        clients[-1].sendall(PAUSE[7:])
+        assert "refused" in answer_of(clients[-1])
+
+
+def test_a_slow_client_is_left(living: Living, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "READ_SECONDS", 0.05)
+    with living.connected() as client:
+        client.sendall(PAUSE[:7])
+        assert client.recv(1) == b""
+
+
+def test_a_client_that_never_reads_blocks_nobody(living: Living) -> None:
+    with living.connected() as deaf:
+        deaf.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            deaf.sendall(PAUSE * 100_000)
+        assert isinstance(send(living.path, Guide(text="x")), Accepted)
+
+
+def test_a_leftover_of_the_same_name_is_replaced(tmp_path: Path, place: Path) -> None:
+    run_id = str(uuid4())
+    leftover = place / "ralph-tui" / f"{run_id.replace('-', '')[:12]}.sock"
+    leftover.parent.mkdir(mode=0o700)
+    with closing(socket.socket(socket.AF_UNIX)) as dead:
+        dead.bind(str(leftover))
+    with pytest.raises(RalphError, match="gone"):
+        send(leftover, Pause())
+    with engine_at_work(tmp_path) as engine, listening(engine, run_id) as path:
+        assert path == leftover
+        assert isinstance(send(path, Pause()), Accepted)
+    assert not leftover.exists()
+
+
+def test_a_socket_file_that_was_taken_away_comes_back(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at a logout, which removes the runtime folder, and the next login."""
+    monkeypatch.setattr(server_module, "LOOK_SECONDS", 0.02)
+    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+        assert path is not None
+        shutil.rmtree(place)
+        with pytest.raises(RalphError, match="gone"):
+            send(path, Pause())
+        place.mkdir()
+        assert isinstance(until(lambda: attempt(path)), Accepted)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def attempt(path: Path) -> Accepted | Refused | None:
+    try:
+        return send(path, Pause())
+    except RalphError:
+        return None
+
+
+def spoil_mode(folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+
+
+def spoil_link(folder: Path) -> None:
+    aim = folder.with_name("aim")
+    aim.mkdir(mode=0o700)
+    folder.symlink_to(aim)
+
+
+def spoil_file(folder: Path) -> None:
+    folder.write_text("in the way")
+
+
+@pytest.mark.parametrize("spoil", [spoil_mode, spoil_link, spoil_file])
+def test_a_folder_that_is_not_private_is_not_used(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None]
+) -> None:
+    spoil(place / "ralph-tui")
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    second = place / f"ralph-tui-{os.geteuid()}"
+    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+        assert path is not None
+        assert path.parent == second
+        assert isinstance(send(path, Pause()), Accepted)
+    assert stat.S_IMODE(second.stat().st_mode) == 0o700
+
+
+def test_without_any_socket_the_run_goes_on_and_is_told_once(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = place / ("d" * 120)
+    deep.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+        assert path is None
+        engine.send(Pause())
+        until(lambda: engine.state.run.pause_requested)
+        events = read_journal(engine.journal.path).events
+    (told,) = [event for event in events if event.kind == "noticed"]
+    assert "no other terminal can command this run" in told.text  # type: ignore[attr-defined]
+
+
+def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:
+    with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+        assert path is not None
+        engine.send(Stop())
+        assert engine.join(10)
+        assert send(path, Pause()) == Refused("the run is over")
+    with pytest.raises(RalphError, match="the run is gone"):
+        send(path, Pause())
+
+
+def test_the_end_waits_for_no_client(tmp_path: Path, place: Path) -> None:
+    with ExitStack() as crowd:
+        with engine_at_work(tmp_path) as engine, listening(engine, str(uuid4())) as path:
+            assert path is not None
+            living = Living(engine, path)
+            clients = [crowd.enter_context(living.connected()) for _ in range(CONNECTIONS)]
+            clients[0].sendall(PAUSE)
+            assert "accepted" in answer_of(clients[0])
+            began = time.monotonic()
+        assert time.monotonic() - began < 3
+        assert not path.exists()
+        assert [client.recv(1) for client in clients[1:]] == [b""] * (CONNECTIONS - 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"hello\n", "unknown here"),
+        (b'{"version":2,"accepted":1}\n', "unknown here"),
+        (b"x" * 200_000, "unknown here"),
+        (b"", "without an answer"),
+    ],
+)
+def test_a_strange_answer_is_one_sentence(place: Path, said: bytes, words: str) -> None:
+    path = place / "s"
+    with closing(socket.socket(socket.AF_UNIX)) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def speak() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                try:
+                    connection.sendall(said)
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=speak)
+        thread.start()
+        with pytest.raises(RalphError, match=words):
+            send(path, Pause())
+        thread.join(10)
+
+
+def test_a_run_that_does_not_answer_is_not_waited_for_long(place: Path) -> None:
+    path = place / "s"
+    with closing(socket.socket(socket.AF_UNIX)) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        with pytest.raises(RalphError, match=r"within 0\.1 s"):
+            send(path, Pause(), 0.1)
+
+
+def test_sockets_that_nobody_listens_at_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "private"
+    folder.mkdir(mode=0o700)
+    living = listen(folder / "living.sock")
+    deserted = listen(folder / "deserted.sock")
+    deserted.close()
+    new = listen(folder / "new.sock")
+    assert sorted(path.name for path in folder.iterdir()) == ["living.sock", "new.sock"]
+    living.close()
+    new.close()

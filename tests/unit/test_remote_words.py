@@ -1,0 +1,294 @@
+"""What other terminals say about a run and its open question, and what they refuse themselves."""
+
+import argparse
+import json
+import os
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.cli import abort, decide, live
+from ralph_tui.cli.live import LiveRun, find_live
+from ralph_tui.cli.status_words import LINE_LIMIT, question_text, status_line, status_text
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.events import (
+    CheckpointCaptured,
+    Event,
+    IterationStarted,
+    QuestionAnswered,
+    QuestionAsked,
+    ReadingTaken,
+    RunStarted,
+    SnapshotTaken,
+)
+from ralph_tui.events.waiting import Option, Rollback
+from ralph_tui.records.lock import Lock, Owner, acquire
+from ralph_tui.records.runs import RecordedRun
+from ralph_tui.state import RunState
+from ralph_tui.state.summary import summarize
+
+NOW = datetime.now(UTC)
+START = RunStarted(
+    run_id="id-1",
+    root="/r",
+    objective="Fix it",
+    agent="fake",
+    max_iterations=10,
+    session_timeout_s=60,
+    task="task-001",
+    attempt="001",
+)
+QUESTION = QuestionAsked(
+    iteration=4,
+    question_id="q1",
+    topic="redirect",
+    text="Three steps without progress.",
+    evidence=["47 % three times", "the same file edited 12 times"],
+    proposal="Stop editing parser.py.\nRead the failing test first.",
+    gains="damped, kp 0.40 instead of 0.60",
+    rollback=Rollback(
+        snapshot=5, iteration=2, completion=62, files=3, added=4, removed=90, paths=["a.py", "b.py"]
+    ),
+    options=[
+        Option(key="y", answer="approve", verb="approve the instructions"),
+        Option(key="e", answer="approve", verb="edit them", takes="instructions"),
+        Option(key="g", answer="guide", verb="say something", takes="words"),
+        Option(key="+", answer="extend", verb="go on for longer", takes="more"),
+        Option(key="b", answer="roll_back", verb="roll back"),
+        Option(key="x", answer="abort", verb="abort the run"),
+    ],
+    default="approve",
+    deadline=NOW + timedelta(seconds=100),
+)
+
+
+def folded(*events: Event) -> dict[str, Any]:
+    """A status as it comes from its file, of a living run."""
+    state = RunState()
+    for seq, event in enumerate([START, IterationStarted(iteration=4, max_iterations=10), *events]):
+        state.apply(event.model_copy(update={"seq": seq + 1, "at": NOW}))
+    status = json.loads(json.dumps(summarize(state)))
+    assert isinstance(status, dict)
+    return status | {"alive": True}
+
+
+def asked() -> QuestionAsked:
+    """The question as it stands now, a minute and a half before its deadline."""
+    return QUESTION.model_copy(update={"deadline": datetime.now(UTC) + timedelta(seconds=99)})
+
+
+def words(*arguments: str) -> argparse.Namespace:
+    """A command line of ``decide``."""
+    parser = argparse.ArgumentParser()
+    decide.add_parser(parser.add_subparsers())
+    return parser.parse_args(["decide", *arguments])
+
+
+def fields(*arguments: str) -> dict[str, object]:
+    return decide._fields(folded(asked())["question"], words(*arguments))
+
+
+class TestQuestion:
+    """All that helps to decide."""
+
+    def test_it_is_told_in_full(self) -> None:
+        text = question_text(folded(asked())["question"])
+        for part in (
+            "Three steps without progress.\n  · 47 % three times\n",
+            "  Stop editing parser.py.\n  Read the failing test first.\n",
+            "controller: damped, kp 0.40 instead of 0.60",
+            "snapshot 5 (iteration 2, 62.0 %): 3 files +4 −90\n  a.py\n  b.py\n  and 1 more\n",
+            "  approve                               approve the instructions\n",
+            "  approve TEXT                          edit them\n",
+            "  extend --iterations N | --budget USD  go on for longer\n",
+            "\n\nwithout an answer: approve in 1m 3",
+        ):
+            assert part in text
+
+    def test_without_a_countdown_that_is_said(self) -> None:
+        held = QUESTION.model_copy(update={"deadline": None})
+        assert question_text(folded(held)["question"]).endswith("waits until somebody answers")
+        late = QUESTION.model_copy(update={"deadline": NOW - timedelta(days=1)})
+        assert question_text(folded(late)["question"]).endswith("approve now")
+
+    def test_a_tampered_status_file_cannot_draw_on_the_terminal(self) -> None:
+        bad = "\x1b[2J\x1b]0;x\x07ok\u202e"
+        question = folded(asked())["question"]
+        for name in ("text", "proposal", "gains", "default"):
+            question[name] = bad
+        question["evidence"] = [bad]
+        question["rollback"]["paths"] = [bad]
+        for option in question["options"]:
+            option["answer"] = option["verb"] = bad
+        status = folded() | {"question": question}
+        for text in (question_text(question), status_text(status), status_line(status)):
+            assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+    def test_the_status_shows_it_until_it_is_answered(self) -> None:
+        open_now = folded(asked())
+        assert "needs you, approve in 1m 3" in status_text(open_now)
+        assert "ralph-tui decide approve|guide|extend|roll_back|abort\n" in status_text(open_now)
+        assert status_line(open_now).startswith("? — 4/10 needs you, approve in 1m 3")
+        closed = folded(QUESTION, QuestionAnswered(question_id="q1", answer="approve"))
+        assert "decide" not in status_text(closed)
+        dead = open_now | {"alive": False, "phase": "died"}
+        assert "decide" not in status_text(dead)
+
+    def test_the_line_stays_short(self) -> None:
+        status = folded() | {"alarms": [f"ALARM_{number}" for number in range(20)]}
+        assert len(status_line(status)) == LINE_LIMIT
+
+
+class TestAnswer:
+    """What ``decide`` sends, and what it does not even send."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "expected"),
+        [
+            (("approve",), ("approve", "", 0, 0.0)),
+            (("Approve", "Do this."), ("approve", "Do this.", 0, 0.0)),
+            (("ROLL-BACK",), ("roll_back", "", 0, 0.0)),
+            (("guide", "a\x1b[2Jb "), ("guide", "ab", 0, 0.0)),
+            (("extend", "--iterations", "3"), ("extend", "", 3, 0.0)),
+            (("extend", "--budget", "2.5"), ("extend", "", 0, 2.5)),
+        ],
+    )
+    def test_it_names_its_question(
+        self, arguments: tuple[str, ...], expected: tuple[object, ...]
+    ) -> None:
+        names = ("answer", "text", "iterations", "budget_usd")
+        assert fields(*arguments) == dict(zip(names, expected, strict=True)) | {"question_id": "q1"}
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            (("no",), r"'no' is no answer .* approve\|guide\|extend\|roll_back\|abort"),
+            (("guide",), "needs words"),
+            (("guide", " "), "empty"),
+            (("extend",), "needs --iterations"),
+            (("abort", "because"), "takes no text"),
+            (("approve", "--iterations", "2"), "takes neither"),
+            (("extend", "--iterations", "1001"), "1000"),
+            (("extend", "--budget", "inf"), "million"),
+            (("extend", "--budget", "-1"), "million"),
+            (("guide", "x" * 100_001), "100,000"),
+        ],
+    )
+    def test_what_makes_no_sense_is_said(self, arguments: tuple[str, ...], sentence: str) -> None:
+        with pytest.raises(UsageError, match=sentence):
+            fields(*arguments)
+
+    def test_the_confirmation_says_what_was_chosen(self) -> None:
+        question = folded(asked())["question"]
+        assert decide._verb(question, words("approve")) == "approve the instructions"
+        assert decide._verb(question, words("approve", "x")) == "edit them"
+
+
+class TestRollBack:
+    """``abort --roll-back`` goes to the best snapshot."""
+
+    def living(self, *events: Event) -> LiveRun:
+        return LiveRun(RecordedRun(Path("/r/events.jsonl")), Owner(), folded(*events))
+
+    def test_it_names_snapshot_and_reading(self) -> None:
+        run = self.living(
+            SnapshotTaken(iteration=4, number=7, ref="r", commit="c", tree="t"),
+            CheckpointCaptured(iteration=4, number=1, trigger="end", snapshot=7),
+            ReadingTaken(iteration=4, completion=62, source="tests"),
+        )
+        what, sent = abort._best(run)
+        assert sent == {"roll_back_to": 7}
+        assert "iteration 4 (62.0 %, snapshot 7)" in what
+
+    def test_without_one_nothing_is_aborted(self) -> None:
+        with pytest.raises(RalphError, match="without --roll-back"):
+            abort._best(self.living())
+
+
+class TestFinding:
+    """Which run is meant, and whether it can be reached."""
+
+    @pytest.fixture
+    def root(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        (tmp_path / ".aiwg/ralph").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path)
+        return tmp_path
+
+    @pytest.fixture
+    def lock(self, root: Path) -> Iterator[Lock]:
+        lock = acquire(root / ".aiwg/ralph/lock", "task-001/001", "id-1", "now")
+        yield lock
+        lock.release()
+
+    def record(self, root: Path, **changed: object) -> Path:
+        folder = root / ".aiwg/ralph/tasks/task-001/attempts/001"
+        folder.mkdir(parents=True)
+        (folder / "events.jsonl").write_text("{}\n")
+        (folder / "status.json").write_text(json.dumps(folded() | changed))
+        return folder
+
+    def test_the_lock_names_the_socket(self, lock: Lock) -> None:
+        lock.rename("task-001/001", "/run/x.sock")
+        assert Owner.read(lock.path).socket == "/run/x.sock"
+        assert Owner.read(lock.path) == lock.owner
+
+    def test_a_lock_file_without_a_socket_is_read(self, lock: Lock) -> None:
+        older = {"pid": 1, "host": "h", "started": "s", "run": "r", "run_id": "i"}
+        lock.path.write_text(json.dumps(older))
+        assert Owner.read(lock.path) == Owner(1, "h", "s", "r", "i", "")
+
+    def test_the_run_of_this_worktree(self, root: Path, lock: Lock) -> None:
+        folder = self.record(root)
+        for name in (None, "task-001", "task-001/001", str(folder), str(root)):
+            assert find_live(name).run.journal.resolve() == (folder / "events.jsonl").resolve()
+
+    @pytest.mark.parametrize("name", [None, "task-001"])
+    def test_none(self, root: Path, name: str | None) -> None:
+        self.record(root)
+        with pytest.raises(UsageError, match=r"ralph-tui run.*ralph-tui resume"):
+            find_live(name)
+
+    def test_one_that_is_over_or_another(self, root: Path, lock: Lock) -> None:
+        folder = self.record(root, outcome="limit_reached")
+        with pytest.raises(UsageError, match=r"over \(limit reached\)"):
+            find_live(None)
+        (folder / "status.json").write_text(json.dumps(folded() | {"run_id": "id-0"}))
+        with pytest.raises(UsageError, match="over"):
+            find_live("task-001")
+
+    def test_one_that_just_starts(self, root: Path, lock: Lock) -> None:
+        with pytest.raises(UsageError, match="just starting"):
+            find_live(None)
+        lock.rename("")
+        with pytest.raises(UsageError, match="just starting"):
+            find_live(None)
+
+    @pytest.mark.parametrize(
+        ("owner", "sentence"),
+        [
+            (Owner(host="elsewhere", socket="/x"), "lives on elsewhere"),
+            (Owner(host=socket.gethostname()), "no command socket"),
+            (Owner(host=socket.gethostname(), socket="/none/here.sock"), "is gone"),
+            (Owner(host=socket.gethostname(), socket="/" + "x" * 200), "cannot reach"),
+        ],
+    )
+    def test_one_that_cannot_be_reached(self, owner: Owner, sentence: str) -> None:
+        run = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), owner, folded())
+        with pytest.raises(RalphError, match=sentence):
+            run.order("pause")
+
+
+def test_a_command_without_a_terminal_is_signed_by_a_script(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_terminal(_: int) -> str:
+        raise OSError
+
+    monkeypatch.setattr(os, "ttyname", no_terminal)
+    assert live.here() == "a script"
+    monkeypatch.setattr(os, "ttyname", lambda _: "/dev/pts/3")
+    assert live.here() == "the terminal pts/3"

@@ -1,0 +1,350 @@
+"""The report of a run: what it tells, and that nothing in it can mark up, link or escape."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from ralph_tui.events import (
+    AgentReported,
+    Event,
+    FilesChanged,
+    GuidanceDelivered,
+    GuidanceQueued,
+    IterationFinished,
+    IterationStarted,
+    ReadingTaken,
+    RunCrashed,
+    RunResumed,
+    RunStarted,
+    SessionFinished,
+    UsageReported,
+    WaitEnded,
+    WaitStarted,
+    WorktreeRestored,
+)
+from ralph_tui.events.workspace import CategoryTotal, FileChange
+from ralph_tui.records.journal import read_journal
+from ralph_tui.report import Circumstances, report
+from ralph_tui.report.chart import completion_chart
+from ralph_tui.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
+from tests.fixtures.journals.make import FOLDER, samples
+
+NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+HERE = Circumstances("somewhere")
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+START = RunStarted(
+    run_id="r", root="/r", objective="mend it", agent="fake", max_iterations=9, session_timeout_s=1
+)
+
+
+def journal(*events: Event, start: Event = START) -> list[Event]:
+    return [
+        event.model_copy(update={"seq": n, "at": NOW + timedelta(minutes=n)})
+        for n, event in enumerate((start, *events))
+    ]
+
+
+def page(*events: Event, circumstances: Circumstances = HERE) -> str:
+    return report(journal(*events), circumstances)
+
+
+def section(text: str, title: str) -> str:
+    return text.partition(f"## {title}\n\n")[2].partition("\n\n## ")[0]
+
+
+def finished(iteration: int, completion: float, **fields: Any) -> list[Event]:
+    return [
+        IterationStarted(iteration=iteration, max_iterations=9),
+        ReadingTaken(iteration=iteration, completion=completion, source="tests"),
+        IterationFinished(
+            iteration=iteration, status="incomplete", completion=completion, **fields
+        ),
+    ]
+
+
+# -- what it tells ---------------------------------------------------------------------------------
+
+
+def test_a_whole_run() -> None:
+    text = report(read_journal(FOLDER / "v1-stuck.jsonl").events, Circumstances("a/folder"))
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == [
+        *("# Report of task-001/001", "## Completion", "## Iterations", "## Alarms"),
+        *("## Interventions", "## Files", "## What the agent says to have learned", "## Records"),
+    ]
+    assert "> Fix the failing tests of the calculator\n" in text
+    assert "**Completed:** the completion command passed after iteration 9" in text
+    assert "- Completion command: `python3 -B -m unittest`" in text
+    assert "- Git: branch `main` at `" in text
+    assert "best 100.0 % after iteration 9" in text
+    rows = section(text, "Iterations").splitlines()
+    assert len(rows) == 2 + 9
+    assert rows[2].startswith("| 1 | incomplete | ")
+    assert rows[-1].startswith("| 9 | completed | 100.0 % | +12.0 |")
+    assert rows[-1].endswith(" 2 +4 −3 | passed 25/25 |")
+    acts = section(text, "Interventions")
+    assert "- iteration 5: **REDIRECT** stuck: " in acts
+    assert "  - approved by the default\n  - instructions: " in acts
+    assert "  - effect: REDIRECT stuck at 5, approved by the default: +" in acts
+    chart = section(text, "Completion")
+    assert "★ best" in chart
+    assert "R redirect" in chart
+    assert "In `a/folder`:" in section(text, "Records")
+    assert "10 snapshots of the files, on `refs/ralph/" in text
+
+
+def test_a_run_that_was_just_started() -> None:
+    text = page(circumstances=Circumstances(alive=True))
+    assert "**Still running:** iteration 0 of 9, as of 2026-11-20 14:00 UTC" in text
+    assert "- Completion: never measured" in text
+    assert "- Cost: —" in text
+    assert "## Completion" not in text
+    assert "## Iterations" not in text
+
+
+def test_how_it_stands_without_an_end() -> None:
+    events = journal(*finished(1, 50), IterationStarted(iteration=2, max_iterations=9))
+    text = report(events, replace(HERE, problems=["events.jsonl:7 cannot be read"]))
+    assert "**No end was recorded: the record stops** in iteration 2 of 9, at 2026-" in text
+    assert "\n\nevents.jsonl:7 cannot be read\n" in text
+    assert "| 2 | not finished | — | — | — |" in text
+    crashed = page(RunCrashed(error="ValueError: no", traceback="..."))
+    assert "**Crashed, by a bug of ralph-tui:** ValueError: no" in crashed
+
+
+def test_an_estimated_cost_is_marked_where_it_is_one() -> None:
+    spent = {"cost_usd": 0.5, "tokens": 1000}
+    text = page(
+        UsageReported(iteration=1, cost_usd=0.4, cost_estimated=True),
+        SessionFinished(iteration=1, outcome="success", cost_usd=0.5),
+        *finished(1, 10, **spent),
+        UsageReported(iteration=2, cost_usd=0.5, cost_estimated=True),
+        *finished(2, 20, **spent),
+        *finished(3, 20),
+    )
+    first, second, third, *note = section(text, "Iterations").splitlines()[2:]
+    assert "| $0.50 | 1,000 |" in first
+    assert "| ≈ $0.50 | 1,000 |" in second
+    assert "| — | 0 |" in third
+    assert note == ["", "≈: an estimate."]
+    assert "- Cost: ≈ $1.00" in text
+
+
+def test_a_file_counts_once_however_often_it_changed() -> None:
+    def changed(iteration: int, *paths: str, more: int = 0) -> Event:
+        return FilesChanged(
+            iteration=iteration,
+            live=False,
+            totals=[CategoryTotal(category="source", files=len(paths) + more, added=2, removed=1)],
+            changes=[FileChange(path=p, status="modified", category="source") for p in paths],
+        )
+
+    one, two = finished(1, 10), finished(2, 20)
+    text = page(*one, changed(1, "a.py", "b.py"), *two, changed(2, "b.py"))
+    assert "| source | 2 | +4 | −2 |" in text
+    assert "- `b.py`: in 2 iterations\n- `a.py`: in 1 iteration" in text
+    text = page(*one, changed(1, "a.py", "b.py"), *two, changed(2, "b.py", more=7))
+    assert "| source | ≥ 2 | +4 | −2 |" in text
+
+
+def test_guidance_waits_rollbacks_and_learnings() -> None:
+    learned = {"learnings": ["the lexer counts from 0"]}
+    text = page(
+        *finished(1, 10),
+        GuidanceQueued(guidance_id="g", text="mind the\nlexer"),
+        GuidanceDelivered(guidance_id="g", into="prompt"),
+        WaitStarted(iteration=2, cause="usage_limit", reason="5-hour limit"),
+        WaitEnded(iteration=2, waited_s=90),
+        WaitStarted(iteration=2, cause="disk_full"),
+        AgentReported(iteration=1, **learned),
+        AgentReported(iteration=2, **learned),
+        RunResumed(mode="headless", found="iteration 2, 38 m in"),
+        WorktreeRestored(iteration=1, snapshot=3, present=7, tree="t", files=2, kept=["x"]),
+    )
+    assert section(text, "Guidance") == "- mind the lexer (delivered in the prompt)"
+    assert section(text, "Waits").splitlines() == [
+        "- iteration 2, usage limit, 1m 30s, ended by the clock: 5-hour limit",
+        "- iteration 2, disk full, it waits still",
+    ]
+    assert section(text, "What the agent says to have learned") == (
+        "- the lexer counts from 0 (iteration 1)"
+    )
+    assert section(text, "Resumed") == ("- 2026-11-20 14:11 UTC, headless: iteration 2, 38 m in")
+    assert section(text, "Rollbacks") == (
+        "- iteration 1, 2026-11-20 14:12 UTC: 2 files as in snapshot 3, by you; "
+        "snapshot 7 holds what was there; 1 left alone"
+    )
+
+
+# -- the chart -------------------------------------------------------------------------------------
+
+
+def test_the_chart() -> None:
+    drawn = completion_chart({0: 0, 1: 50, 2: 99.9, 4: 100}, {"best": {4: "★"}, "none": {}})
+    assert drawn.splitlines() == [
+        "100 ┤       ▇▇    ██",
+        "    │       ██    ██",
+        " 75 ┤       ██    ██",
+        "    │       ██    ██",
+        " 50 ┤    ██ ██    ██",
+        "    │    ██ ██    ██",
+        " 25 ┤    ██ ██    ██",
+        "    │ ▁▁ ██ ██    ██",
+        "  0 └───────────────",
+        "       0  1  2  3  4",
+        "                   ★  best",
+    ]
+    assert completion_chart({}, {}) == ""
+
+
+def test_a_chart_of_very_many_iterations_takes_no_time() -> None:
+    lines = completion_chart({0: 5, 10**12: float("inf")}, {"best": {10**12: "★"}}).splitlines()
+    assert lines[-1].endswith("iterations, the last reading of them")
+    assert max(map(len, lines)) < 90
+
+
+@given(st.dictionaries(st.integers(0, 400), st.floats(0, 100), min_size=1))
+def test_a_chart_always_fits(readings: dict[int, float]) -> None:
+    lines = completion_chart(readings, {"best": {max(readings): "★"}}).splitlines()
+    assert max(map(len, lines)) <= 6 + 60 + len("  best")
+    assert len(lines) in (11, 12)
+    full = any(points >= 100 for points in readings.values())
+    assert full or "█" not in lines[0]
+
+
+# -- foreign text ----------------------------------------------------------------------------------
+
+HOSTILE = [
+    "# heading", "a\n# heading", "a\n===", "a\n---", "***", "- item", "1. item", "> quote",
+    "```\n# out\n```", "~~~\nout", "    indented", "[link](http://evil.example)", "![i](x.png)",
+    "<script>alert(1)</script>", "<!-- gone", "a | b | c", "&lt;b&gt;", "`code` ``two``", "\\",
+    "a\\",     "[ref]: http://evil.example", "[ref]", "<http://evil.example>", "http://evil.example",
+    "www.evil.example", "me@evil.example", "@@you", "`@`", "$x$", "__bold__ _it_ snake_case",
+    "", " ", "\t", "\x1b[31mred", "a  \nb", "+ plus", "[x] done", "</details>", "-->", "|", "`",
+    "~~s~~",
+]  # fmt: skip
+foreign = st.one_of(
+    st.sampled_from(HOSTILE),
+    st.text("ab1 #*_-+=[]()<>!|`~\\&@:/.\n\t$", max_size=30),
+    st.lists(st.sampled_from(HOSTILE), max_size=3).map("\n".join),
+)
+LINKS = {"link_open", "image", "html_inline", "html_block", "heading_open"}
+MARKS = {
+    "em_open",
+    "strong_open",
+    "s_open",
+    "hr",
+    "fence",
+    "code_block",
+    "code_inline",
+    "list_item",
+}
+
+
+def tokens(markdown: str) -> list[Token]:
+    flat: list[Token] = []
+    for token in MARKDOWN.parse(markdown):
+        flat += [token, *(token.children or [])]
+    return flat
+
+
+def words(markdown: str) -> str:
+    found = (t.content for t in tokens(markdown) if t.type in ("text", "code_inline"))
+    return "".join("".join(found).split())
+
+
+@given(foreign)
+@example("`@`")
+@example("@``@")
+def test_escaped_text_reads_as_it_is(text: str) -> None:
+    shown = escaped(text)
+    assert "\n" not in shown
+    found = tokens(f"- {shown}\n")
+    allowed = {*("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
+               *("paragraph_open", "paragraph_close", "inline", "text", "code_inline")}  # fmt: skip
+    assert {token.type for token in found} <= allowed
+    assert sum(token.type == "list_item_open" for token in found) == 1
+    assert {set(t.content) == {"@"} for t in found if t.type == "code_inline"} <= {True}
+    expected = text.replace("\x1b[31m", "")
+    assert words(f"- {shown}") == ("".join(expected.split()) or "—")
+    assert "://" not in shown
+    assert "www." not in shown.lower()
+
+
+@given(foreign)
+def test_quoted_text_stays_in_its_quote(text: str) -> None:
+    found = [token.type for token in tokens(f"{quoted(text)}\n\nafter\n")]
+    assert not LINKS & set(found)
+    assert found.count("blockquote_open") == 1
+    assert found.count("paragraph_open") == 2
+
+
+@given(foreign)
+def test_code_is_one_span_with_every_character(text: str) -> None:
+    found = tokens(f"before {code(text)} after\n")
+    shown = [token.content for token in found if token.type == "code_inline"]
+    assert len(shown) == (1 if text.replace("\x1b[31m", "").strip() else 0)
+    assert {token.type for token in found} <= {
+        *("paragraph_open", "paragraph_close", "inline", "text", "code_inline")
+    }
+
+
+@given(st.lists(foreign, min_size=3, max_size=3))
+def test_a_table_keeps_its_cells(texts: list[str]) -> None:
+    found = tokens(table(("a", "b", "c"), [[escaped(text) for text in texts]]))
+    assert sum(token.type == "td_open" for token in found) == 3
+    assert sum(token.type == "tr_open" for token in found) == 2
+
+
+def test_long_text_is_cut() -> None:
+    assert len(escaped("x" * 9000)) == TEXT_LIMIT
+    assert escaped("x" * 9000).endswith("…")
+
+
+def poisoned(text: str) -> list[Event]:
+    """One event of each kind, with `text` in every field that takes any text."""
+
+    def fill(value: Any) -> Any:
+        match value:
+            case str() if value.startswith("a "):
+                return text
+            case list():
+                return [fill(item) for item in value]
+            case dict():
+                return {key: fill(item) for key, item in value.items()}
+            case _:
+                return value
+
+    number = count(1)
+    return [
+        type(event).model_validate(fill(event.model_dump()) | {"seq": next(number), "at": NOW})
+        for event in samples()
+    ]
+
+
+@pytest.mark.parametrize("text", filter(None, HOSTILE))
+def test_no_field_of_any_event_gets_through(text: str) -> None:
+    written = report(poisoned(text), Circumstances(text, problems=[text]))
+    benign = report(poisoned("word"), Circumstances("word", problems=["word"]))
+    assert not (LINKS - {"heading_open"}) & {token.type for token in tokens(written)}
+
+    shapes = {"heading_open", "fence", "tr_open", "td_open", "blockquote_open", "hr"}
+    shapes |= {"code_block", "strong_open", "em_open", "list_item_open"}
+
+    def shape(markdown: str) -> list[str]:
+        return [token.type for token in tokens(markdown) if token.type in shapes]
+
+    assert shape(written) == shape(benign)
+    assert "\x1b" not in written
+
+
+def test_secrets_do_not_come_back() -> None:
+    secret = "sk-" + "a1b2c3d4" * 4
+    assert secret not in report(poisoned(secret), Circumstances(secret, problems=[secret]))

@@ -1,0 +1,164 @@
+"""Snapshots that are taken in one go: which commit follows which, and that nothing is missed."""
+
+import os
+import shutil
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.workspace.git import begin_git
+from ralph_tui.workspace.private import PrivateRepository
+from ralph_tui.workspace.repository import open_repository
+from ralph_tui.workspace.snapshots import GitWorkspace
+from ralph_tui.workspace.staging import Staging
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+def workspace_of(root: Path) -> GitWorkspace:
+    return GitWorkspace(open_repository(root), str(uuid.uuid4()))
+
+
+def children() -> set[str]:
+    """Processes this one has started and that have not ended, or were not waited for."""
+    tasks = Path("/proc/self/task")
+    if not tasks.joinpath(str(os.getpid()), "children").exists():
+        pytest.skip("this system does not list children in /proc")
+    return {child for task in tasks.iterdir() for child in (task / "children").read_text().split()}
+
+
+def test_the_same_size_within_the_same_second(git_repo: Path) -> None:
+    """The times in git's index alone do not tell: many snapshots fit into one of its seconds."""
+    file = git_repo / "racy.py"
+    workspace = workspace_of(git_repo)
+    for number in range(30):
+        file.write_text(f"{number:02}\n")
+        taken = workspace.snapshot(number, "at once")
+        assert git(git_repo, "show", f"{taken.tree}:racy.py") == f"{number:02}"
+    git(git_repo, "fsck", "--strict", "--no-dangling")
+
+
+def test_a_commit_is_as_git_writes_it(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    (git_repo / "a.py").write_text("1\n")
+    taken = workspace.snapshot(1, "zweite Änderung\n\n")
+    raw = git(git_repo, "cat-file", "commit", taken.commit)
+    head, _, message = raw.partition("\n\n")
+    stamp = head.splitlines()[-1].removeprefix("committer ")
+    by_git = subprocess.run(
+        ["git", "commit-tree", taken.tree, "-p", f"{taken.commit}^", "-F", "-"],
+        cwd=git_repo,
+        env={
+            **os.environ,
+            **{
+                f"GIT_{who}_{what}": value
+                for who in ("AUTHOR", "COMMITTER")
+                for what, value in (
+                    ("NAME", "ralph-tui"),
+                    ("EMAIL", "ralph-tui@localhost"),
+                    ("DATE", " ".join(stamp.split()[-2:])),
+                )
+            },
+        },
+        input=(message + "\n").encode(),
+        check=True,
+        capture_output=True,
+    )
+    assert by_git.stdout.decode().strip() == taken.commit
+
+
+def test_refs_deleted_but_not_pruned(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    git(git_repo, "update-ref", "-d", first.ref)
+    (git_repo / "new.py").write_text("1\n")
+    second = workspace.snapshot(1, "second")
+    assert git(git_repo, "rev-parse", f"{second.ref}^") == first.commit
+    packed = workspace.snapshot(2, "third")
+    git(git_repo, "pack-refs", "--all")
+    fourth = workspace.snapshot(3, "fourth")
+    assert git(git_repo, "rev-parse", f"{fourth.ref}^") == packed.commit
+
+
+def test_a_number_that_is_taken_again(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    (git_repo / "new.py").write_text("1\n")
+    again = workspace.snapshot(0, "again")
+    assert git(git_repo, "rev-parse", again.ref) == again.commit != first.commit
+    assert git(git_repo, "rev-parse", f"{again.commit}^") == first.commit
+
+
+def test_a_ref_that_leads_to_the_users_branch(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    branch = git(git_repo, "symbolic-ref", "HEAD")
+    head = git(git_repo, "rev-parse", "HEAD")
+    git(git_repo, "symbolic-ref", first.ref.replace("/000", "/001"), branch)
+    second = workspace.snapshot(1, "second")
+    git(git_repo, "symbolic-ref", first.ref.replace("/000", "/002"), branch)
+    workspace.snapshot(2, "third")
+    assert git(git_repo, "rev-parse", "HEAD") == head
+    assert git(git_repo, "rev-parse", second.ref) == second.commit
+
+
+def test_nothing_that_was_begun_is_left(git_repo: Path) -> None:
+    """Neither a waiting git nor its lock, whatever the snapshot failed of."""
+    before = children()
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    refs = git_repo / ".git" / "refs" / "ralph"
+    shutil.rmtree(refs)
+    refs.write_text("no folder")
+    with pytest.raises(WorkspaceError):
+        workspace.snapshot(1, "second")
+    assert children() <= before
+    assert list((git_repo / ".git" / "ralph-tui").glob("*.lock")) == []
+    refs.unlink()
+    workspace.snapshot(1, "second")
+    assert children() <= before
+
+
+def test_a_command_that_waits_ends_with_its_block(git_repo: Path) -> None:
+    before = children()
+    private = PrivateRepository(open_repository(git_repo))
+    Staging(private).capture()
+    update = ("update-index", "-z", "--add", "--stdin")
+    with private.begin(*update, waits=True):
+        assert children() > before
+    assert children() <= before
+    assert not private.index.with_name("index.lock").exists()
+
+
+def test_long_input_and_long_output(tmp_path: Path) -> None:
+    """More than a pipe holds, in both directions at once."""
+    git(tmp_path, "init", "-q")
+    lines = b"".join(b"%040d\n" % number for number in range(20_000))
+    with begin_git(tmp_path, "cat-file", "--batch-check", waits=True) as command:
+        answer = command.finish(lines)
+    assert answer.out.count(b" missing\n") == 20_000
+
+
+def test_files_that_go_while_others_come(git_repo: Path) -> None:
+    for name in ("folder/a", "folder/b", "stays", "goes"):
+        (git_repo / name).parent.mkdir(exist_ok=True)
+        (git_repo / name).write_text(name)
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    shutil.rmtree(git_repo / "folder")
+    (git_repo / "folder").write_text("a file now")
+    (git_repo / "goes").unlink()
+    (git_repo / "comes").write_text("new")
+    second = workspace.snapshot(1, "second")
+    names = git(git_repo, "ls-tree", "-r", "--name-only", second.tree).split()
+    assert set(names) == {"README.md", "comes", "folder", "stays"}
+    workspace.restore(first.tree)
+    assert (git_repo / "folder" / "b").read_text() == "folder/b"
+    assert workspace.snapshot(2, "third").tree == first.tree
