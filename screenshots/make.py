@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ralph_tui.events import Event
+from ralph_tui.events import Event, QuestionAsked
+from ralph_tui.oversight import OversightSettings
 from ralph_tui.records.journal import read_journal
 from ralph_tui.records.runs import find_runs
 from ralph_tui.tui.app import CockpitApp
@@ -54,12 +55,15 @@ class Picture:
     """The run as it stood in this iteration, the agent at work; 0: a replay, at its end."""
     tool: int = -1
     """Which of that session's tool calls was running, as an index."""
+    asked: bool = False
+    """The question of that iteration is open instead."""
 
 
 PICTURES = (
     Picture("cockpit", "regressing", iteration=7),
     Picture("cockpit-100x30", "regressing", size=(100, 30), iteration=7),
     Picture("cockpit-80x24", "regressing", size=(80, 24), iteration=7),
+    Picture("redirect", "regressing", size=(100, 30), iteration=4, asked=True),
     Picture("light", "regressing", theme="ralph-light"),
     Picture("stuck", "stuck", iteration=8),
 )
@@ -154,23 +158,22 @@ async def draw(picture: Picture, run: Run) -> str:
         return app.export_screenshot(title="ralph-tui")
 
 
-def _shows(app: CockpitApp, seq: int) -> bool:
-    return any(
-        isinstance(screen, CockpitScreen) and screen.state.seq == seq for screen in app.screen_stack
-    )
-
-
 def _source(picture: Picture, run: Run) -> tuple[Source, int]:
     """Where the events come from, and the number of the last one that is to be seen."""
     if not picture.iteration:
         return Replay(run.events, run.folder), run.events[-1].seq
-    calls = [
+    kind = "question_asked" if picture.asked else "tool_started"
+    moments = [
         event
         for event in run.events
-        if event.kind == "tool_started" and getattr(event, "iteration", 0) == picture.iteration
+        if event.kind == kind and getattr(event, "iteration", 0) == picture.iteration
     ]
-    last = calls[picture.tool]
+    last = moments[picture.tool]
     shown = deque(run.events[: last.seq])
+    if isinstance(last, QuestionAsked):
+        # The recorded run had nobody to wait for; before a screen it would have waited.
+        wait = timedelta(seconds=OversightSettings().redirect_timeout_s)
+        shown[-1] = last.model_copy(update={"deadline": last.at + wait})
     now = last.at + timedelta(seconds=1)
     return Live(shown, lambda command: None, run.folder, wall_clock=lambda: now), last.seq
 

@@ -30,7 +30,7 @@ def read_status(run: RecordedRun) -> dict[str, Any]:
         with suppress(OSError):
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
-        status["reason"] = "its process is gone; what it recorded can be replayed"
+        status["reason"] = "its process is gone; ralph-tui resume goes on with it"
     return status
 
 

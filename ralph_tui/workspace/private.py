@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.processes.sweep import RUN_MARK
 from ralph_tui.text import one_line
 from ralph_tui.workspace.git import Answer, Running
 from ralph_tui.workspace.repository import Repository
@@ -61,6 +62,8 @@ class PrivateRepository:
     """Git with a private index over the user's worktree and object store."""
 
     repository: Repository
+    run_id: str = ""
+    """Whose it is: after a kill, what git still writes for that run is found and ended by it."""
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -95,6 +98,8 @@ class PrivateRepository:
             "GIT_CONFIG_COUNT": "0",
             "GIT_CONFIG_PARAMETERS": "",
         }
+        if self.run_id:
+            private[RUN_MARK] = self.run_id
         return self.repository.begin(
             *arguments, waits=waits, environment=private | dict(environment or {})
         )

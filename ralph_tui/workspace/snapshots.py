@@ -29,7 +29,7 @@ class GitWorkspace:
         self.repository = repository
         self.root = repository.root
         self._refs = f"refs/ralph/{run_id}"
-        self._private = PrivateRepository(repository)
+        self._private = PrivateRepository(repository, run_id)
         self._staging = Staging(self._private)
         self._holding = Holding(self._private, self._refs)
         self._lock = Lock()

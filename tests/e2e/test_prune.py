@@ -258,7 +258,7 @@ def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -
     for name in (str(folder), str(journal)):
         status = run("status", name, cwd=empty)
         assert status.returncode == 0, status.stderr
-        assert "its process is gone; what it recorded can be replayed" in status.stdout
+        assert "its process is gone; ralph-tui resume goes on with it" in status.stdout
         assert len(run("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
         report = run("report", name, cwd=empty)
         assert report.returncode == 0, report.stderr

@@ -91,7 +91,7 @@ def test_at_fixed_gains_the_signal_rises_with_the_error(
     assert signals[0] <= signals[1]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.integers(5, 200), st.integers(0, 2000), st.floats(0, 95), st.data())
 def test_the_pace_a_budget_needs_never_raises_a_progress_alarm(
     most: int, tests: int, baseline: float, data: st.DataObject

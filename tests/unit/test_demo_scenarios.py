@@ -14,7 +14,6 @@ from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.scenario import plan
 from ralph_tui.demo.agent.tools import counts
 from ralph_tui.errors import UsageError, WorkspaceError
-from ralph_tui.lab import simulate
 
 BASELINE = 48.0
 TESTS = 25
@@ -95,35 +94,6 @@ def test_every_bug_is_worth_its_tests(project: Path) -> None:
         path.write_text(text.replace(bug.broken, bug.fixed))
         assert measure(project) == BASELINE + 100 * bug.tests / TESTS, bug.name
         path.write_text(text)
-
-
-@pytest.mark.parametrize(
-    ("scenario", "series", "alarms"),
-    [
-        ("steady", [56, 64, 72, 80, 88, 100], {}),
-        ("stuck", [56, 64, 64, 64, 64], {"STUCK": 5}),
-        ("oscillating", [64, 52, 64, 52], {"OSCILLATING": 4}),
-        ("regressing", [64, 76, 60, 48, 48], {"REGRESSING": 4}),
-    ],
-)
-def test_scenarios(
-    project: Path, scenario: str, series: list[float], alarms: dict[str, int]
-) -> None:
-    readings = []
-    for iteration in range(1, len(series) + 1):
-        stream = session(project, scenario, iteration)
-        last_words = stream[-1]["result"]
-        report = json.loads(last_words.splitlines()[1])["ralph"]
-        readings.append(report["completion"])
-        assert ("<promise>COMPLETE</promise>" in last_words) == (readings[-1] == 100)
-    assert readings == series
-    assert measure(project) == series[-1]
-    rows = simulate(readings, baseline=BASELINE, max_iterations=demo.MAX_ITERATIONS, tests=TESTS)
-    first: dict[str, int] = {}
-    for row in rows:
-        for alarm in row.alarms:
-            first.setdefault(alarm, row.iteration)
-    assert first == alarms
 
 
 @pytest.mark.parametrize("scenario", ["stuck", "oscillating"])

@@ -427,7 +427,7 @@ def test_iterations_are_granted_and_taken_back() -> None:
 # -- what holds for every run ----------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=60)
 @given(
     passed=st.lists(st.integers(0, 10), min_size=2, max_size=25),
     words=st.lists(

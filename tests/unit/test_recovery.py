@@ -54,10 +54,12 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize("story", STORIES)
-def test_a_run_broken_off_after_any_event_comes_to_its_end(story: str) -> None:
+@pytest.mark.parametrize(
+    ("story", "step"), [("steady", 1), ("stuck", 2), ("regressing", 1), ("flat", 3)]
+)
+def test_a_run_broken_off_after_any_event_comes_to_its_end(story: str, step: int) -> None:
     whole = play(world(STORIES[story], max_iterations=9), first)
-    for number in range(1, len(whole.events)):
+    for number in range(1, len(whole.events), step):
         later = go_on(whole, number)
         check(later)
         end = later.events[-1]

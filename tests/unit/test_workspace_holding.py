@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.errors import WorkspaceError
+from ralph_tui.processes.memory import resident_bytes
+from ralph_tui.processes.sweep import sweep
 from ralph_tui.workspace.git import begin_git
 from ralph_tui.workspace.private import PrivateRepository
 from ralph_tui.workspace.repository import open_repository
@@ -162,3 +164,13 @@ def test_files_that_go_while_others_come(git_repo: Path) -> None:
     workspace.restore(first.tree)
     assert (git_repo / "folder" / "b").read_text() == "folder/b"
     assert workspace.snapshot(2, "third").tree == first.tree
+
+
+def test_what_git_does_for_a_run_bears_its_mark(git_repo: Path) -> None:
+    """So that the next process of the run ends what a killed one has left writing."""
+    private = PrivateRepository(open_repository(git_repo), "run-7")
+    private.prepare()
+    with private.begin("update-index", "-z", "--stdin", waits=True):
+        assert resident_bytes("run-7") > 0
+        assert len(sweep("run-7".__eq__)) == 1
+        assert resident_bytes("run-7") == 0
