@@ -57,7 +57,7 @@ def brief(iteration: int, start: RunStarted, state: RunState, control: Evaluatio
             guidance=[item.text for item in state.guidance.queued],
             redirect=redirect.instructions if redirect else "",
             redirected_at=redirect.iteration if redirect else 0,
-            rolled_back_to=_rolled_back_to(state),
+            restored=_restored(state),
             interrupted=_interrupted(iteration, state),
             claimed=agent.promised,
             next_step=agent.report.next if agent.report else "",
@@ -66,12 +66,16 @@ def brief(iteration: int, start: RunStarted, state: RunState, control: Evaluatio
     )
 
 
-def _rolled_back_to(state: RunState) -> int | None:
-    """The iteration whose work lies in the files again; None when they were not rolled back."""
+def _restored(state: RunState) -> str:
+    """What the files were brought back to after the last reading; empty when they were not."""
     rollback = state.oversight.rollback
     if rollback is None:
-        return None
-    return state.timeline.snapshots[rollback.snapshot].iteration
+        return ""
+    for span in state.timeline.spans:
+        if span.boundary is not None and span.boundary.number == rollback.snapshot:
+            done = f"what they were after iteration {span.number}"
+            return done if span.number else "what they were at the start of the run"
+    return f"an earlier state (snapshot {rollback.snapshot})"
 
 
 def _interrupted(iteration: int, state: RunState) -> str:
@@ -81,6 +85,8 @@ def _interrupted(iteration: int, state: RunState) -> str:
     if before is None or before.finished is None or before.finished.status != "interrupted":
         return ""
     changes = before.files.changes if before.files and not before.files.live else []
+    if state.oversight.rollback is not None:
+        return ""  # what it had done is not there any more
     took = duration(before.finished.duration_s)
     said = (
         f"Iteration {before.number} was interrupted after {took}, and what it changed was kept. "

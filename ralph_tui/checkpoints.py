@@ -1,14 +1,19 @@
 """Snapshots at the boundaries of a run, and checkpoints in between."""
 
+from functools import partial
+from typing import cast
+
 from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.events import (
     CheckpointCaptured,
     Event,
     FilesChanged,
     Noticed,
+    RestoreBegan,
     SnapshotTaken,
     WorktreeRestored,
 )
+from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.observation.changes import files_changed
 from ralph_tui.ports import Job, Moment, Moments, Restored, Snapshot, Workspace
@@ -17,6 +22,10 @@ from ralph_tui.steering import Helm, Steps, is_full
 
 SHOWN = 20
 """Paths an event names."""
+UNKNOWN = (
+    "what this iteration changed cannot be told: the snapshot it is counted from is not in this "
+    "repository any more"
+)
 
 
 class Checkpoints:
@@ -42,7 +51,14 @@ class Checkpoints:
     def count_on(self) -> Steps[None]:
         """Go on numbering after what an earlier process has held, recorded or not."""
         held = yield from self._helm.job("snapshots", self._workspace.newest)
-        self._taken = max(held, max(self._state.timeline.snapshots, default=0))
+        known = max(self._state.timeline.snapshots, default=0)
+        if known and not held:
+            text = (
+                "the snapshots of this run are not in this repository any more; "
+                "it goes on with the files as they are"
+            )
+            yield Noticed(level="warn", source="workspace", text=text)
+        self._taken = max(held, known)
 
     def recall(self, span: IterationSpan, *, settled: bool) -> Steps[None]:
         """Take up what an earlier process knew: `span` is the iteration it ended in.
@@ -82,7 +98,7 @@ class Checkpoints:
         try:
             changes = yield from self._helm.job("changes", lambda: workspace.changes(before, after))
         except WorkspaceError as error:  # the agent may have deleted what they are counted against
-            yield Noticed(level="warn", source="workspace", text=f"no changes told: {error}")
+            yield Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})")
         files = files_changed(k, changes, live=False)
         yield files
         yield self.event(k, "end", changes=changes)
@@ -119,45 +135,75 @@ class Checkpoints:
     def restore(self, number: int, by: str) -> None:
         """Bring the files back to a snapshot of this run, beside whatever goes on.
 
-        The present is held first; when it cannot be, nothing is restored. `Helm.settle` waits.
+        The present is held, and recorded, before a file is touched; when it cannot be held, nothing
+        is restored. `Helm.settle` waits.
         """
-        target = self._state.timeline.snapshots[number]
-        before, after = self._next(), self._next()
-        iteration = self._state.run.iteration
-
-        held: list[Snapshot] = []
-
-        def work() -> Restored:
-            name = f"ralph: before going back to snapshot {number}"
-            held.append(self._workspace.snapshot(before, name))
-            restored = self._workspace.restore(target.tree)
-            held.append(self._workspace.snapshot(after, f"ralph: as snapshot {number}"))
-            return restored
+        present = self._next()
+        reason = f"before going back to snapshot {number}"
 
         def tell(job: Job) -> Steps[None]:
-            if held:
-                yield _snapshot_taken(iteration, held[0], f"before going back to {number}")
-            if isinstance(job.result, Restored):
-                yield WorktreeRestored(
-                    iteration=iteration,
-                    snapshot=number,
-                    present=held[0].number,
-                    tree=target.tree,
-                    files=len(job.result.changed),
-                    paths=list(job.result.changed[:SHOWN]),
-                    kept=list(job.result.kept[:SHOWN]),
-                    by=by,
-                )
-                self.latest = held[1]
-                yield _snapshot_taken(iteration, self.latest, f"as snapshot {number}")
-            elif isinstance(job.error, RalphError | OSError):
-                how = f"half-way; snapshot {held[0].number} holds what was there" if held else ""
-                text = f"the restore failed {how or 'before it began'}: {job.error}"
-                yield Noticed(level="error", source="workspace", text=text)
-            elif job.error is not None:
-                raise job.error
+            if not isinstance(job.result, Snapshot):
+                yield _restore_failed(job, "before it began")
+                return
+            yield _snapshot_taken(self._state.run.iteration, job.result, reason)
+            yield from self.write_back(number, present, by)
+
+        work = partial(self._workspace.snapshot, present, f"ralph: {reason}")
+        self._helm.beside("snapshot", work, tell)
+
+    def write_back(self, number: int, present: int, by: str) -> Steps[None]:
+        """The second half of a restore: `present` holds what was there before."""
+        iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
+        after, workspace = self._next(), self._workspace
+        yield RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by)
+
+        def work() -> tuple[Restored, Snapshot]:
+            restored = workspace.restore(target.tree)
+            return restored, workspace.snapshot(after, f"ralph: as snapshot {number}")
+
+        def tell(job: Job) -> Steps[None]:
+            if job.error is not None:
+                yield _restore_failed(job, f"half-way; snapshot {present} holds what was there")
+                return
+            restored, self.latest = cast("tuple[Restored, Snapshot]", job.result)
+            yield WorktreeRestored(
+                iteration=iteration,
+                snapshot=number,
+                present=present,
+                tree=target.tree,
+                files=len(restored.changed),
+                paths=list(restored.changed[:SHOWN]),
+                kept=list(restored.kept[:SHOWN]),
+                by=by,
+            )
+            yield _snapshot_taken(iteration, self.latest, f"as snapshot {number}")
 
         self._helm.beside("restore", work, tell)
+
+    def best_point(self) -> Steps[Rollback | None]:
+        """Where a rollback would lead, and what it would change; None when nowhere better."""
+        best, run = self._state.timeline.best, self._state.run
+        if best is None or best.boundary is None or best.completion is None:
+            return None
+        if run.completion is None or best.completion <= run.completion:
+            return None
+        tree = best.boundary.tree
+        try:
+            changes = yield from self._helm.job(
+                "changes", lambda: self._workspace.changes(self.latest.tree, tree)
+            )
+        except WorkspaceError as error:  # the agent may have deleted the snapshot
+            yield Noticed(level="warn", source="workspace", text=f"no way back: {error}")
+            return None
+        return Rollback(
+            snapshot=best.boundary.number,
+            iteration=best.number,
+            completion=best.completion,
+            files=len(changes),
+            added=sum(change.added for change in changes),
+            removed=sum(change.removed for change in changes),
+            paths=[change.path for change in changes[:SHOWN]],
+        )
 
     def event(
         self,
@@ -201,6 +247,13 @@ class Checkpoints:
     def _next(self) -> int:
         self._taken += 1
         return self._taken
+
+
+def _restore_failed(job: Job, how: str) -> Event:
+    if not isinstance(job.error, RalphError | OSError):
+        raise job.error or TypeError("a snapshot was expected")
+    text = f"the restore failed {how}: {job.error}"
+    return Noticed(level="error", source="workspace", text=text)
 
 
 def _tell_failure(job: Job) -> Steps[None]:

@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -47,11 +47,15 @@ LONGEST_WAIT = 1.0
 
 
 class SystemClock:
-    """The real time."""
+    """The real time; where the wall clock was set back, it goes on from the last moment known."""
+
+    def __init__(self, not_before: datetime | None = None) -> None:
+        behind = (not_before - datetime.now(UTC)) if not_before is not None else timedelta()
+        self.behind = max(timedelta(), behind)
 
     def now(self) -> datetime:
         """Wall time, UTC."""
-        return datetime.now(UTC)
+        return datetime.now(UTC) + self.behind
 
     def monotonic(self) -> float:
         """Seconds that never go back."""
@@ -259,12 +263,11 @@ class Engine:
 
     def _figures(self) -> dict[str, Any]:
         run = self.state.run
-        began = run.started_at
         return {
             "iterations": run.iteration,
             "completion": run.completion or 0.0,
             "best": run.best,
-            "duration_s": (self.clock.now() - began).total_seconds() if began else 0.0,
+            "duration_s": run.worked_s(self.clock.now()),
         }
 
     def _write_status(self, *, now: bool = False) -> None:

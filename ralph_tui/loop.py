@@ -247,12 +247,14 @@ class Loop:
         if not self.state.run.pause_requested:
             return
         yield Paused()
+        k = self.state.run.iteration
         self.helm.restore = self.checkpoints.restore
+        self.helm.capture = lambda note: self.checkpoints.capture(k, "key", note)
         try:
             yield from self.helm.until(lambda: not self.state.run.paused, idle=True)
             yield from self.helm.settle()
         finally:
-            self.helm.restore = None
+            self.helm.restore = self.helm.capture = None
         yield from self.checkpoints.boundary(self.state.run.iteration, "after a pause")
 
     def end_if_over(self, k: int) -> None:
@@ -300,7 +302,7 @@ class Loop:
             completion=run.completion or 0.0,
             best=run.best,
             best_iteration=run.best_iteration,
-            duration_s=self.helm.seconds_since(run.started_at),
+            duration_s=run.worked_s(self.helm.host.clock.now()),
             cost_usd=run.cost_usd if run.cost_known else None,
             tokens=run.tokens,
         )

@@ -39,6 +39,9 @@ from ralph_tui.state import RunState
 if TYPE_CHECKING:
     from ralph_tui.steering import Helm, Steps
 
+MOST_ITERATIONS = 1000
+MOST_WAITING = 20
+"""Pieces of guidance that may wait for the next prompt."""
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 
@@ -67,6 +70,10 @@ def _unpause(helm: "Helm", command: Unpause) -> "Steps[None]":
 
 
 def _guide(helm: "Helm", command: Guide) -> "Steps[None]":
+    if len(helm.state.guidance.queued) >= MOST_WAITING:
+        reason = f"{MOST_WAITING} pieces wait for the next prompt already"
+        yield CommandRefused(command="guide", reason=reason)
+        return
     guidance = GuidanceQueued(guidance_id=str(uuid4()), text=command.text, by=command.by)
     yield guidance
     # What the session cannot take now stays queued, and the next prompt carries it.
@@ -148,6 +155,8 @@ def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -
             return f"{command.answer} needs a number: iterations, or dollars"
         case "more" if command.budget_usd and state.run.budget_usd is None:
             return NO_MONEY
+        case "more" if state.run.max_iterations + command.iterations > MOST_ITERATIONS:
+            return f"a run has at most {MOST_ITERATIONS} iterations"
     return ""
 
 
@@ -165,6 +174,9 @@ def _extend(helm: "Helm", command: Extend) -> "Steps[None]":
     run = helm.state.run
     if command.budget_usd and run.budget_usd is None:
         yield CommandRefused(command="extend", reason=NO_MONEY)
+    elif run.max_iterations + command.iterations > MOST_ITERATIONS:
+        reason = f"a run has at most {MOST_ITERATIONS} iterations"
+        yield CommandRefused(command="extend", reason=reason)
     elif run.max_iterations + command.iterations < max(1, run.iteration):
         yield CommandRefused(command="extend", reason=f"iteration {run.iteration} has begun")
     elif not (command.iterations or command.budget_usd):

@@ -140,28 +140,30 @@ class Overseer:
 
     def _redirect(self, k: int, verdict: Verdict) -> Steps[None]:
         acts, *others = verdict.situations
-        settings, best = self._governor.oversight, (yield from self._best_point())
+        settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in verdict.detections]
         if critical:
             yield from self._escalate(k, acts)
         gate = self._state.gate.last
         proposal = propose(acts.about, gate.failing if gate else ())
-        answer = yield from self._questions.ask(
-            QuestionAsked(
-                iteration=k,
-                question_id="",
-                topic="redirect",
-                about=acts.about,
-                text=acts.reason,
-                evidence=[f"{other.level}: {other.reason}" for other in others],
-                proposal=proposal,
-                gains=DAMPED if acts.about == "oscillating" else "",
-                rollback=best,
-                options=[APPROVE, EDIT, DECLINE, *([ROLL_BACK] if best else []), ABORT],
-                default="approve",
-            ),
-            within_s=0.0 if self._headless else settings.redirect_timeout_s,
-            escalated=critical,
+        answer = self._given or (
+            yield from self._questions.ask(
+                QuestionAsked(
+                    iteration=k,
+                    question_id="",
+                    topic="redirect",
+                    about=acts.about,
+                    text=acts.reason,
+                    evidence=[f"{other.level}: {other.reason}" for other in others],
+                    proposal=proposal,
+                    gains=DAMPED if acts.about == "oscillating" else "",
+                    rollback=best,
+                    options=[APPROVE, EDIT, DECLINE, *([ROLL_BACK] if best else []), ABORT],
+                    default="approve",
+                ),
+                within_s=0.0 if self._headless else settings.redirect_timeout_s,
+                escalated=critical,
+            )
         )
         yield from self._obey(k, answer, best)
         if answer.answer != "abort":
@@ -177,7 +179,7 @@ class Overseer:
 
     def _pause(self, k: int, verdict: Verdict) -> Steps[None]:
         acts, *others = verdict.situations
-        settings, best = self._governor.oversight, (yield from self._best_point())
+        settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         yield from self._escalate(k, acts)
         # Money or iterations alone end nothing early: silence goes on to the limit.
         for_ever = acts.about != "budget" and not self._headless
@@ -185,23 +187,25 @@ class Overseer:
         within = settings.pause_timeout_s
         if acts.about == "budget" and self._headless:
             within = 0.0
-        answer = yield from self._questions.ask(
-            QuestionAsked(
-                iteration=k,
-                question_id="",
-                topic="pause",
-                about=acts.about,
-                text=acts.reason,
-                evidence=[
-                    *(f"{other.level}: {other.reason}" for other in others),
-                    *(f"recommended: {what}" for what in recommendations(acts.about)),
-                ],
-                rollback=best,
-                options=[CONTINUE, GUIDE, EXTEND, *([ROLL_BACK] if best else []), ABORT],
-                default="" if for_ever else default,
-            ),
-            within_s=None if for_ever else within,
-            escalated=True,
+        answer = self._given or (
+            yield from self._questions.ask(
+                QuestionAsked(
+                    iteration=k,
+                    question_id="",
+                    topic="pause",
+                    about=acts.about,
+                    text=acts.reason,
+                    evidence=[
+                        *(f"{other.level}: {other.reason}" for other in others),
+                        *(f"recommended: {what}" for what in recommendations(acts.about)),
+                    ],
+                    rollback=best,
+                    options=[CONTINUE, GUIDE, EXTEND, *([ROLL_BACK] if best else []), ABORT],
+                    default="" if for_ever else default,
+                ),
+                within_s=None if for_ever else within,
+                escalated=True,
+            )
         )
         yield from self._obey(k, answer, best)
 
@@ -212,7 +216,7 @@ class Overseer:
                 yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
             case "extend":
                 yield extended(self._state, answer.iterations, answer.budget_usd, answer.by)
-            case "roll_back" if best is not None:
+            case "roll_back" if best is not None and self._state.oversight.rollback is None:
                 self._checkpoints.restore(best.snapshot, answer.by)
                 yield from self._helm.settle()
             case "abort":
@@ -224,30 +228,11 @@ class Overseer:
             # The owner may have changed files while he was asked.
             yield from self._checkpoints.boundary(k, "after a question")
 
-    def _best_point(self) -> Steps[Rollback | None]:
-        """Where a rollback would lead, and what it would change; None when nowhere better."""
-        best, run = self._state.timeline.best, self._state.run
-        if best is None or best.boundary is None or best.completion is None:
-            return None
-        if run.completion is None or best.completion <= run.completion:
-            return None
-        tree = best.boundary.tree
-        try:
-            changes = yield from self._helm.job(
-                "changes", lambda: self._workspace.changes(self._checkpoints.latest.tree, tree)
-            )
-        except WorkspaceError as error:  # the agent may have deleted the snapshot
-            yield Noticed(level="warn", source="workspace", text=f"no way back: {error}")
-            return None
-        return Rollback(
-            snapshot=best.boundary.number,
-            iteration=best.number,
-            completion=best.completion,
-            files=len(changes),
-            added=sum(change.added for change in changes),
-            removed=sum(change.removed for change in changes),
-            paths=[change.path for change in changes[:SHOWN]],
-        )
+    @property
+    def _given(self) -> QuestionAnswered | None:
+        """The answer that was given before the run was resumed, and had no effect yet."""
+        made = self._state.oversight.interventions[-1]
+        return self._state.needs.answer if made.decision else None
 
     # -- step 14: Overseer -----------------------------------------------------------------------
 

@@ -54,6 +54,7 @@ class Recovery:
         self._state = loop.state
         self._was_told = loop.state.run.finished is not None
         """The end had been recorded: whoever goes on knows why it was."""
+        self._limit = loop.state.run.max_iterations
         scratch = RunState()
         for event in events:
             loop.overseer.recalled = loop.governor.follow(event, scratch) or loop.overseer.recalled
@@ -74,6 +75,10 @@ class Recovery:
         read = bool(readings) and readings[-1].iteration == k
         settled = read or span.finished is not None
         yield from loop.checkpoints.recall(span, settled=settled)
+        if begun := self._state.oversight.restoring:
+            # Its owner has said yes to it: a half-restored worktree is nobody's wish.
+            yield from loop.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
+            yield from loop.helm.settle()
         if settled:
             yield from self._tell_changes(k)
         if span.finished is None:
@@ -116,12 +121,7 @@ class Recovery:
         after, workspace = loop.checkpoints.latest.tree, loop.ports.workspace
         try:
             changes = yield from loop.helm.job("changes", lambda: workspace.changes(before, after))
-        except WorkspaceError:
-            text = (
-                "the snapshots of this run are not in this repository any more; "
-                "it goes on with the files as they are"
-            )
-            yield Noticed(level="warn", source="workspace", text=text)
+        except WorkspaceError:  # that the snapshots are gone was said already
             return
         if changes:
             files = count(len(changes), "file")
@@ -131,7 +131,8 @@ class Recovery:
     def _spare(self, k: int) -> "Steps[None]":
         """An iteration that was interrupted is not spent."""
         run = self._state.run
-        if run.spared == k:
+        # An owner who sets the limit anew has counted already.
+        if run.spared == k or run.max_iterations != self._limit:
             return
         yield LimitsChanged(
             max_iterations=run.max_iterations + 1,

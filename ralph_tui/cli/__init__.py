@@ -22,7 +22,7 @@ from ralph_tui.text import one_line
 
 COMMANDS = (
     *("run", "demo", "resume", "attach", "replay", "status"),
-    *("pause", "unpause", "guide", "decide", "abort", "checkpoint"),
+    *("pause", "unpause", "guide", "decide", "abort", "checkpoint", "restore"),
     *("report", "prune", "rebuild"),
     *("lab", "doctor"),
 )

@@ -47,11 +47,14 @@ def run(args: argparse.Namespace) -> int:
 def _answer(live: "LiveRun", question: dict[str, Any], args: argparse.Namespace) -> int:
     from ralph_tui.cli.exit_codes import ExitCode
     from ralph_tui.cli.live import confirm
+    from ralph_tui.errors import UsageError
     from ralph_tui.remote.protocol import RefusedError
 
     fields = _fields(question, args)
     answer = fields["answer"]
-    ask = answer == "abort" and not args.yes and sys.stdin.isatty()
+    ask = answer == "abort" and not args.yes
+    if ask and not sys.stdin.isatty():
+        raise UsageError("nobody can be asked here: say ralph-tui decide abort --yes")
     if ask and not confirm(f"Abort {live.run.name}? The work stays as it is."):
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED

@@ -15,12 +15,12 @@ from uuid import uuid4
 
 from ralph_tui import __version__, agents
 from ralph_tui.cli.order import Order
-from ralph_tui.cli.resuming import Resumption
+from ralph_tui.cli.plan_file import find_plan, read_plan_file
+from ralph_tui.cli.resuming import Resumption, different
 from ralph_tui.engine import Engine, SystemClock
-from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.loop import Loop, Rules
-from ralph_tui.observation.plan import Progress, read_plan
 from ralph_tui.outreach import EscalationHandler, Readings, channels_of, outbox_folder
 from ralph_tui.ports import Ports
 from ralph_tui.processes.memory import resident_bytes
@@ -34,7 +34,6 @@ from ralph_tui.recovery import found
 from ralph_tui.remote.server import listening
 from ralph_tui.silence import Patience
 from ralph_tui.state import RunState
-from ralph_tui.text import redact
 from ralph_tui.words import count
 from ralph_tui.workspace.readings import commits_between, count_test_files, git_status
 from ralph_tui.workspace.repository import Repository, open_repository
@@ -44,8 +43,6 @@ from ralph_tui.workspace.watching import FileWatcher
 
 OUTREACH_SECONDS = 3.0
 """How long the end of a run waits for messages that are under way; the rest stays in the outbox."""
-LARGEST_PLAN = 1 << 20
-"""Bytes of a plan file that are read."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Launched:
         self.outreach.take_up()
         steps = self.loop.run()
         if self.past:
-            steps = self.loop.resume(_run_resumed(self.engine.state, self.loop), self.past)
+            steps = self.loop.resume(_run_resumed(self.engine, self.loop), self.past)
         self.engine.start_thread(steps, self.loop.helm.stop_work)
 
 
@@ -90,6 +87,8 @@ def relaunched(folder: Path, resumption: Resumption) -> Iterator[Launched]:
     """A run that had ended, ready to go on; raises as `launched` does."""
     order, start = resumption.order, resumption.start
     repository, plan = refuse(folder, order)
+    present = {"branch": repository.branch(), "commit": repository.head()}
+    start = start.model_copy(update=present)
     with _locked(repository, start.run_id) as lock:
         recording = read_journal(resumption.run.journal)
         cut(recording, resumption.keep)
@@ -116,8 +115,8 @@ def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
 
 
 def _engine(attempt: AttemptFolder, lock: Lock, past: Sequence[Event] = ()) -> Engine:
-    clock = SystemClock()
     state = RunState().apply_all(past)
+    clock = SystemClock(state.at if past else None)
     journal = Journal(attempt.journal, clock, seq=state.seq, last_at=state.at)
     return Engine(journal, clock, status=attempt.status, state=state, keep_lock=lock.keep_name)
 
@@ -136,7 +135,7 @@ def _outreach_closed(outreach: EscalationHandler) -> Iterator[None]:
 def refuse(folder: Path, order: Order) -> tuple[Repository, Path | None]:
     """Find the repository and the plan; raises whatever can be said before anything is written."""
     repository = open_repository(folder)
-    plan = _plan(repository.root, order.plan)
+    plan = find_plan(repository.root, order.plan)
     agents.build(_agent(order), _agent_settings(order, repository.root, "", None))
     channels_of(order.settings.outreach, os.environ, outbox_folder(repository.root))
     return repository, plan
@@ -194,7 +193,7 @@ def _wired(
             plan=order.plan or "",
             command=order.command or "",
         ),
-        read_plan=lambda: _read_plan(plan),
+        read_plan=lambda: read_plan_file(plan),
         sweep=lambda: sweep(dead.__contains__),
     )
     rules = Rules(
@@ -210,14 +209,17 @@ def _wired(
         yield run
 
 
-def _run_resumed(state: RunState, loop: Loop) -> RunResumed:
-    start = loop.start
+def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
+    start, state = loop.start, engine.state
     return RunResumed(
         program_version=__version__,
         pid=os.getpid(),
         host=socket.gethostname(),
         mode=start.mode,
-        found=found(state),
+        branch=start.branch,
+        commit=start.commit,
+        found="; ".join([found(state), *different(state, start, state.at - datetime.now(UTC))]),
+        away_s=max(0.0, (engine.clock.now() - state.at).total_seconds()),
     )
 
 
@@ -292,27 +294,3 @@ def _finish(attempt: AttemptFolder, engine: Engine, event: Event) -> None:
     if isinstance(event, RunFinished | RunCrashed):
         with suppress(OSError, WorkspaceError):
             attempt.write_projections(attempt.project(engine.state))
-
-
-def _plan(root: Path, name: str | None) -> Path | None:
-    if name is None:
-        return None
-    path = (root / name).resolve()
-    if not path.is_relative_to(root.resolve()):
-        raise UsageError(f"the plan {redact(name)} lies outside the repository; name one inside it")
-    if not path.is_file():
-        raise UsageError(
-            f"there is no plan {redact(name)} in {root}; create it or leave --plan out"
-        )
-    return path
-
-
-def _read_plan(path: Path | None) -> Progress | None:
-    if path is None:
-        return None
-    try:
-        with path.open("rb") as file:
-            text = file.read(LARGEST_PLAN).decode("utf-8", "replace")
-    except OSError:
-        return None
-    return read_plan(text, path.name)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events.workspace import FileChange
+from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.records.worktree import worktree_root
 from ralph_tui.text import one_line
 
@@ -30,9 +30,30 @@ class RecordedFiles:
         """See `Files`."""
         return self._holding(since, until).changes(since, until)
 
+    def from_present(self, tree: str) -> tuple[FileChange, ...]:
+        """See `Files`."""
+        workspace = self._holding(tree)
+        from ralph_tui.workspace.private import PrivateRepository
+
+        # To make an index is up to the run: another process would take it from its hands.
+        if not PrivateRepository(workspace.repository).index.exists():
+            raise WorkspaceError(
+                f"{one_line(str(workspace.root))} has no index of the run's to compare its files "
+                "with; the next snapshot makes one"
+            )
+        return tuple(_undone(change) for change in workspace.changes(tree))
+
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """See `Files`."""
-        return self._holding(since, until).diff(since, until, path)
+        from ralph_tui.tui.diff import parts_of
+
+        workspace = self._holding(since, until)
+        found = workspace.diff(since, until, path)
+        if found or path is None:
+            return found
+        # The path is how a name is shown: git may know it by another.
+        parts = parts_of(workspace.diff(since, until))
+        return "".join(part for name, part in parts if one_line(name) == path)
 
     def _holding(self, *trees: str) -> "GitWorkspace":
         """The workspace, once it is known to hold these."""
@@ -62,3 +83,11 @@ class RecordedFiles:
         if not private.folder.exists():  # and so no run uses it
             private.prepare()
         return GitWorkspace(repository, "looked-at")
+
+
+def _undone(change: FileChange) -> FileChange:
+    """The way back of a change."""
+    back: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
+    status = back.get(change.status, change.status)
+    sizes = {"added": change.removed, "removed": change.added}
+    return change.model_copy(update={"status": status, **sizes})

@@ -2,7 +2,9 @@
 
 import argparse
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from socket import gethostname
 
 from ralph_tui.cli.order import Mode, Order
 from ralph_tui.cli.settings import load_settings
@@ -17,9 +19,14 @@ from ralph_tui.records.runs import RecordedRun
 from ralph_tui.settings import NAMES
 from ralph_tui.state import RunState
 from ralph_tui.text import HIDDEN, one_line
+from ralph_tui.words import duration
 
 TAKEN_ANEW = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
 """Settings that are not taken from the record: addresses are secrets, limits are in the state."""
+
+
+BEHIND = timedelta(minutes=1)
+"""A clock that is further behind the journal than this was set back."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,28 @@ def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mo
     return Resumption(run, order, start, keep, extension)
 
 
+def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
+    """What is not as it was when the run began, a few words each.
+
+    `start` has what is now; `behind` is how far the clock is behind the journal's last event.
+    """
+    began, said = state.run.started, list[str]()
+    if began is None:
+        return said
+    if began.host and began.host != gethostname():
+        said.append(f"it began on another machine, {began.host}")
+    if began.branch != start.branch:
+        was, now = (branch or "no branch" for branch in (began.branch, start.branch))
+        said.append(f"the branch was {was} and is {now}")
+    elif began.commit != start.commit:
+        was, now = ((commit or "nothing")[:12] for commit in (began.commit, start.commit))
+        said.append(f"HEAD was {was} and is {now}")
+    if behind > BEHIND:
+        back = duration(behind.total_seconds())
+        said.append(f"the clock was set back by {back}, times go on from the last one recorded")
+    return said
+
+
 def _refuse_living(run: RecordedRun) -> None:
     owner = holder(run.lock)
     if owner is not None:
@@ -109,6 +138,10 @@ def _extension(state: RunState, args: argparse.Namespace) -> Extend | None:
             money = float(wish["limits.budget_usd"]) - (run.budget_usd or 0.0)
     except ValueError:
         return None  # the settings say what is wrong with it
+    if run.max_iterations + iterations < run.iteration:
+        raise UsageError(
+            f"iteration {run.iteration} has begun already: --max-iterations must be at least that"
+        )
     if money < 0 or (money and run.budget_usd is None):
         raise UsageError(
             "--budget can only add to the budget a run was started with: this one had "

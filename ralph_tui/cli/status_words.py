@@ -77,7 +77,7 @@ def _state(status: dict[str, Any]) -> str:
         words = f"step {status['step']}/17 {status['step_name']}"
     if needs := _needs(status):
         glyph, words = ("?" if status["question"] else "◷"), needs
-    if status["pause_requested"]:
+    if status["pause_requested"] and status["alive"] and status["outcome"] is None:
         words += ", pausing before the next iteration"
     return f"{glyph} {words}{': ' + status['reason'] if status['reason'] else ''}"
 
@@ -198,7 +198,8 @@ def _time(status: dict[str, Any]) -> str:
     ended = _moment(status["ended"])
     if ended is None and not status["alive"]:
         ended = _moment(status["updated"])
-    took = duration(((ended or datetime.now(UTC)) - started).total_seconds())
+    whole = ((ended or datetime.now(UTC)) - started).total_seconds()
+    took = duration(max(0.0, whole - status["away_s"]))
     return f"{took} since {started.astimezone():%Y-%m-%d %H:%M}"
 
 

@@ -66,6 +66,7 @@ from ralph_tui.events.workspace import (
     CheckpointCaptured,
     FilesChanged,
     JournalRestored,
+    RestoreBegan,
     SnapshotTaken,
     WorktreeRestored,
 )
@@ -130,6 +131,7 @@ AnyEvent = Annotated[
     | QuestionWithdrawn
     | ReadingTaken
     | RedirectDecided
+    | RestoreBegan
     | RunCrashed
     | RunFinished
     | RunResumed
@@ -240,6 +242,7 @@ __all__ = [
     "QuestionWithdrawn",
     "ReadingTaken",
     "RedirectDecided",
+    "RestoreBegan",
     "RunCrashed",
     "RunFinished",
     "RunResumed",

@@ -52,7 +52,7 @@ class RunStarted(Event):
     """HEAD at the start, None without commits."""
     pid: int = 0
     host: Line = ""
-    config: dict[str, Line | float | int | bool | list[Line] | None] = {}
+    config: dict[str, Plain | float | int | bool | list[Plain] | None] = {}
     """Settings by dotted name, as the run was started with."""
 
 
@@ -69,6 +69,8 @@ class RunResumed(Event):
     """HEAD now."""
     found: Plain = ""
     """What was in progress when it ended, one sentence."""
+    away_s: float = 0.0
+    """Seconds since the journal's last event: nothing ran, and nothing counts them."""
 
 
 class IterationStarted(Event):

@@ -76,6 +76,18 @@ class FilesChanged(Event):
     """The path that changed last, as far as known."""
 
 
+class RestoreBegan(Event):
+    """The present is held, files are being written; `WorktreeRestored` tells the end of it."""
+
+    kind: Literal["restore_began"] = "restore_began"
+    iteration: int
+    snapshot: int
+    """The one to be restored."""
+    present: int
+    """Number of the snapshot that holds what was there before."""
+    by: Line = "you"
+
+
 class WorktreeRestored(Event):
     """The files were brought back to a snapshot; what they were before is held in another."""
 

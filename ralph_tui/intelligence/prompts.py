@@ -48,8 +48,8 @@ class Situation:
     """Instructions of the approved REDIRECT that stands."""
     redirected_at: int = 0
     """The iteration it was approved in."""
-    rolled_back_to: int | None = None
-    """The files were brought back to those after this iteration, after the last reading."""
+    restored: str = ""
+    """Which files were brought back after the last reading, which tells of them no more."""
     interrupted: str = ""
     """What the iteration before had done when it was interrupted."""
     claimed: bool = False
@@ -116,10 +116,11 @@ def _redirect(situation: Situation) -> str:
 
 def _state(situation: Situation) -> str:
     reading, gate = situation.reading, situation.gate
-    if situation.rolled_back_to is not None:
-        point = situation.rolled_back_to
-        where = f"those after iteration {point}" if point else "those at the start of the run"
-        return f"# Measured state\n\nThe files were rolled back to {where}: look at them first."
+    if situation.restored:
+        return (
+            f"# Measured state\n\nThe files were brought back to {situation.restored}, and were "
+            "not measured since: look at them first."
+        )
     if reading is None:
         return ""
     lines = [f"Completion: {reading.completion:.1f} % (read from the {reading.source})."]
@@ -141,7 +142,7 @@ def _state(situation: Situation) -> str:
 
 def _control(situation: Situation) -> str:
     signal = situation.signal
-    if signal is None:
+    if signal is None or situation.restored:
         return ""
     lines = [f"Urgency: {signal.urgency}. {URGENT[signal.urgency]}"]
     if situation.advice:

@@ -56,7 +56,7 @@ def pace(history: History, evaluation: Evaluation) -> list[Situation]:
         return []
     reason = (
         f"The pace of {points(100 * evaluation.signal.velocity)} points per iteration is below "
-        f"half of the run's mean, {points(100 * mean)}."
+        f"{points(50 * mean)}, half of the run's mean."
     )
     return [Situation("LOG", "pace", reason)]
 

@@ -45,6 +45,19 @@ def sweep(is_dead: Callable[[str], bool]) -> tuple[int, ...]:
     return _stop(belongs)
 
 
+def descends_from(pid: int, ancestor: int) -> bool:
+    """Whether a process was started by another one, or by what that one has started."""
+    table = process_table()
+    entry = table.get(pid)
+    seen: set[int] = set()
+    while entry is not None and entry.pid not in seen:
+        seen.add(entry.pid)
+        if entry.parent == ancestor:
+            return True
+        entry = table.get(entry.parent)
+    return False
+
+
 def stop_command(command_id: str, session: int) -> tuple[int, ...]:
     """Stop what one killed keeper kept: all with its mark, and all in the command's session."""
     return _stop(lambda entry: entry.session == session or _mark(entry, COMMAND_MARK) == command_id)

@@ -34,6 +34,7 @@ SYNCED_KINDS = frozenset(
         "question_answered",
         "redirect_decided",
         "intervention_made",
+        "restore_began",
         "worktree_restored",
         "limits_changed",
         "escalation_raised",

@@ -147,8 +147,10 @@ def _try(descriptor: int) -> bool:
 
 
 def _write(descriptor: int, owner: Owner) -> None:
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(owner.__dict__).encode() + b"\n", 0)
+    line = json.dumps(owner.__dict__).encode() + b"\n"
+    # In this order nobody ever reads an empty file.
+    os.pwrite(descriptor, line, 0)
+    os.ftruncate(descriptor, len(line))
 
 
 def _alive(owner: Owner) -> bool:

@@ -159,7 +159,7 @@ def attempt_of(state: RunState) -> Attempt:
             ],
             cost_usd=run.cost_usd if run.cost_known else None,
             tokens=run.tokens,
-            duration_s=((run.ended_at or state.at) - run.started_at).total_seconds(),
+            duration_s=run.worked_s(state.at),
         ),
         outcome=ending,
         milestones=sorted(_milestones(state), key=lambda milestone: milestone.timestamp),

@@ -50,10 +50,16 @@ class Rebuilt:
 def rebuild_attempt(folder: Path) -> Rebuilt:
     """Write every projection of an attempt that is over again, from its journal alone.
 
-    Raises ``JournalError`` when it cannot be read at all, and ``OSError``.
+    Raises ``JournalError`` when it cannot be read to its end, and ``OSError``.
     """
     journal = folder / "events.jsonl"
     recording = read_journal(journal)
+    if recording.problem:
+        what = recording.problem.partition(";")[0]
+        raise JournalError(
+            f"{what}: the files that follow from it stay as they are; 'ralph-tui resume --from "
+            f"{len(recording.events)}' goes on from what comes before"
+        )
     state = RunState().apply_all(recording.events)
     contents = {**project(state), "status.json": summarize(state)}
     actions = ActionLog(journal, folder / "actions.jsonl", until=recording.good_bytes)

@@ -17,6 +17,7 @@ from typing import Any
 from ralph_tui.engine import Engine
 from ralph_tui.events import Noticed
 from ralph_tui.ports import Accepted, Refused
+from ralph_tui.processes.sweep import descends_from
 from ralph_tui.remote.address import bind, listen
 from ralph_tui.remote.protocol import LIMIT, accepted_line, refused_line
 from ralph_tui.remote.requests import read_request
@@ -139,8 +140,8 @@ class CommandServer:
 
     def _unwelcome(self, writer: asyncio.StreamWriter) -> str:
         """Why a client is not served; empty when it is. The most silent one makes room for it."""
-        if not _is_owner(writer.get_extra_info("socket")):
-            return "only the owner of a run can command it"
+        if refusal := _why_not(writer.get_extra_info("socket")):
+            return refusal
         if len(self._met) <= CONNECTIONS:
             return ""
         if not self._silent:
@@ -217,14 +218,18 @@ async def _hang_up(writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
 
 
-def _is_owner(connection: socket.socket) -> bool:
-    """Whether the other side is our user; the folder's mode says so where the system does not."""
+def _why_not(connection: socket.socket) -> str:
+    """Why the other side may not command; empty when it may, or when the system does not tell."""
     peer_credentials = getattr(socket, "SO_PEERCRED", None)
     if peer_credentials is None:
-        return True
+        return ""
     packed = connection.getsockopt(socket.SOL_SOCKET, peer_credentials, struct.calcsize("3i"))
-    _, uid, _ = struct.unpack("3i", packed)
-    return bool(uid == os.geteuid())
+    pid, uid, _ = struct.unpack("3i", packed)
+    if uid != os.geteuid():
+        return "only the owner of a run can command it"
+    if descends_from(pid, os.getpid()):
+        return "what a run has started cannot command it"
+    return ""
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -76,7 +76,7 @@ class Material:
     @property
     def seconds(self) -> float:
         """From the first event to the end, or to the last that there is."""
-        return ((self.state.run.ended_at or self.state.at) - self.started.at).total_seconds()
+        return self.state.run.worked_s(self.state.at)
 
     @property
     def began_at(self) -> str:

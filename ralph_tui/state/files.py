@@ -30,6 +30,8 @@ class FilesFold:
         self.totals, self.changes, self.latest, self.live = [], [], None, True
 
     def _files_changed(self, event: FilesChanged) -> None:
+        if event.live and not self.live and event.iteration == self.iteration:
+            return  # the watcher's last word comes late: what the session did is settled
         self.revision += 1
         self.live = event.live
         self.totals, self.changes = event.totals, event.changes

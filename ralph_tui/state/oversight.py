@@ -16,6 +16,7 @@ from ralph_tui.events import (
     QuestionAsked,
     ReadingTaken,
     RedirectDecided,
+    RestoreBegan,
     WorktreeRestored,
 )
 from ralph_tui.events.oversight import Health, Level, Subject
@@ -67,6 +68,8 @@ class OversightFold:
         """The approved one whose instructions stand in every prompt until its episode ends."""
         self.rollback: WorktreeRestored | None = None
         """The files were rolled back after the last reading."""
+        self.restoring: RestoreBegan | None = None
+        """A restore that was begun and not finished."""
         self.rolled_back = False
         """A rollback lies between the last two readings: the step counts for nothing."""
         self.decided = 0
@@ -90,6 +93,7 @@ class OversightFold:
             "health_checked": self._health_checked,
             "escalation_raised": self._escalation_raised,
             "escalation_delivered": self._escalation_delivered,
+            "restore_began": self._restore_began,
             "worktree_restored": self._worktree_restored,
         }
 
@@ -136,7 +140,9 @@ class OversightFold:
                 self._completion,
             )
         )
-        if event.level == "PAUSE":
+        if event.level == "REDIRECT":
+            self.status = "critical" if event.about in ("oscillating", "regressing") else "warning"
+        elif event.level == "PAUSE":
             self.status = "paused"
         elif event.level == "ABORT":
             self.status = "aborted"
@@ -179,6 +185,10 @@ class OversightFold:
     def _escalation_delivered(self, event: EscalationDelivered) -> None:
         self.untold.pop(event.escalation_id, None)
 
+    def _restore_began(self, event: RestoreBegan) -> None:
+        self.restoring = event
+
     def _worktree_restored(self, event: WorktreeRestored) -> None:
         self.revision += 1
+        self.restoring = None
         self.rollback = event

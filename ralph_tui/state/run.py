@@ -1,7 +1,7 @@
 """The header: is it alive, where is it, how far, what does it cost, how full is the context."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from ralph_tui.events import (
@@ -89,6 +89,8 @@ class RunFold(Spending):
         self.best_iteration = 0
         # alive
         self.started_at: datetime | None = None
+        self.away_s = 0.0
+        """Seconds between an end and a resume, all together."""
         self.ended_at: datetime | None = None
         self.iteration_started_at: datetime | None = None
         self.last_output_at: datetime | None = None
@@ -101,6 +103,13 @@ class RunFold(Spending):
         self.session_running = False
         self.takes_guidance = False
         self.denied = 0
+
+    def worked_s(self, now: datetime) -> float:
+        """Seconds the run has taken so far, without those between an end and a resume."""
+        if self.started_at is None:
+            return 0.0
+        whole = ((self.ended_at or now) - self.started_at).total_seconds()
+        return max(0.0, whole - self.away_s)
 
     @property
     def live(self) -> bool:
@@ -157,6 +166,9 @@ class RunFold(Spending):
             self.started = self.started.model_copy(update=fresh)
         self.session_running = self.takes_guidance = False
         self.close_session()
+        self.away_s += event.away_s
+        if self.iteration_started_at is not None:
+            self.iteration_started_at += timedelta(seconds=event.away_s)
         self.phase = "starting"
 
     def _iteration_started(self, event: IterationStarted) -> None:

@@ -58,6 +58,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "denied": sum(state.needs.denied.values()),
         "guidance_queued": len(state.guidance.queued),
         "started": _iso(run.started_at),
+        "away_s": run.away_s,
         "ended": _iso(run.ended_at),
         "last_output": _iso(run.last_output_at),
         "last_change": _iso(run.last_change_at),

@@ -144,9 +144,13 @@ class TimelineFold:
             self._best, self.best_iteration = event.completion, event.iteration
 
     def _files_changed(self, event: FilesChanged) -> None:
+        if not self.spans:
+            return
+        known = self.spans[-1].files
+        if event.live and known is not None and not known.live:
+            return  # the watcher's last word comes late: what the session did is settled
         self.revision += 1
-        if self.spans:
-            self.spans[-1].files = event
+        self.spans[-1].files = event
 
     def _alarm_raised(self, event: AlarmRaised) -> None:
         self.revision += 1

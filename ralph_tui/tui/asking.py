@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
+from ralph_tui.tui.files import preview
 from ralph_tui.tui.source import Source
 from ralph_tui.tui.spans import clip, flat
 
@@ -80,17 +81,31 @@ class Asking:
 
         self._shown = question.question_id
         self._dialog = Question(
-            question, state, now, self._source.send, self._texts, self._app.monotonic
+            question,
+            state,
+            now,
+            self._source.send,
+            self._texts,
+            self._app.monotonic,
+            self._look(question, state),
         )
         self._app.push_screen(self._dialog, self._answered)
+
+    def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], str] | None:
+        """What a roll back would change by now; None where it cannot be looked at."""
+        offered = question.rollback
+        point = state.timeline.snapshots.get(offered.snapshot) if offered else None
+        return preview(self._source.files, point.tree) if point else None
 
     def _tend(self, dialog: "Question", question: QuestionAsked | None, now: datetime) -> None:
         if question is not None and question.question_id == dialog.asked.question_id:
             dialog.sync(question, now)
-        elif self._app.screen is dialog:  # else it closes when it comes to the top again
+        elif self._app.screen is dialog and dialog.editing is None:  # else when that is over
             dialog.dismiss(None)
 
     def _answered(self, answer: Answer | None) -> None:
+        if self._dialog is not None and self._dialog.settled:
+            self._keep_texts()
         self._dialog = None
         if answer is not None:
             self._sent = answer
@@ -98,20 +113,38 @@ class Asking:
 
     def _settled(self, state: RunState, question_id: str) -> None:
         """Tell how, unless it was here; words that were not sent wait as a draft of guidance."""
-        if self._dialog is not None and self._dialog.asked.question_id == question_id:
-            self._dialog.store()
+        dialog = self._dialog
+        writing = dialog is not None and dialog.asked.question_id == question_id
+        if dialog is not None and writing:
+            dialog.store()
         answer, sent = state.needs.answer, self._sent
-        texts = [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
-        self._texts, self._sent = {}, None
+        texts = self._written()
+        self._sent = None
         how, taken, here = "it answered itself" if state.run.live else "the run is over", "", False
         if answer is not None and answer.question_id == question_id:
             how = f"{flat(answer.answer, 40).replace('_', ' ')}, by {clip(flat(answer.by), 30)}"
             taken = answer.text.strip()
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)
+        if dialog is not None and writing and dialog.editing is not None:
+            # Whoever is typing goes on typing here: the next key must not fall on the cockpit.
+            dialog.tell_settled(how)
+            return
+        self._texts = {}
         lost = [text for text in texts if text != taken and not here]
         for text in lost:
             self._keep(text)
         if not here:
             kept = "; g has what you wrote" if lost else ""
             self._say(f"the question is settled: {how}{kept}")
+
+    def _written(self) -> list[str]:
+        return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
+
+    def _keep_texts(self) -> None:
+        """What was still being written when the question was settled waits as a draft."""
+        texts, self._texts = self._written(), {}
+        for text in texts:
+            self._keep(text)
+        if texts:
+            self._say("g has what you wrote")

@@ -239,13 +239,16 @@ class CockpitScreen(InkScreen):
             return
         action = next((a for a in ACTIONS if event.key in a.keys.split(",")), None)
         where = "only in a replay" if self.source.live else "only in a live run"
+        if action is BY_NAME["restore"]:
+            where = self.looking.refusal(self.state) or where
         why = f"{action.verb}: {where}" if action else "does nothing; ? lists the keys"
         self.footer.say(f"{event.character} {why}")
 
     def action_do(self, name: str) -> None:
         """Do what the table calls by this name, or say why not."""
         action = BY_NAME[name]
-        refused = action.refusal(self.state)
+        refusal = self.looking.refusal if name == "restore" else action.refusal
+        refused = refusal(self.state)
         if refused is not None:
             self.footer.say(f"{action.shown_key} {action.verb}: {refused}")
         elif name in PLAYING:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from ralph_tui import commands
 from ralph_tui.state import RunState
 from ralph_tui.text import plain
-from ralph_tui.tui.files import preview
+from ralph_tui.tui.files import lacking, preview
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving
-from ralph_tui.tui.panes.stops import newest
 from ralph_tui.tui.source import Source
 from ralph_tui.tui.words import percent
 
@@ -71,22 +70,22 @@ class Dialogs:
 
     def abort(self, state: RunState) -> None:
         """Give the run up, after one question: with the work as it is, or at its best."""
-        best, snapshot, where, look = state.timeline.best, None, "", None
+        best, snapshot, where = state.timeline.best, None, ""
+        look, lacks = None, ""
         if best is not None and best.boundary is not None and best.completion is not None:
             snapshot = best.boundary.number
             point = f"iteration {best.number}" if best.number else "the start"
             where = f"{point}, {percent(best.completion)}"
-            present = newest(state)
-            if self._source.files is not None and present is not None:
-                files, tree = self._source.files, best.boundary.tree
-                look = preview(files, present.tree, tree, named=0)
+            lacks = lacking(best.boundary)
+            if self._source.files is not None:
+                look = preview(self._source.files, best.boundary.tree, named=0)
 
         def answered(way: Way | None) -> None:
             if way in ("keep", "roll_back"):
                 back = snapshot if way == "roll_back" else None
                 self._source.send(commands.Abort(roll_back_to=back))
 
-        self._app.push_screen(GiveUp(where, self._clock, look), answered)
+        self._app.push_screen(GiveUp(where, self._clock, look, lacks), answered)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change what the agent may do from its next session on; everything only after asking."""

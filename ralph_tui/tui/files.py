@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from ralph_tui.errors import RalphError
-from ralph_tui.events.workspace import FileChange
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.workspace import FileChange, SnapshotTaken
 from ralph_tui.tui.spans import clip, flat
 from ralph_tui.words import count
 
@@ -20,6 +20,13 @@ class Files(Protocol):
         """Changed files between two trees; ``RalphError`` when they are not there any more."""
         ...
 
+    def from_present(self, tree: str) -> tuple[FileChange, ...]:
+        """What bringing the files as they are now back to a tree would change.
+
+        A file that is there only now is "deleted"; raises as `changes`.
+        """
+        ...
+
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """A unified diff of one path or all, as git wrote it: untrusted; raises as `changes`."""
         ...
@@ -30,22 +37,22 @@ def lines(added: int, removed: int) -> str:
     return " ".join(([f"+{added}"] if added else []) + ([f"−{removed}"] if removed else []))
 
 
-def preview(
-    files: Files | None, since: str, until: str, *, named: int = NAMED
-) -> Callable[[], str]:
-    """What a restore would change, in words; the call blocks and raises nothing expected."""
+def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], str]:
+    """What a restore would change, in words; the call blocks.
+
+    It raises ``RalphError`` when that cannot be told.
+    """
 
     def look() -> str:
         if files is None:
-            return NOBODY
-        try:
-            changes = files.changes(since, until)
-        except RalphError as error:
-            return flat(str(error))
+            raise WorkspaceError(NOBODY)
+        changes = files.from_present(tree)
         if not changes:
-            return "nothing: the last snapshot has the same files"
+            return "nothing: the files are the same now"
         sizes = lines(sum(c.added for c in changes), sum(c.removed for c in changes))
+        gone = sum(change.status == "deleted" for change in changes)
         words = f"{count(len(changes), 'file')} {sizes}".rstrip()
+        words += f" ({gone} deleted)" if gone else ""
         if not named:
             return words
         names = [clip(flat(change.path), 40) for change in changes[:named]]
@@ -53,3 +60,14 @@ def preview(
         return f"{words}: {', '.join(names)}{more}"
 
     return look
+
+
+def lacking(snapshot: SnapshotTaken) -> str:
+    """What a snapshot could not hold, as a sentence; empty when it holds everything."""
+    number = max(snapshot.missing_count, len(snapshot.missing))
+    if not number:
+        return ""
+    names = [clip(flat(path), 40) for path in snapshot.missing[:NAMED]]
+    more = f" and {number - len(names)} more" if names and number > len(names) else ""
+    named = f": {', '.join(names)}{more}" if names else ""
+    return f"It lacks {count(number, 'path')}, left as now{named}"

@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ralph_tui import commands
+from ralph_tui.actions import BY_NAME
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.state import RunState
-from ralph_tui.tui.files import preview
+from ralph_tui.tui.files import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
-from ralph_tui.tui.panes.stops import Stop, newest, to_restore, tree_at, tree_before
+from ralph_tui.tui.panes.stops import Stop, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.source import Source
 from ralph_tui.words import clock, count
@@ -69,8 +70,8 @@ class Looking:
             self._say("r restore: select a point with ← →, then r")
             return False
         stop = self._timeline.stops[self._timeline.current]
-        target, present = to_restore(stop, state), newest(state)
-        if target is None or present is None:
+        target = to_restore(stop, state)
+        if target is None:
             self._say(f"{stop.name} has no snapshot: select another point")
             return True
         number = target.number
@@ -79,9 +80,21 @@ class Looking:
             if yes:
                 self._source.send(commands.Restore(snapshot=number))
 
-        look = preview(self._source.files, present.tree, target.tree)
-        self._app.push_screen(Restore(_question(stop, number), look, self._app.monotonic), answered)
+        look, lacks = preview(self._source.files, target.tree), lacking(target)
+        dialog = Restore(_question(stop, number), look, lacks, self._app.monotonic)
+        self._app.push_screen(dialog, answered)
         return True
+
+    def refusal(self, state: RunState) -> str | None:
+        """Why the files cannot be brought back from here now, and how else; None: they can."""
+        live, started, stops = self._source.live, state.run.started, self._timeline.stops
+        if live and not (self._source.lost or state.run.finished or state.run.crash):
+            return BY_NAME["restore"].refusal(state)
+        target = to_restore(stops[self._timeline.current], state) if stops else None
+        number = f" {target.number}" if target is not None else ""
+        run = f" --run {started.task}/{started.attempt}" if started and not live else ""
+        why = "the run is over" if live else "only in a live run"
+        return f"{why}; ralph-tui restore{number}{run}"
 
     def follow(self, state: RunState, now: datetime) -> None:
         """Say how a rollback that has just happened is undone, and select it for that."""

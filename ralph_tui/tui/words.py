@@ -117,7 +117,5 @@ def cost(state: RunState) -> str:
 
 
 def elapsed(state: RunState, now: datetime) -> float:
-    """Seconds since the run began, up to its end."""
-    if state.run.started_at is None:
-        return 0.0
-    return ((state.run.ended_at or now) - state.run.started_at).total_seconds()
+    """Seconds the run has taken, up to its end."""
+    return state.run.worked_s(now)

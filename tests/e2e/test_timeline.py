@@ -96,6 +96,16 @@ def press_until(screen: Terminal, key: str, done: Callable[[], object]) -> None:
     raise AssertionError(f"{key} does not do it:\n{screen.screen}")
 
 
+def assert_told_by_the_present(screen: Terminal, root: Path) -> None:
+    """Going back to the last snapshot is said to undo what was done by hand since."""
+    mine = present(root)
+    screen.press("3", "End")
+    press_until(screen, "r", lambda: "Restore snapshot" in screen.screen)
+    screen.shows("would change 4 files", "(2 deleted)", "README.link")
+    press_until(screen, "n", lambda: "Restore snapshot" not in screen.screen)
+    assert present(root) == mine
+
+
 def test_a_point_is_looked_at_restored_and_the_restore_undone(
     paused: tuple[Terminal, Path],
 ) -> None:
@@ -111,6 +121,9 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     mine = present(root)
     index = (root / ".git/index").read_bytes()
     branch = git(root, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+
+    # What he is asked about is the files as they are, not as the last snapshot has them.
+    assert_told_by_the_present(screen, root)
 
     # Walk the line, and read what the iteration changed.
     screen.press("3")

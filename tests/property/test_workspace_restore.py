@@ -58,7 +58,7 @@ def worktree(root: Path) -> dict[str, tuple[str, bytes]]:
     return found
 
 
-@settings(max_examples=20, phases=(Phase.explicit, Phase.generate))  # shrinking takes minutes
+@settings(max_examples=12, phases=(Phase.explicit, Phase.generate))  # shrinking takes minutes
 @given(st.lists(FILES, max_size=8), st.lists(FILES, max_size=8))
 def test_both_states_come_back(
     one: list[tuple[str, str, bytes]], two: list[tuple[str, str, bytes]]

@@ -155,6 +155,9 @@ class Trial:
                     )
                 self._expected = None
                 self._swept()
+            case "restore_began":
+                # A restore that was cut off is finished: half of it is what nobody wanted held.
+                self._expected = None
             case "session_started":
                 self._expected = None
                 self._swept()

@@ -58,6 +58,12 @@ class Driver:
         """Wait for a text to stand on the screen."""
         await self.until(lambda: text in "\n".join(self.text()))
 
+    async def resize(self, size: tuple[int, int]) -> None:
+        """Another terminal: cheaper than another app."""
+        await self.pilot.resize_terminal(*size)
+        await self.until(lambda: self.app.screen.size == size and len(self.text()) == size[1])
+        await self.pilot.pause()
+
     async def press(self, *keys: str) -> None:
         """Press keys, long enough after whatever opened last."""
         for key in keys:

@@ -94,6 +94,9 @@ class Held:
             raise WorkspaceError(self.gone)
         return () if since == until else CHANGES
 
+    def from_present(self, tree: str) -> tuple[FileChange, ...]:
+        return self.changes("the present", tree)
+
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         self.asked.append((since, until, path))
         time.sleep(self.takes_s)

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
+    PauseRequested,
     PermissionsChanged,
     ReadingTaken,
     RunStarted,
@@ -16,6 +18,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state import RunState
+from ralph_tui.state.summary import summarize
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.spans import cells
 from ralph_tui.tui.verdict import verdict
@@ -215,3 +218,19 @@ def test_numbers() -> None:
         "—",
     ]
     assert [context_level(p)[0] for p in (69.9, 70, 85, 95)] == ["L0", "L1", "L2", "L3"]
+
+
+def test_a_wish_to_pause_ends_with_the_run() -> None:
+    *before, last = STORIES["steady"]()
+    wish = PauseRequested(by="you").model_copy(update={"seq": last.seq, "at": last.at})
+    end = last.model_copy(update={"seq": last.seq + 1})
+    state = RunState().apply_all([*before, wish])
+    going = summarize(state) | {"alive": True}
+    assert "pausing before the next iteration" in status_text(going)
+    state.apply(end)
+    for alive in (False, True):
+        over = summarize(state) | {"alive": alive}
+        assert over["outcome"] == "completed"
+        assert "pausing" not in status_text(over)
+        assert "pausing" not in status_line(over)
+    assert "pausing" not in status_text(going | {"alive": False}), "nor after a death"

@@ -1,26 +1,22 @@
 """The run as a timeline: points are looked at, compared, restored; git is never waited for."""
 
-import shutil
-import subprocess
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.cli.looking import RecordedFiles
 from ralph_tui.commands import Command, Restore
-from ralph_tui.errors import RalphError
 from ralph_tui.events import AlarmRaised, CheckpointCaptured, Event, WorktreeRestored
 from ralph_tui.state import RunState
 from ralph_tui.tui.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.modals.changes import Changes
-from ralph_tui.tui.panes.stops import stops_of, to_restore, tree_at, tree_before
+from ralph_tui.tui.panes.facts import between, facts
+from ralph_tui.tui.panes.stops import Stop, stops_of, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
+from ralph_tui.tui.spans import Line
 from tests.tui.driving import Driver, drive, live, replay, story
-from tests.tui.held import CHANGES, DIFFS, Held
+from tests.tui.held import DIFFS, Held
 
 # the diff as rows --------------------------------------------------------------------------------
 
@@ -134,7 +130,7 @@ def page(driver: Driver) -> str:
     return "\n".join("".join(text for text, _ in row) for row in dialog(driver).page.rows)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
 def test_changes_of_a_point_are_read_file_by_file(size: tuple[int, int]) -> None:
     files = Held()
 
@@ -249,7 +245,7 @@ def test_a_restore_asks_first_and_says_what_it_would_change() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
         await driver.sees("Restore snapshot 3: iteration 1, 09:")
-        await driver.sees("would change 4 files +7 −5: docs/icon.png")
+        await driver.sees("would change 4 files +7 −5 (1 deleted): docs/icon.png")
         await driver.press("n")
         assert driver.sent == []
         await driver.press("r")
@@ -258,6 +254,98 @@ def test_a_restore_asks_first_and_says_what_it_would_change() -> None:
         assert driver.sent == [Restore(snapshot=3)]
 
     drive(live(story("paused"), files=Held()), look)
+
+
+def test_a_restore_that_cannot_be_told_does_not_say_that_nothing_changes() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("3", "home", "right", "r")
+        await driver.sees("what it would change cannot be told: /x has no index")
+        await driver.sees("y restore all the same")
+        await driver.press("escape", "a")
+        await driver.sees("what it would change cannot be told: /x has no index")
+
+    drive(live(story("paused"), files=Held(gone="/x has no index")), look)
+
+
+def test_what_a_snapshot_lacks_is_said_before_it_is_restored() -> None:
+    lacks = {"missing": ["film.mov", "core"], "missing_count": 9}
+    events = [
+        event.model_copy(update=lacks) if event.kind == "snapshot_taken" else event
+        for event in story("paused")
+    ]
+
+    async def look(driver: Driver) -> None:
+        told = "It lacks 9 paths, left as now: film.mov, core and 7 more"
+        await driver.press("3", "home", "right", "r")
+        await driver.sees(told)
+        await driver.press("escape", "a")
+        await driver.sees(told)
+
+    drive(live(events, files=Held()), look)
+
+
+def words(rows: list[Line]) -> str:
+    return "\n".join("".join(text for text, _ in row) for row in rows)
+
+
+def test_a_point_tells_only_what_was_known_at_its_moment() -> None:
+    state = RunState().apply_all(story("steady"))
+    spans = state.timeline.spans
+    stops = [s for s in stops_of(state) if s.checkpoint and s.checkpoint.trigger == "start"]
+    assert len(stops) == 6
+    for stop in stops:
+        done, before = stop.span.finished, spans[stop.span.number - 1]
+        assert done is not None
+        assert before.gate is not None
+        told = words(facts(stop, state, story("steady")[-1].at, 100))
+        assert f"{done.cost_usd:.2f}" not in told
+        assert "tok" not in told
+        assert f"gate ✗ {before.gate.passed}/{before.gate.total}" in told
+        assert f"{before.completion:.0f} %" in told
+        whole = words(facts(replace(stop, checkpoint=None), state, story("steady")[-1].at, 100))
+        assert f"${done.cost_usd:.2f}" in whole
+
+
+def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
+    state = RunState().apply_all(story("steady"))
+    now = story("steady")[-1].at
+    stops: dict[tuple[int, str], Stop] = {
+        (s.span.number, s.checkpoint.trigger if s.checkpoint else ""): s
+        for s in stops_of(state)
+        if s.checkpoint or s.label
+    }
+    cost = {s.number: s.finished.cost_usd for s in state.timeline.spans if s.finished is not None}
+
+    def told(first: tuple[int, str], second: tuple[int, str]) -> str:
+        return words(between(stops[first], stops[second], state, now, 100))
+
+    assert "$" not in told((1, ""), (2, "start")), "nothing was spent between the two"
+    assert f"${cost[2]:.2f}" in told((2, "start"), (2, ""))
+    assert f"${cost[2]:.2f}" in told((1, ""), (3, "start"))
+    assert f"${(cost[2] or 0) + (cost[3] or 0):.2f}" in told((2, "start"), (3, "end"))
+
+
+def test_an_iteration_comes_after_its_own_start_when_they_are_compared() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("3", "home", "right", "v", "right")
+        ends = timeline(driver).ends
+        assert ends is not None
+        assert [stop.name for stop in ends] == ["iteration 1, checkpoint 1", "iteration 1"]
+
+    drive(live(story("steady")), look)
+
+
+def test_files_changed_since_are_not_told_as_the_iterations_work() -> None:
+    events = story("rolled_back")
+    state = RunState().apply_all(events)
+    span = next(s for s in reversed(state.timeline.spans) if s.finished and s.files)
+    stop = next(s for s in stops_of(state) if s.span is span and s.label)
+    assert span.files is not None
+    path = span.files.changes[0].path.rsplit("/", 1)[-1]
+    assert path in words(facts(stop, state, events[-1].at, 100))
+    later = state.seq + 1
+    span.files = span.files.model_copy(update={"seq": later, "live": True})
+    assert path not in words(facts(stop, state, events[-1].at, 100))
 
 
 def test_a_restore_is_undone_by_the_same_key() -> None:
@@ -305,9 +393,30 @@ def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], say
 def test_a_replay_restores_nothing() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "r")
-        assert driver.cockpit.footer.notice == "r restore: only in a live run"
+        notice = driver.cockpit.footer.notice
+        assert notice == ("r restore: only in a live run; ralph-tui restore 1 --run task-001/001")
+        assert "r restore ·" not in "\n".join(driver.text()[:-1])
 
     drive(replay(story("steady"), files=Held()), look)
+
+
+def test_a_run_that_is_over_names_the_command_that_restores() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("3", "home", "right", "r")
+        assert driver.cockpit.footer.notice == "r restore: the run is over; ralph-tui restore 3"
+        assert timeline(driver).subtitle(80)[-1][0] == " mark"
+
+    assert drive(live(story("steady"), files=Held()), look).sent == []
+
+
+def test_a_restore_is_offered_only_while_it_can_be_done() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("3")
+        offered = ("r", "key") in timeline(driver).subtitle(80)
+        assert offered == driver.cockpit.state.run.paused
+
+    drive(live(story("paused"), files=Held()), look)
+    drive(live(story("running"), files=Held()), look)
 
 
 def test_a_refused_restore_says_why() -> None:
@@ -348,97 +457,3 @@ def test_a_selected_point_stays_while_others_come_before_it() -> None:
         assert pane.stops[pane.current].key == chosen.key
 
     drive(live(story("running")), look)
-
-
-# the real thing ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def recorded(git_repo: Path) -> tuple[Path, tuple[str, str]]:
-    """An attempt's folder in a repository, and the trees of two snapshots."""
-    workspace = GitWorkspace(open_repository(git_repo), "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
-    first = workspace.snapshot(1, "one").tree
-    (git_repo / "README.md").unlink()
-    (git_repo / "tool").write_text("#!/bin/sh\n")
-    (git_repo / "tool").chmod(0o755)
-    (git_repo / "link").symlink_to("tool")
-    (git_repo / "ünï code.bin").write_bytes(b"\0\1\2")
-    second = workspace.snapshot(2, "two").tree
-    attempt = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001"
-    attempt.mkdir(parents=True)
-    return attempt, (first, second)
-
-
-def test_recorded_files_tell_changes_and_diffs(recorded: tuple[Path, tuple[str, str]]) -> None:
-    attempt, trees = recorded
-    files = RecordedFiles(attempt)
-    changes = {change.path: change.status for change in files.changes(*trees)}
-    assert changes == {
-        "README.md": "deleted", "tool": "added", "link": "added", "ünï code.bin": "added",
-    }  # fmt: skip
-    heads = {path: rows_of(files.diff(*trees, path))[0] for path in changes}
-    assert "deleted file" in heads["README.md"][2][0]
-    assert "new executable" in heads["tool"][2][0]
-    assert "new symbolic link" in heads["link"][2][0]
-    assert "binary" in heads["ünï code.bin"][2][0]
-    assert len(files.diff(*trees).split("diff --git")) == 5
-    assert files.changes(trees[0], trees[0]) == ()
-
-
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
-
-
-def cloned_anew(root: Path) -> None:
-    """The records are there, and a repository, but no snapshot in it."""
-    shutil.rmtree(root / ".git")
-    git(root, "init", "-q")
-
-
-def refs_deleted(root: Path) -> None:
-    for number in ("001", "002"):
-        git(root, "update-ref", "-d", f"refs/ralph/5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11/{number}")
-    shutil.rmtree(root / ".git/ralph-tui")
-    git(root, "prune", "--expire=now")
-
-
-def unpacked_elsewhere(root: Path) -> None:
-    shutil.rmtree(root / ".git")
-
-
-@pytest.mark.parametrize(
-    ("happens", "says"),
-    [
-        (cloned_anew, "does not hold the snapshots"),
-        (refs_deleted, "does not hold the snapshots"),
-        (unpacked_elsewhere, "not inside a git repository"),
-        (shutil.rmtree, "gone"),
-    ],
-)
-@pytest.mark.parametrize("late", [False, True], ids=["before", "while open"])
-def test_what_is_gone_is_told(
-    recorded: tuple[Path, tuple[str, str]],
-    git_repo: Path,
-    happens: object,
-    says: str,
-    *,
-    late: bool,
-) -> None:
-    attempt, trees = recorded
-    files = RecordedFiles(attempt)
-    if late:
-        assert files.changes(*trees)
-    assert callable(happens)
-    happens(git_repo)
-    with pytest.raises(RalphError, match=says):
-        files.changes(*trees)
-    with pytest.raises(RalphError, match=says):
-        files.diff(*trees)
-
-
-def test_private_folder_that_is_gone_is_made_again(
-    recorded: tuple[Path, tuple[str, str]], git_repo: Path
-) -> None:
-    attempt, trees = recorded
-    shutil.rmtree(git_repo / ".git/ralph-tui")
-    assert len(RecordedFiles(attempt).changes(*trees)) == len(CHANGES)

@@ -166,7 +166,7 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
     assert world.workspace.restored == [point.tree]
     assert restored.present == restored.snapshot + 3  # type: ignore[attr-defined]
     assert only(world, "redirect_decided").approved is True  # type: ignore[attr-defined]
-    assert "rolled back to those after iteration 1" in world.agent.prompts[3]
+    assert "brought back to what they were after iteration 1" in world.agent.prompts[3]
 
 
 def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:

@@ -108,7 +108,6 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
         ("steady", "success", "completed"),
         ("stuck", "timeout", "failed"),
         ("crashed", "failure", "failed"),
-        ("hostile", "failure", "failed"),
     ],
 )
 def test_every_end_is_one_of_three(story: str, verdict: str, status: str) -> None:

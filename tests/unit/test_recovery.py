@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.commands import Abort, Answer, Command, Stop
-from ralph_tui.events import Event, QuestionAsked, RunResumed
+from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
+from ralph_tui.events import (
+    Event,
+    FilesChanged,
+    IterationStarted,
+    QuestionAsked,
+    RunResumed,
+)
+from ralph_tui.events.workspace import CategoryTotal
 from ralph_tui.recovery import found
 from ralph_tui.state import RunState
 
@@ -180,3 +187,56 @@ def test_an_abort_is_obeyed_while_a_run_is_being_resumed() -> None:
     resumed = later.loop.resume(RunResumed(), later.events)
     play(later, first, resumed)
     assert later.events[-1].outcome == "aborted"  # type: ignore[attr-defined]
+
+
+def test_a_restore_that_was_cut_off_is_finished_and_can_still_be_undone() -> None:
+    def back(_: World, asked: QuestionAsked) -> Command:
+        return Answer(question_id=asked.question_id, answer="roll_back")
+
+    whole = play(world(STORIES["regressing"]), back)
+    began = kinds_of(whole, "restore_began")[0]
+    held = [e.number for e in kinds_of(whole, "snapshot_taken") if e.seq < began.seq][-1]  # type: ignore[attr-defined]
+    assert began.present == held  # type: ignore[attr-defined]
+    later = go_on(whole, began.seq, back)
+    restored = kinds_of(later, "worktree_restored")
+    assert [(e.snapshot, e.present) for e in restored] == [(began.snapshot, began.present)]  # type: ignore[attr-defined]
+    assert len(later.workspace.restored) == 1
+    assert later.state.oversight.restoring is None
+
+
+def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
+    whole = play(world(STORIES["steady"]), first)
+    started = [e.seq for e in whole.events if e.kind == "session_started"][1]
+    later = broken_off(whole, started)
+    away = (later.host.clock.now() - later.state.at).total_seconds()
+    resumed = later.loop.resume(RunResumed(away_s=away), later.events)
+    play(later, first, resumed)
+    assert away >= 3600
+    assert later.events[-1].duration_s < 60  # type: ignore[attr-defined]
+    assert kinds_of(later, "iteration_finished")[1].duration_s < 60  # type: ignore[attr-defined]
+
+
+def test_who_sets_the_limit_anew_has_counted_the_interrupted_iteration() -> None:
+    whole = play(world(STORIES["steady"]), first)
+    started = [e.seq for e in whole.events if e.kind == "session_started"][1]
+    later = broken_off(whole, started)
+    later.host.inbox.append(Extend(iterations=5))
+    play(later, first, later.loop.resume(RunResumed(), later.events))
+    assert later.state.run.max_iterations == 15
+
+
+def test_the_watchers_last_word_does_not_unsettle_what_was_settled() -> None:
+    state = RunState()
+    total = CategoryTotal(category="source", files=2)
+    for event in (
+        IterationStarted(iteration=1, max_iterations=9),
+        FilesChanged(iteration=1, live=True, totals=[]),
+        FilesChanged(iteration=1, live=False, totals=[total]),
+        FilesChanged(iteration=1, live=True, totals=[]),
+    ):
+        state.apply(event)
+    assert state.files.totals == [total]
+    current = state.timeline.current
+    assert current is not None
+    assert current.files is not None
+    assert current.files.totals == [total]

@@ -6,6 +6,7 @@ import shutil
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -447,3 +448,18 @@ def test_sockets_that_nobody_listens_at_are_removed(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["living.sock", "new.sock"]
     living.close()
     new.close()
+
+
+def test_what_the_run_has_started_cannot_command_it(living: Living) -> None:
+    """An agent that finds the socket may not grant itself anything."""
+    script = (
+        "import sys; from pathlib import Path; from ralph_tui.commands import Pause;"
+        "from ralph_tui.remote.client import send; print(send(Path(sys.argv[1]), Pause(), 5))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(living.path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "what a run has started cannot command it" in done.stdout, done.stderr

@@ -201,9 +201,20 @@ def certain(option: Option, asked: QuestionAsked) -> str | None:
     return None
 
 
-def confirmation(option: Option, asked: QuestionAsked) -> list[Line]:
-    """What is asked before an answer is sent that cannot be taken back."""
-    return [[(certain(option, asked) or "", "warn strong")], _keys(("y", "yes"), ("n", "no"))]
+def confirmation(option: Option, asked: QuestionAsked, would: str = "") -> list[Line]:
+    """What is asked before an answer that cannot be taken back; `would`: what it changes."""
+    told: list[Line] = [[(would, "text")]] if would else []
+    sure: Line = [(certain(option, asked) or "", "warn strong")]
+    return [sure, *told, _keys(("y", "yes"), ("n", "no"))]
+
+
+def settled(how: str) -> list[Line]:
+    """What an editor says that is still open when its question is not."""
+    return [
+        [("the question is settled: ", "warn"), (how, "text")],
+        [("enter", "strong"), (" or ", "dim"), ("esc", "strong"), (" closes; ", "dim"),
+         ("g", "strong"), (" then has what you wrote", "dim")],
+    ]  # fmt: skip
 
 
 def editor_keys(takes: Takes) -> Line:

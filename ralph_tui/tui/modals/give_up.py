@@ -30,10 +30,11 @@ class GiveUp(Modal[Way]):
         best: str,
         clock: Callable[[], float] = monotonic,
         look: Callable[[], str] | None = None,
+        lacks: str = "",
     ) -> None:
-        """`best` names the point to roll back to, empty: there is none; `look`: see `Preview`."""
+        """`best` names the point to roll back to, empty: there is none; the rest: see `Restore`."""
         super().__init__(clock)
-        self._best, self._look = best, look
+        self._best, self._look, self._lacks = best, look, lacks
 
     def compose(self) -> ComposeResult:
         """One way per line."""
@@ -48,7 +49,9 @@ class GiveUp(Modal[Way]):
                     classes="choice",
                 )
                 if key == "b" and self._look is not None:
-                    yield Preview(self._look, " " * 30 + "would change ")
+                    yield Preview(self._look, " " * 6)
+                if key == "b" and self._lacks:
+                    yield Static(Content(f"{' ' * 6}{self._lacks}"), classes="hint")
             yield Static(Content("A snapshot holds the present either way."), classes="keys")
 
     def action_answer(self, way: Way) -> None:

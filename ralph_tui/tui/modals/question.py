@@ -4,6 +4,7 @@ Rule: it knows what an option takes along, not what it is about; keys, words and
 the event. Closing it answers nothing: the question stays open, and its countdown runs.
 """
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from time import monotonic
@@ -17,6 +18,7 @@ from textual.content import Content
 from textual.widgets import TextArea
 
 from ralph_tui.commands import Answer, Command, Hold
+from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
@@ -24,7 +26,7 @@ from ralph_tui.tui.modals import asked as words
 from ralph_tui.tui.modals.editor import Editor
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.sheet import Sheet
-from ralph_tui.tui.spans import Line, clip
+from ralph_tui.tui.spans import Line, clip, flat
 from ralph_tui.tui.words import countdown
 
 MOST_CHARACTERS = 100_000
@@ -60,16 +62,20 @@ class Question(Modal[Answer | None]):
         send: Callable[[Command], None],
         texts: Texts,
         clock: Callable[[], float] = monotonic,
+        look: Callable[[], str] | None = None,
     ) -> None:
-        """`texts` keeps what was written, also beyond this dialog."""
+        """`texts` keeps what was written; `look` blocks and says what a roll back changes now."""
         super().__init__(clock)
         self.asked = asked
         self.editing: Option | None = None
         """The option whose words are being written."""
+        self.settled = ""
+        """How the question was settled while somebody was still writing."""
         self._confirming: Option | None = None
         self._state, self._now, self._send, self._texts = state, now, send, texts
         self._held = asked.deadline is None
         self._wrong = ""
+        self._look, self._would = look, ""
         self._room = (0, 0)
 
     def compose(self) -> ComposeResult:
@@ -96,6 +102,11 @@ class Question(Modal[Answer | None]):
         if before != (asked.deadline, countdown(asked.deadline, now)) and self._room[0]:
             foot = self._foot()
             self.query_one("#foot", Sheet).show(foot, len(foot))
+
+    def tell_settled(self, how: str) -> None:
+        """The question is closed; what is being written is not taken out of anybody's hands."""
+        self.settled = how
+        self._lay()
 
     # places -----------------------------------------------------------------------------------
 
@@ -128,9 +139,11 @@ class Question(Modal[Answer | None]):
     def _foot(self) -> list[Line]:
         width, height = self._room
         if self._confirming is not None:
-            rows = words.confirmation(self._confirming, self.asked)
+            rows = words.confirmation(self._confirming, self.asked, clip(self._would, width))
         elif self.editing is not None:
             rows = [words.editor_keys(self.editing.takes)]
+            if self.settled:
+                rows = words.settled(self.settled)
         else:
             listed = height - len(self.asked.options) >= LISTED_ROWS
             edited = "instructions" in self._texts
@@ -166,11 +179,22 @@ class Question(Modal[Answer | None]):
             self._edit(option)
         elif words.certain(option, self.asked):
             self._confirming = option
+            if option.answer == "roll_back" and self._look is not None:
+                self._would = "would change now: reading…"
+                self.run_worker(self._read(self._look))
             # What is typed ahead confirms nothing.
             self._opened = self.clock()
             self._lay()
         else:
             self._answer(option)
+
+    async def _read(self, look: Callable[[], str]) -> None:
+        """Look at the files as they are: the offer was made when the question was asked."""
+        try:
+            self._would = f"would change now: {await asyncio.to_thread(look)}"
+        except RalphError as error:
+            self._would = f"what it would change now cannot be told: {flat(str(error))}"
+        self._lay()
 
     def _confirmed(self, *, yes: bool) -> None:
         option, self._confirming = self._confirming, None
@@ -244,6 +268,9 @@ class Question(Modal[Answer | None]):
         if option is None:
             return
         self._wrong = ""
+        if self.settled:
+            self._leave()
+            return
         if option.takes == "more":
             try:
                 iterations, dollars = words.granted(self.query_one(Editor).text[:200])
@@ -268,12 +295,18 @@ class Question(Modal[Answer | None]):
     def action_back(self) -> None:
         """Out of the editor, of a confirmation, or of the dialog."""
         self._wrong = ""
-        if self.editing is not None:
+        if self.settled:
+            self._leave()
+        elif self.editing is not None:
             self._close_editor()
         elif self._confirming is not None:
             self._confirmed(yes=False)
         else:
             self.dismiss(None)
+
+    def _leave(self) -> None:
+        self.store()
+        self.dismiss(None)
 
     def action_roll(self, by: int) -> None:
         """See more of it."""

@@ -16,23 +16,37 @@ class Restore(Confirm):
     """Takes a yes only when its reader can know what to."""
 
     def __init__(
-        self, question: str, look: Callable[[], str], clock: Callable[[], float] = monotonic
+        self,
+        question: str,
+        look: Callable[[], str],
+        lacks: str = "",
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`look`: see `Preview`; `lacks`: what the point could not hold, as a sentence."""
         super().__init__(question, "A snapshot holds the present first: it can be undone.", clock)
-        self.preview = Preview(look, "would change ")
+        self.preview = Preview(look)
+        self._lacks = lacks
+        self._keys = Static(_keys("restore"), classes="keys")
 
     def compose(self) -> ComposeResult:
         """One line, and what it means."""
         with Vertical(classes="dialog"):
             yield Static(Content(self._question), classes="question")
             yield self.preview
+            if self._lacks:
+                yield Static(Content(self._lacks), classes="hint")
             yield Static(Content(self._detail), classes="hint")
-            yield Static(
-                Content.assemble(("y", "bold"), " restore    ", ("n", "bold"), " leave it"),
-                classes="keys",
-            )
+            yield self._keys
+
+    def on_preview_failed(self) -> None:
+        """A yes is then given without knowing."""
+        self._keys.update(_keys("restore all the same"))
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
         """Close with the answer."""
         if not yes or self.preview.ready:
             self.dismiss(yes)
+
+
+def _keys(verb: str) -> Content:
+    return Content.assemble(("y", "bold"), f" {verb}    ", ("n", "bold"), " leave it")

@@ -1,8 +1,12 @@
-"""What is known of a point of the run, and of the way from one to another. Rule: pure."""
+"""What is known of a point of the run, and of the way from one to another.
 
+Rule: pure; and of a point inside an iteration only that is told which was known at that moment.
+"""
+
+from collections.abc import Iterator
 from datetime import datetime
 
-from ralph_tui.events import InterventionMade, WorktreeRestored
+from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.tui.panes.files import tail
 from ralph_tui.tui.panes.stops import TRIGGERS, Stop
@@ -14,7 +18,10 @@ from ralph_tui.words import clock, count, duration
 def facts(stop: Stop, state: RunState, now: datetime, width: int) -> list[Line]:
     """All that is known of one point."""
     span = stop.span
-    rows = [_when(span, state, now), *_gain(span), *_files(span), *_gate(span, width)]
+    if stop.early:
+        rows = [_name(stop), *_before(span), *_gate(_gate_at(stop, state), width)]
+    else:
+        rows = [_when(span, state, now), *_gain(span), *_files(span), *_gate(span.gate, width)]
     return [*rows, *_point(stop, state, width)]
 
 
@@ -24,7 +31,19 @@ def between(first: Stop, second: Stop, state: RunState, now: datetime, width: in
     head: Line = [(first.name, "strong"), (f" {clock(began)}", "dim"), (" → ", "focus")]
     head += [(second.name, "strong"), (f" {clock(ended)}", "dim")]
     took = max(0.0, (ended - began).total_seconds())
-    return [head, _way(first, second, state, duration(took)), *_gate(second.span, width)]
+    return [
+        head,
+        _way(first, second, state, duration(took)),
+        *_gate(_gate_at(second, state), width),
+    ]
+
+
+def _gate_at(stop: Stop, state: RunState) -> GateFinished | None:
+    """The last gate that had run; the open iteration's own counts from its end on."""
+    if not stop.early:
+        return stop.span.gate
+    spans = (s for s in reversed(state.timeline.spans) if s.start_seq < stop.span.start_seq)
+    return next((span.gate for span in spans if span.gate is not None), None)
 
 
 def _way(first: Stop, second: Stop, state: RunState, took: str) -> Line:
@@ -35,11 +54,10 @@ def _way(first: Stop, second: Stop, state: RunState, took: str) -> Line:
         style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
         row += [(points(gain), style), (f"  {before:.0f} → {percent(after)} · ", "text")]
     row.append((f"{took} apart", "dim"))
-    spans = [s for s in state.timeline.spans if first.span.start_seq < s.start_seq]
-    spans = [s for s in spans if s.start_seq <= second.span.start_seq]
+    spans = list(_whole(first, second, state))
     done = [s.finished for s in spans if s.finished is not None]
     costs = [end.cost_usd for end in done if end.cost_usd is not None]
-    if done and len(done) == len(spans):
+    if done and len(done) == len(spans) and not (first.midway or second.midway):
         used = sum(end.tokens for end in done)
         parts = [f"${sum(costs):.2f}"] if len(costs) == len(done) else []
         parts += [f"{tokens(used)} tok"] if used else []
@@ -47,16 +65,39 @@ def _way(first: Stop, second: Stop, state: RunState, took: str) -> Line:
     return row
 
 
+def _whole(first: Stop, second: Stop, state: RunState) -> Iterator[IterationSpan]:
+    """The iterations that lie between two points from their beginning to their end."""
+    for span in state.timeline.spans:
+        begins = first.span.start_seq < span.start_seq or (span is first.span and first.early)
+        ends = span.start_seq < second.span.start_seq or (span is second.span and not second.early)
+        if begins and ends:
+            yield span
+
+
 def _completion(stop: Stop) -> float | None:
     return stop.span.previous if stop.early else stop.span.completion
 
 
+def _name(stop: Stop) -> Line:
+    when = "" if stop.at is None else f"  {clock(stop.at)}"
+    return [(_title(stop.span), "strong"), (when, "dim")]
+
+
+def _title(span: IterationSpan) -> str:
+    return f"iteration {span.number}" if span.number else "baseline"
+
+
+def _before(span: IterationSpan) -> list[Line]:
+    if span.previous is None:
+        return [[("not measured yet", "dim")]]
+    return [[(percent(span.previous), "text"), (" before it", "dim")]]
+
+
 def _when(span: IterationSpan, state: RunState, now: datetime) -> Line:
-    name = f"iteration {span.number}" if span.number else "baseline"
     end = span.ended_at or (None if state.run.live else state.run.ended_at)
     until = clock(end) if end else "now"
     seconds = ((end or now) - span.started_at).total_seconds()
-    head: Line = [(name, "strong"), (f"  {clock(span.started_at)}–{until}", "dim")]
+    head: Line = [(_title(span), "strong"), (f"  {clock(span.started_at)}–{until}", "dim")]
     head.append((f" · {duration(seconds)}", "dim"))
     if span.finished is not None:
         cost = span.finished.cost_usd
@@ -87,6 +128,8 @@ def _gain(span: IterationSpan) -> list[Line]:
 def _files(span: IterationSpan) -> list[Line]:
     if span.files is None or not span.files.changes:
         return []
+    if span.finished is not None and span.files.seq > span.finished.seq:
+        return []  # what was changed by hand since, or by a rollback, is not its work
     by_category: dict[str, list[str]] = {}
     for change in span.files.changes[:40]:
         by_category.setdefault(change.category, []).append(flat(change.path).rsplit("/", 1)[-1])
@@ -101,8 +144,7 @@ def _files(span: IterationSpan) -> list[Line]:
     return [spans]
 
 
-def _gate(span: IterationSpan, width: int) -> list[Line]:
-    gate = span.gate
+def _gate(gate: GateFinished | None, width: int) -> list[Line]:
     if gate is None:
         return []
     glyph, style = ("✓", "good") if gate.ok else ("✗", "bad")

@@ -58,6 +58,11 @@ class Stop:
         return event.at if event is not None else self.span.ended_at
 
     @property
+    def midway(self) -> bool:
+        """It lies in its iteration's midst: what that had cost by then is not known."""
+        return self.early and self.checkpoint is not None and self.checkpoint.trigger != "start"
+
+    @property
     def early(self) -> bool:
         """It lies before its iteration was measured."""
         return self.checkpoint is not None and self.checkpoint.trigger != "end"
@@ -93,12 +98,6 @@ def find(stops: list[Stop], key: Key | None) -> int | None:
 
 
 # files ------------------------------------------------------------------------------------------
-
-
-def newest(state: RunState) -> SnapshotTaken | None:
-    """The present, as far as a snapshot holds it."""
-    known = state.timeline.snapshots
-    return known[max(known)] if known else None
 
 
 def to_restore(stop: Stop, state: RunState) -> SnapshotTaken | None:

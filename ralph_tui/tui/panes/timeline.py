@@ -1,12 +1,13 @@
 """Iterations and all that happened in them on one line; its points can be looked at, one or two."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from ralph_tui.actions import BY_NAME
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.pane import LinesPane
@@ -56,7 +57,8 @@ class Timeline(LinesPane):
         growing = run.live and current is not None
         context = None if run.context_percent is None else round(run.context_percent)
         revisions = (state.timeline.revision, state.oversight.revision)
-        return (*revisions, run.phase, context, int(now.timestamp()) if growing else 0)
+        restorable = BY_NAME["restore"].refusal(state) is None
+        return (*revisions, restorable, run.phase, context, int(now.timestamp()) if growing else 0)
 
     def changed(self) -> None:
         """See `Pane`."""
@@ -80,8 +82,11 @@ class Timeline(LinesPane):
         mark = find(self.stops, self.marked)
         if mark is None or mark == self.current:
             return None
-        first, second = sorted((mark, self.current))
-        return self.stops[first], self.stops[second]
+        # An iteration stands before what happened in it, and is told as it ended.
+        pair = (self.stops[index] for index in sorted((mark, self.current)))
+        latest = datetime.max.replace(tzinfo=UTC)
+        first, second = sorted(pair, key=lambda stop: stop.at or latest)
+        return first, second
 
     def choose(self, key: Key) -> None:
         """Select a point."""
@@ -147,7 +152,8 @@ class Timeline(LinesPane):
             return total
         if self.marked is None:
             keys = [("←→", "select"), ("enter", "changes"), ("v", "mark")]
-            keys += [("r", "restore")] if self._live else []
+            able = self._live and BY_NAME["restore"].refusal(self.state) is None
+            keys += [("r", "restore")] if able else []
         else:
             keys = [("enter", "compare"), ("esc", "unmark"), ("←→", "select")]
         spans: Line = []

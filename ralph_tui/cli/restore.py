@@ -1,0 +1,294 @@
+"""``ralph-tui restore``: any point of a run brought back, while it is paused or when it is over."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.cli.run_option import add_run_option
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.live import LiveRun
+    from ralph_tui.cli.restoring import Point
+    from ralph_tui.events import SnapshotTaken, WorktreeRestored
+    from ralph_tui.events.workspace import FileChange
+    from ralph_tui.records.runs import RecordedRun
+    from ralph_tui.workspace.snapshots import GitWorkspace
+
+POLL_S = 0.1
+"""How often the journal of a living run is looked into."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "restore",
+        help="list the snapshots of a run, or bring the files back to one",
+        description="Without SNAPSHOT, lists the points of a run. With one, shows what would "
+        "change, asks, and brings the files back. What is there now is held first, so that it can "
+        "be undone. Branch, index and stash stay as they are.",
+    )
+    parser.add_argument(
+        "snapshot",
+        metavar="SNAPSHOT",
+        nargs="?",
+        help="its number; best; or iter-N, what iteration N left behind",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, no more")
+    add_run_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, or restore. Raises ``RalphError`` when that cannot be done; nothing is touched then."""
+    from ralph_tui.cli.live import find_live
+    from ralph_tui.errors import UsageError
+    from ralph_tui.records.runs import resolve_run
+    from ralph_tui.records.worktree import worktree_root
+
+    root = worktree_root(Path.cwd())
+    try:
+        live = find_live(args.run)
+    except UsageError:
+        live = None
+    found = live.run if live is not None else resolve_run(root, args.run)
+    if args.snapshot is None:
+        return _list(found)
+    if not (args.yes or args.dry_run or sys.stdin.isatty()):
+        raise UsageError(
+            f"nobody can be asked here: say ralph-tui restore {args.snapshot} --yes, or --dry-run"
+        )
+    if live is not None:
+        return _restore_live(live, args)
+    return _restore_ended(root, found, args)
+
+
+def _list(found: "RecordedRun") -> int:
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.restoring import held_in, points
+    from ralph_tui.errors import RalphError
+    from ralph_tui.records.journal import read_journal
+    from ralph_tui.records.worktree import worktree_root
+    from ralph_tui.state import RunState
+    from ralph_tui.text import one_line
+    from ralph_tui.workspace.repository import open_repository
+
+    recording = read_journal(found.journal)
+    state = RunState().apply_all(recording.events)
+    snapshots = list(state.timeline.snapshots.values())
+    held: frozenset[int] = frozenset()
+    try:
+        held = held_in(open_repository(worktree_root(found.folder)), snapshots)
+    except RalphError as error:
+        print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
+    known = points(state, held)
+    print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
+    for point in known:
+        print(_row(point))
+    if not known:
+        print("no snapshot was taken")
+    notes = ["★ best"] if any(point.best for point in known) else []
+    notes += ["↶ what was there before a restore"] if any(point.undo for point in known) else []
+    if notes:
+        print(f"   {'   '.join(notes)}")
+    if recording.problem:
+        print(f"ralph-tui: {one_line(recording.problem)}", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def _row(point: "Point") -> str:
+    from ralph_tui.text import clip, one_line
+
+    taken = point.taken
+    when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
+    completion = "" if point.completion is None else f"{point.completion:.1f} %"
+    mark = ("★" if point.best else " ") + ("↶" if point.undo else " ")
+    gone = "" if point.held else "  (gone from the repository)"
+    reason = clip(one_line(taken.reason), 60)
+    return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
+        f"{reason}{gone}".rstrip()
+    )
+
+
+def _restore_ended(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from ralph_tui.errors import UsageError
+    from ralph_tui.records.folders import ralph_folder
+    from ralph_tui.records.lock import acquire
+    from ralph_tui.text import one_line
+
+    if found.folder.resolve().parent.parent.parent != ralph_folder(root).resolve() / "tasks":
+        raise UsageError(
+            f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}): "
+            "restore it in the repository it belongs to"
+        )
+    now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = acquire(found.lock, "restore", "", now)
+    try:
+        return _restore_locked(root, found, args)
+    finally:
+        lock.release()
+
+
+def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.live import here
+    from ralph_tui.cli.restoring import bring_back, chosen
+    from ralph_tui.errors import JournalError
+    from ralph_tui.processes.sweep import sweep
+    from ralph_tui.records.journal import read_journal
+    from ralph_tui.records.runs import recorded_run_ids
+    from ralph_tui.state import RunState
+    from ralph_tui.workspace.repository import open_repository
+    from ralph_tui.workspace.snapshots import GitWorkspace
+
+    recording = read_journal(found.journal)
+    if recording.problem:
+        what = recording.problem.partition(";")[0]
+        raise JournalError(f"{what}: nothing can be recorded after it, so nothing is restored")
+    state = RunState().apply_all(recording.events)
+    target = chosen(state, args.snapshot)
+    assert state.run.started is not None  # read_journal vouches for the first event
+    workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
+    _refuse_gone(workspace, target)
+    if (code := _not_to_be_done(workspace, target, args)) is not None:
+        return code
+    # Whoever holds the lock knows that all runs are over: git of a killed one may still write.
+    sweep(recorded_run_ids(root).__contains__)
+    told, held = bring_back(recording, state, workspace, target, here())
+    _refresh(found)
+    _say(told, f" --run {found.name}" if args.run else "")
+    if not held:
+        print("ralph-tui: the result itself could not be held in a snapshot", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def _refuse_gone(workspace: "GitWorkspace", target: "SnapshotTaken") -> None:
+    from ralph_tui.cli.restoring import held_in
+    from ralph_tui.errors import WorkspaceError
+    from ralph_tui.text import one_line
+
+    if not held_in(workspace.repository, [target]):
+        raise WorkspaceError(
+            f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
+            "was pruned, or the repository was cloned anew; see 'ralph-tui restore'"
+        )
+
+
+def _not_to_be_done(
+    workspace: "GitWorkspace", target: "SnapshotTaken", args: argparse.Namespace
+) -> int | None:
+    """Show what would change, and ask; the exit code unless it is to be done."""
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.live import confirm
+    from ralph_tui.cli.restoring import not_held, what_changes
+    from ralph_tui.words import count
+
+    changes = what_changes(workspace, target.tree)
+    _show(target, changes)
+    if lacks := not_held(target):
+        print(lacks)
+    if args.dry_run or not changes:
+        return ExitCode.COMPLETED
+    if args.yes or confirm(f"Change {count(len(changes), 'file')}? What is there now is held."):
+        return None
+    print("nothing was changed", file=sys.stderr)
+    return ExitCode.FAILED
+
+
+def _show(target: "SnapshotTaken", changes: "tuple[FileChange, ...]") -> None:
+    from ralph_tui.cli.restoring import SHOWN
+    from ralph_tui.text import clip, one_line
+    from ralph_tui.words import count
+
+    added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
+    words = f"{count(len(changes), 'file')}, +{added:,} −{removed:,} lines"
+    where = f"snapshot {target.number}, iteration {target.iteration}"
+    reason = clip(one_line(target.reason), 60)
+    print(f"back to {where} ({reason}): {words if changes else 'nothing differs'}")
+    for change in changes[:SHOWN]:
+        print(f"  {change.status:<8}  {one_line(change.path)}  +{change.added} −{change.removed}")
+    if len(changes) > SHOWN:
+        print(f"  and {count(len(changes) - SHOWN, 'more file')}")
+
+
+def _refresh(found: "RecordedRun") -> None:
+    """What is made from the journal is made again; without it the restore is no less done."""
+    from ralph_tui.records.tasks import rebuild_attempt, write_task
+
+    try:
+        rebuild_attempt(found.folder)
+        write_task(found.folder.parent.parent)
+    except OSError as error:
+        print(
+            f"ralph-tui: cannot write {error.filename}: {error.strerror}; "
+            "see 'ralph-tui rebuild' for the summaries",
+            file=sys.stderr,
+        )
+
+
+def _say(told: "WorktreeRestored", run_option: str) -> None:
+    from ralph_tui.text import one_line
+    from ralph_tui.words import count
+
+    print(f"{count(told.files, 'file')} brought back to snapshot {told.snapshot}")
+    for path in told.kept:
+        print(f"  left alone: {one_line(path)}")
+    print(f"undo it with: ralph-tui restore {told.present}{run_option}")
+
+
+def _restore_live(live: "LiveRun", args: argparse.Namespace) -> int:
+    """The run itself does it, and refuses unless it is paused."""
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.restoring import chosen
+    from ralph_tui.errors import WorkspaceError
+    from ralph_tui.records.journal import read_journal
+    from ralph_tui.records.worktree import worktree_root
+    from ralph_tui.state import RunState
+    from ralph_tui.workspace.private import PrivateRepository
+    from ralph_tui.workspace.repository import open_repository
+    from ralph_tui.workspace.snapshots import GitWorkspace
+
+    events = read_journal(live.run.journal).events
+    target = chosen(RunState().apply_all(events), args.snapshot)
+    # It only looks; the run's own git is not to be mistaken for this one.
+    workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
+    _refuse_gone(workspace, target)
+    if not PrivateRepository(workspace.repository).index.exists():
+        # To look would make one, and that is up to the run.
+        raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
+    if (code := _not_to_be_done(workspace, target, args)) is not None:
+        return code
+    since = live.order("restore", snapshot=target.number)
+    _say(_outcome(live, since), f" --run {live.run.name}" if args.run else "")
+    return ExitCode.COMPLETED
+
+
+def _outcome(live: "LiveRun", since: int) -> "WorktreeRestored":
+    """Wait for what comes of it after the event `since`; ``RalphError`` when that is a failure."""
+    import time
+
+    from ralph_tui.errors import RalphError
+    from ralph_tui.events import Noticed, WorktreeRestored, parse_event
+    from ralph_tui.records.lock import holder
+    from ralph_tui.remote.tail import Tail
+
+    tail = Tail(live.run.journal)
+    try:
+        while True:
+            alive = holder(live.run.lock) is not None  # asked before the last look
+            lines = tail.lines()
+            for event in map(parse_event, lines):
+                if event.seq <= since:
+                    continue
+                if isinstance(event, WorktreeRestored):
+                    return event
+                if isinstance(event, Noticed) and event.text.startswith("the restore failed"):
+                    raise RalphError(event.text)
+            if not lines and not alive:
+                raise RalphError("the run ended before it had restored the files; try it again")
+            if not lines:
+                time.sleep(POLL_S)
+    finally:
+        tail.close()

@@ -1,0 +1,441 @@
+"""``ralph-tui restore``: any point of a run comes back byte for byte, and can be undone."""
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.records.lock import acquire
+from tests.e2e.cli import CLI, GATE, events_of, project, run, start
+from tests.e2e.test_resume import everything, git, journal
+from tests.e2e.tmux import Terminal
+from tests.waiting import until
+
+AGENT = (
+    'cat >/dev/null; n=$(ls done-*.txt 2>/dev/null | wc -l); echo "step $n"; touch done-$n.txt; '
+    r"case $n in 0) printf '#!/bin/sh\n' >tool.sh; chmod +x tool.sh; ln -s checks.py link; "
+    r"rm -r old.txt 'dir with space'; printf 'a\r\nb\n\0' >bytes.bin; echo more >>staged.txt;; "
+    r"1) chmod -x tool.sh; ln -sfn README.md link; mkdir -p deep/er; echo x >deep/er/new.txt; "
+    r"printf 'other\n' >bytes.bin; rm mine.txt;; esac"
+)
+"""Two iterations of everything that can become of a file."""
+ORDER = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command", AGENT)
+WAITS = "cat >/dev/null; until [ -e go ]; do sleep 0.05; done"
+
+World = dict[str, tuple[str, bytes, bool]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def runtime() -> Iterator[None]:
+    """A runtime folder of our own, with a path as short as sockets need it."""
+    folder = Path(tempfile.mkdtemp(prefix="rt-"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        yield
+    shutil.rmtree(folder)
+
+
+def world(root: Path) -> World:
+    """Every file of the user's: what it is, its bytes, whether it can be executed."""
+    found: World = {}
+    for path in root.rglob("*"):
+        name = path.relative_to(root).as_posix()
+        if name.startswith((".git/", ".aiwg")):
+            continue
+        if path.is_symlink():
+            found[name] = ("link", os.fsencode(path.readlink()), False)
+        elif path.is_file():
+            found[name] = ("file", path.read_bytes(), os.access(path, os.X_OK))
+        elif path.is_dir():
+            found[name] = ("folder", b"", False)
+    return found
+
+
+def users_git(root: Path) -> dict[str, str | bytes]:
+    return {
+        "index": (root / ".git/index").read_bytes(),
+        "head": (root / ".git/HEAD").read_bytes(),
+        "refs": git(root, "for-each-ref", "refs/heads", "refs/stash"),
+        "config": (root / ".git/config").read_bytes(),
+    }
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World]:
+    """A run that has used up its two iterations, and what was there before; only to be copied."""
+    root = tmp_path_factory.mktemp("recorded") / "repo"
+    (root / "dir with space").mkdir(parents=True)
+    git(root, "init", "-q")
+    project(root)
+    for name in ("README.md", "old.txt", "staged.txt", "dir with space/ä.txt"):
+        (root / name).write_text(f"{name}\n")
+    (root / ".gitignore").write_text("*.log\n")
+    me = ("-c", "user.name=T", "-c", "user.email=t@example.com")
+    git(root, "add", ".")
+    git(root, *me, "commit", "-qm", "first")
+    (root / "README.md").write_text("stashed\n")
+    git(root, *me, "stash", "-q")
+    (root / "staged.txt").write_text("staged\n")
+    git(root, "add", "staged.txt")
+    (root / "staged.txt").write_text("staged, and changed again\n")
+    (root / "mine.txt").write_text("untracked\n")
+    (root / "own.log").write_text("ignored\n")
+    before = world(root)
+    done = run(*ORDER, "--headless", "--max-iterations", "2", cwd=root)
+    assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
+    return root, before
+
+
+@pytest.fixture
+def ended(recorded: tuple[Path, World], tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(recorded[0], tmp_path / "repo", symlinks=True))
+
+
+@pytest.fixture
+def before(recorded: tuple[Path, World]) -> World:
+    """What was there before the run."""
+    return recorded[1]
+
+
+def events(root: Path, *kinds: str) -> list[dict[str, Any]]:
+    found = events_of(journal(root).read_text())
+    return [event for event in found if not kinds or event["kind"] in kinds]
+
+
+def restored(root: Path, *words: str) -> str:
+    done = run("restore", *words, cwd=root)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(root: Path, *words: str, code: int = 1) -> str:
+    """The one sentence; not a byte of the repository has changed."""
+    untouched = everything(root)
+    done = run("restore", *words, cwd=root)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("ralph-tui: ")
+    now = everything(root)
+    assert {**now, ".aiwg/ralph/lock": b""} == {**untouched, ".aiwg/ralph/lock": b""}
+    return done.stderr
+
+
+def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: World) -> None:
+    after, mine, known = world(ended), users_git(ended), events(ended)
+    said = restored(ended, "1", "--yes")
+    assert world(ended) == before
+    assert users_git(ended) == mine
+    assert "undo it with: ralph-tui restore 4\n" in said
+    new = events(ended)[len(known) :]
+    assert [event["kind"] for event in new] == [
+        *("snapshot_taken", "restore_began", "worktree_restored", "snapshot_taken")
+    ]
+    assert [event["seq"] for event in events(ended)] == list(range(1, len(known) + 5))
+    assert (new[0]["number"], new[3]["number"]) == (4, 5)
+    assert (new[2]["snapshot"], new[2]["present"], new[2]["by"]) == (1, 4, "a script")
+    assert "undo it with: ralph-tui restore 6\n" in restored(ended, "4", "--yes")
+    assert world(ended) == after
+    assert users_git(ended) == mine
+    listed = run("restore", cwd=ended).stdout.splitlines()
+    assert [line.split()[0] for line in listed if line.startswith(" ↶")] == ["↶", "↶"]
+    assert [line for line in listed if "before going back to snapshot 1" in line]
+
+
+def test_the_words_for_points(ended: Path, before: World) -> None:
+    after = world(ended)
+    restored(ended, "iter-0", "--yes")
+    assert world(ended) == before
+    restored(ended, "best", "--yes")
+    assert world(ended) == after
+    restored(ended, "iter-1", "--yes")
+    between = world(ended)
+    assert between["tool.sh"] == ("file", b"#!/bin/sh\n", True)
+    assert between["link"] == ("link", b"checks.py", False)
+    assert between["bytes.bin"] == ("file", b"a\r\nb\n\0", False)
+    assert {"mine.txt", "done-0.txt"} <= between.keys()
+    assert not {"old.txt", "done-1.txt", "deep", "dir with space"} & between.keys()
+
+
+def test_the_list(ended: Path) -> None:
+    out = restored(ended)
+    lines = out.splitlines()
+    assert lines[0] == "task-001/001: Make it pass"
+    assert [line.strip("★ ").split()[0] for line in lines[1:4]] == ["1", "2", "3"]
+    assert len(lines) == 5
+    assert "0.0 %" in lines[1]
+    assert "25.0 %" in lines[2]
+    assert lines[3].startswith("★")
+    assert "50.0 %" in lines[3]
+    assert "★ best" in lines[4]
+    assert restored(ended, "--run", "task-001/001") == out
+
+
+def test_a_dry_run_only_shows(ended: Path) -> None:
+    untouched = world(ended), journal(ended).read_bytes(), git(ended, "for-each-ref")
+    said = restored(ended, "1", "--dry-run")
+    assert (world(ended), journal(ended).read_bytes(), git(ended, "for-each-ref")) == untouched
+    rows = {line.split()[1]: line.split()[0] for line in said.splitlines() if line[:2] == "  "}
+    assert rows["old.txt"] == "added"
+    assert rows["mine.txt"] == "added"
+    assert rows["done-0.txt"] == "deleted"
+    assert rows["deep/er/new.txt"] == "deleted"
+    assert rows["staged.txt"] == "modified"
+    assert "own.log" not in said
+
+
+def test_changes_of_the_owner_are_shown_and_held(ended: Path) -> None:
+    """What was done since the run ended is lost by nothing."""
+    (ended / "later.txt").write_text("one\ntwo\n")
+    (ended / "README.md").write_text("mine\n")
+    after = world(ended)
+    said = restored(ended, "iter-2", "--yes")
+    assert "2 files, +1 −3 lines" in said
+    assert "deleted   later.txt  +0 −2" in said
+    assert not (ended / "later.txt").exists()
+    restored(ended, "4", "--yes")
+    assert world(ended) == after
+
+
+def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
+    with (ended / "huge.bin").open("wb") as file:
+        file.truncate(10_000_001)
+    (ended / "own.log").write_text("newer\n")
+    restored(ended, "1", "--yes")
+    assert (ended / "huge.bin").stat().st_size == 10_000_001
+    assert (ended / "own.log").read_text() == "newer\n"
+    said = restored(ended, "4", "--yes")
+    assert "1 path it does not hold stays as now: huge.bin" in said
+    assert (ended / "huge.bin").stat().st_size == 10_000_001
+
+
+def test_what_stands_in_the_way_is_left_alone_and_said(ended: Path) -> None:
+    (ended / "old.txt").mkdir()
+    (ended / "old.txt" / "inner.log").write_text("ignored\n")
+    said = restored(ended, "1", "--yes")
+    assert "  left alone: old.txt\n" in said
+    assert (ended / "old.txt" / "inner.log").read_text() == "ignored\n"
+    assert events(ended, "worktree_restored")[0]["kept"] == ["old.txt"]
+
+
+# -- the record afterwards -----------------------------------------------------------------------
+
+
+def test_the_outcome_stays_and_the_record_can_be_read(ended: Path) -> None:
+    status = json.loads(run("status", "--json", cwd=ended).stdout)
+    restored(ended, "iter-1", "--yes")
+    now = json.loads(run("status", "--json", cwd=ended).stdout)
+    moved = {"seq", "updated"}
+    assert {k: v for k, v in now.items() if k not in moved} == {
+        k: v for k, v in status.items() if k not in moved
+    }
+    assert now["seq"] == len(events(ended))
+    assert now["outcome"] == "limit_reached"
+    report = run("report", cwd=ended)
+    assert (report.returncode, report.stderr) == (0, "")
+    replayed = run("replay", "--json", cwd=ended)
+    assert replayed.returncode == 0, replayed.stderr
+    assert "worktree_restored" in replayed.stdout
+    outcome = json.loads((journal(ended).parent / "outcome.json").read_text())
+    assert outcome["outcome"] == "limit_reached"
+    projected = {path: path.read_bytes() for path in journal(ended).parent.glob("*.json")}
+    assert run("rebuild", cwd=ended).returncode == 0
+    assert {path: path.read_bytes() for path in projected} == projected
+
+
+def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
+    restored(ended, "iter-1", "--yes")
+    done = run("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ends = [e for e in events(ended, "files_changed") if not e["live"] and e["iteration"] == 3]
+    assert "done-1.txt" in [change["path"] for change in ends[0]["changes"]]
+    assert not [e for e in events(ended, "noticed") if "while nothing ran" in e["text"]]
+    numbers = [e["number"] for e in events(ended, "snapshot_taken")]
+    assert len(numbers) == len(set(numbers))
+    # Completed runs too.
+    known = world(ended)
+    said = restored(ended, "iter-0", "--yes")
+    assert not (ended / "done-0.txt").exists()
+    restored(ended, said.split()[-1], "--yes")
+    assert world(ended) == known
+    assert json.loads(run("status", "--json", cwd=ended).stdout)["outcome"] == "completed"
+
+
+def test_a_run_that_was_killed(ended: Path, before: World) -> None:
+    """Its journal has no end, and a torn line."""
+    lines = journal(ended).read_bytes().splitlines(keepends=True)
+    (end,) = [e["seq"] for e in events(ended, "iteration_finished") if e["iteration"] == 2]
+    journal(ended).write_bytes(b"".join(lines[:end]) + lines[end][:20])
+    restored(ended, "1", "--yes")
+    assert world(ended) == before
+    assert events(ended)[end]["kind"] == "snapshot_taken"
+    assert "its process is gone" in run("status", cwd=ended).stdout
+    done = run("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_one_that_was_cut_off_is_finished_by_the_resume(ended: Path) -> None:
+    after = world(ended)
+    restored(ended, "iter-1", "--yes")
+    lines = journal(ended).read_bytes().splitlines(keepends=True)
+    (began,) = events(ended, "restore_began")
+    journal(ended).write_bytes(b"".join(lines[: began["seq"]]))
+    (ended / "tool.sh").write_text("half-written\n")
+    assert "↶   4" in restored(ended)
+    done = run("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (told,) = events(ended, "worktree_restored")
+    assert (told["snapshot"], told["present"], told["paths"]) == (2, 4, ["tool.sh"])
+    restored(ended, "4", "--yes")
+    assert world(ended) == after
+
+
+def test_nothing_is_to_be_done(ended: Path) -> None:
+    known = journal(ended).read_bytes()
+    assert "nothing differs" in restored(ended, "best", "--yes")
+    assert journal(ended).read_bytes() == known
+
+
+def test_snapshots_nobody_recorded_keep_their_numbers(ended: Path) -> None:
+    newest = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[-1]
+    git(ended, "update-ref", newest.replace("/003", "/017"), newest)
+    assert "undo it with: ralph-tui restore 18\n" in restored(ended, "1", "--yes")
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
+def test_what_is_no_point(ended: Path) -> None:
+    for word in ("7", "0", "iter-9"):
+        assert "see 'ralph-tui restore'" in refused(ended, word, "--yes", code=2)
+    for word in ("iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\nx", "+1"):
+        assert "give a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
+
+
+def test_nobody_can_be_asked(ended: Path) -> None:
+    assert "ralph-tui restore 1 --yes" in refused(ended, "1", code=2)
+
+
+def test_the_refs_were_pruned(ended: Path) -> None:
+    for ref in git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split():
+        git(ended, "update-ref", "-d", ref)
+    assert "does not hold snapshot 1 any more" in refused(ended, "1", "--yes")
+    listed = run("restore", cwd=ended).stdout
+    assert listed.count("(gone from the repository)") == 3
+
+
+def test_one_ref_is_gone(ended: Path) -> None:
+    first = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[0]
+    git(ended, "update-ref", "-d", first)
+    listed = run("restore", cwd=ended).stdout.splitlines()
+    assert ["gone from" in line for line in listed[1:4]] == [True, False, False]
+
+
+def test_a_content_is_gone(ended: Path) -> None:
+    """Found before anything is touched, although the tree is there."""
+    tree = events(ended, "snapshot_taken")[0]["tree"]
+    blob = git(ended, "rev-parse", f"{tree}:mine.txt").strip()
+    (ended / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    untouched = world(ended), journal(ended).read_bytes()
+    done = run("restore", "1", "--yes", cwd=ended)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert (world(ended), journal(ended).read_bytes()) == untouched
+
+
+def test_cloned_again(ended: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(ended), "clone")
+    shutil.copytree(ended / ".aiwg", tmp_path / "clone/.aiwg")
+    assert "does not hold" in refused(tmp_path / "clone", "1", "--yes")
+
+
+def test_the_repository_is_gone(ended: Path) -> None:
+    shutil.rmtree(ended / ".git")
+    assert "git" in refused(ended, "1", "--yes", code=2)
+    done = run("restore", cwd=ended)
+    assert done.returncode == 0
+    assert done.stdout.count("gone from the repository") == 3
+
+
+def test_a_run_of_another_worktree(ended: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", "other")
+    where = str(journal(ended).parent)
+    done = run("restore", "1", "--yes", "--run", where, cwd=other)
+    assert done.returncode == 2
+    assert "is not a run of this worktree" in done.stderr
+    assert "Make it pass" in run("restore", "--run", where, cwd=other).stdout
+
+
+def test_a_bad_line(ended: Path) -> None:
+    lines = journal(ended).read_bytes().splitlines(keepends=True)
+    lines[-3] = b'{"seq"\n'
+    journal(ended).write_bytes(b"".join(lines))
+    said = refused(ended, "1", "--yes")
+    assert f"events.jsonl:{len(lines) - 2}" in said
+    assert "nothing is restored" in said
+
+
+def test_another_process_owns_the_worktree(ended: Path) -> None:
+    lock = acquire(ended / ".aiwg/ralph/lock", "task-009/001", "", "now")
+    try:
+        assert "owns this worktree" in refused(ended, "1", "--yes", code=2)
+    finally:
+        lock.release()
+
+
+# -- terminals, and living runs ------------------------------------------------------------------
+
+
+def test_it_asks_on_a_terminal(ended: Path, before: World) -> None:
+    after = world(ended)
+    for answer, wanted, code in (("n", after, 1), ("y", before, 0)):
+        terminal = Terminal([*CLI, "restore", "1"], ended, width=100, height=40)
+        try:
+            terminal.shows("Change", "What is there now is held. [y/N]")
+            assert world(ended) == after, answer
+            terminal.type(answer)
+            terminal.press("Enter")
+            assert terminal.exit_code() == code
+        finally:
+            terminal.close()
+            terminal.result.unlink(missing_ok=True)
+        assert world(ended) == wanted
+
+
+def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:
+    agent = ("--agent", "command", "--agent-command", WAITS, "--max-iterations", "3")
+    with start("run", "Work", "-c", "false", *agent, "--headless", cwd=git_repo) as process:
+        try:
+            until(lambda: [*git_repo.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")])
+            until(lambda: events(git_repo, "session_started"))
+            (git_repo / "README.md").write_text("by hand\n")
+            done = run("restore", "1", "--yes", cwd=git_repo)
+            assert done.returncode == 1
+            assert "pause the run" in done.stderr
+            assert (git_repo / "README.md").read_text() == "by hand\n"
+            assert run("pause", cwd=git_repo).returncode == 0
+            (git_repo / "go").touch()
+            until(lambda: events(git_repo, "paused"))
+            assert "README.md" in restored(git_repo, "1", "--dry-run")
+            said = restored(git_repo, "1", "--yes")
+            assert (git_repo / "README.md").read_text() == "# sample\n"
+            assert not (git_repo / "go").exists()
+            (told,) = events(git_repo, "worktree_restored")
+            assert f"undo it with: ralph-tui restore {told['present']}\n" in said
+            assert "after the session of iteration 1" in restored(git_repo)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+        finally:
+            process.kill()
+            process.communicate()
+    assert said.startswith("back to snapshot 1")
+    restored(git_repo, str(told["present"]), "--yes")
+    assert (git_repo / "README.md").read_text() == "by hand\n"
