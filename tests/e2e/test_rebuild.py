@@ -1,6 +1,5 @@
 """What is made from a journal can be made again, and garbage in its place does no harm."""
 
-import json
 import shutil
 import signal
 from pathlib import Path
