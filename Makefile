@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 ARGS ?=
 # More than cores: many tests wait for processes.
-WORKERS ?= 4
+WORKERS ?= 6
 
 export PIP_NO_INPUT := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -30,7 +30,7 @@ run: $(VENV)/.runtime ## ralph-tui run, with ARGS='"Fix the tests" -c "pytest -q
 setup: $(VENV)/.dev ## everything that working on ralph-tui needs
 
 test: $(VENV)/.dev ## all tests (ARGS="-k journal", WORKERS=1 for one process)
-	@$(PY) -m pytest -n $(WORKERS) -rs $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -rs $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts
 	@$(BIN)/ruff check .

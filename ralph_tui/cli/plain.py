@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ralph_tui.control.advice import band_words
 from ralph_tui.events import Event, UnknownEvent
 from ralph_tui.state.overseer_rows import ROWS
 from ralph_tui.text import clip, one_line
@@ -41,7 +42,7 @@ def _reading_taken(e: Any) -> str:
 
 def _signal_computed(e: Any) -> str:
     return (
-        f"control output {e.output:.2f} {e.band.replace('_', ' ')} · {e.profile} "
+        f"control output {e.output:.2f} {band_words(e.band, e.completion)} · {e.profile} "
         f"kp {e.kp:.2f} ki {e.ki:.2f} kd {e.kd:.2f} · urgency {e.urgency}"
     )
 

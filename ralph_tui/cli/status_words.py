@@ -178,7 +178,7 @@ def _control(status: dict[str, Any]) -> str:
     if status["output"] is None:
         return ""
     alarms = ", alarms: " + ", ".join(status["alarms"]) if status["alarms"] else ", no alarm"
-    return f"output {status['output']:.2f} {status['band'].replace('_', ' ')}{alarms}"
+    return f"output {status['output']:.2f} {status['course']}{alarms}"
 
 
 def _cost(status: dict[str, Any]) -> str:

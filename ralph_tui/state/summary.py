@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from ralph_tui.control.advice import band_words
 from ralph_tui.state import RunState
 
 STATUS_VERSION = 2
@@ -46,6 +47,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "best_snapshot": _best_snapshot(state),
         "output": signal.output if signal else None,
         "band": signal.band if signal else None,
+        "course": band_words(signal.band, signal.completion) if signal else None,
         "alarms": sorted(control.alarms),
         "health": state.oversight.status,
         "intervention": _intervention(state),

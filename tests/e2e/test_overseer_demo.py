@@ -41,6 +41,8 @@ def demo(tmp_path: Path, project: Path) -> Iterator[Any]:
 
     def start(scenario: str) -> Terminal:
         command = [*CLI, "demo", "--scenario", scenario, "--fast", "--keep", str(project)]
+        # A closed terminal would leave the run waiting for ever.
+        command += ["--set", "ui.on_hangup=stop"]
         opened.append(Terminal(command, tmp_path, width=100, height=30))
         return opened[-1]
 

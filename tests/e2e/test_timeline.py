@@ -160,8 +160,8 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     assert held(root, snapshots(root)[back["present"]]) == mine
     assert {victim, "notes of mine.txt", "README.link"} <= set(back["paths"])
 
-    # And undone: the point of the rollback is selected already.
-    screen.shows("↶ rolled back")
+    # And undone, at the point of the rollback.
+    press_until(screen, "Right", lambda: "↶ rolled back" in screen.screen)
     screen.press("r")
     screen.shows("Undo the rollback", "would change", "README.link")
     press_until(screen, "y", lambda: len(restores(root)) == 2)

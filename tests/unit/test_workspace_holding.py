@@ -16,6 +16,7 @@ from ralph_tui.workspace.private import PrivateRepository
 from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
 from ralph_tui.workspace.staging import Staging
+from tests.waiting import until
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -171,6 +172,6 @@ def test_what_git_does_for_a_run_bears_its_mark(git_repo: Path) -> None:
     private = PrivateRepository(open_repository(git_repo), "run-7")
     private.prepare()
     with private.begin("update-index", "-z", "--stdin", waits=True):
-        assert resident_bytes("run-7") > 0
+        until(lambda: resident_bytes("run-7") > 0)
         assert len(sweep("run-7".__eq__)) == 1
         assert resident_bytes("run-7") == 0

@@ -1,0 +1,23 @@
+"""No test leaves a run behind: one whose terminal was closed would wait for an answer for ever."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.records.lock import holder
+from tests.waiting import until
+
+
+@pytest.fixture(autouse=True)
+def _no_run_is_left_behind(tmp_path: Path) -> Iterator[None]:
+    yield
+    for lock in tmp_path.rglob(".aiwg/ralph/lock"):
+        owner = holder(lock)
+        if owner is not None and owner.pid:
+            with suppress(ProcessLookupError):
+                os.kill(owner.pid, signal.SIGTERM)
+            until(lambda lock=lock: holder(lock) is None, 20)  # type: ignore[misc]
