@@ -96,6 +96,15 @@ def press_until(screen: Terminal, key: str, done: Callable[[], object]) -> None:
     raise AssertionError(f"{key} does not do it:\n{screen.screen}")
 
 
+def go_to_the_rollback(screen: Terminal) -> None:
+    """It is selected by itself, as a rule."""
+    with contextlib.suppress(AssertionError):
+        screen.shows("↶ rolled back", timeout=3)
+    if "↶ rolled back" not in screen.screen:
+        screen.press("End")
+        press_until(screen, "Left", lambda: "↶ rolled back" in screen.screen)
+
+
 def assert_told_by_the_present(screen: Terminal, root: Path) -> None:
     """Going back to the last snapshot is said to undo what was done by hand since."""
     mine = present(root)
@@ -161,11 +170,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     assert {victim, "notes of mine.txt", "README.link"} <= set(back["paths"])
 
     # And undone, at the point of the rollback.
-    with contextlib.suppress(AssertionError):
-        screen.shows("↶ rolled back", timeout=3)
-    if "↶ rolled back" not in screen.screen:
-        screen.press("End")
-        press_until(screen, "Left", lambda: "↶ rolled back" in screen.screen)
+    go_to_the_rollback(screen)
     screen.press("r")
     screen.shows("Undo the rollback", "would change", "README.link")
     press_until(screen, "y", lambda: len(restores(root)) == 2)
