@@ -202,7 +202,7 @@ def test_an_agent_that_cleans_everything_up_does_not_lose_the_record(git_repo: P
         "x",
         "-c",
         "false",
-        *agent("git clean -fdxq; sleep 1.5"),
+        *agent("git clean -fdxq; sleep 3"),
         "--json",
         "--max-iterations",
         "2",

@@ -102,7 +102,7 @@ def go_to_the_rollback(screen: Terminal) -> None:
         screen.shows("↶ rolled back", timeout=3)
     if "↶ rolled back" not in screen.screen:
         screen.press("End")
-        press_until(screen, "Left", lambda: "↶ rolled back" in screen.screen)
+        screen.shows("↶ rolled back")
 
 
 def assert_told_by_the_present(screen: Terminal, root: Path) -> None:
