@@ -96,15 +96,6 @@ def press_until(screen: Terminal, key: str, done: Callable[[], object]) -> None:
     raise AssertionError(f"{key} does not do it:\n{screen.screen}")
 
 
-def go_to_the_rollback(screen: Terminal) -> None:
-    """It is selected by itself, as a rule."""
-    with contextlib.suppress(AssertionError):
-        screen.shows("↶ rolled back", timeout=3)
-    if "↶ rolled back" not in screen.screen:
-        screen.press("End")
-        screen.shows("↶ rolled back")
-
-
 def assert_told_by_the_present(screen: Terminal, root: Path) -> None:
     """Going back to the last snapshot is said to undo what was done by hand since."""
     mine = present(root)
@@ -169,9 +160,9 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     assert held(root, snapshots(root)[back["present"]]) == mine
     assert {victim, "notes of mine.txt", "README.link"} <= set(back["paths"])
 
-    # And undone, at the point of the rollback.
-    go_to_the_rollback(screen)
-    screen.press("r")
+    # And undone, at the point of the rollback, which is the last one.
+    screen.press("End")
+    press_until(screen, "r", lambda: "Undo the rollback" in screen.screen)
     screen.shows("Undo the rollback", "would change", "README.link")
     press_until(screen, "y", lambda: len(restores(root)) == 2)
     assert restores(root)[1]["snapshot"] == back["present"]
