@@ -1,7 +1,6 @@
 """Snapshots at the boundaries of a run, and checkpoints in between."""
 
 from functools import partial
-from typing import cast
 
 from ralph_tui.errors import RalphError, WorkspaceError
 from ralph_tui.events import (
@@ -113,7 +112,7 @@ class Checkpoints:
 
         def tell(job: Job) -> Steps[None]:
             if isinstance(job.result, Snapshot):
-                yield _snapshot_taken(iteration, job.result, trigger)
+                yield snapshot_taken(iteration, job.result, trigger)
                 yield self.event(iteration, trigger, job.result.number, note)
             else:
                 yield self.event(iteration, trigger, None, note, error=str(job.error))
@@ -145,7 +144,7 @@ class Checkpoints:
             if not isinstance(job.result, Snapshot):
                 yield _restore_failed(job, "before it began")
                 return
-            yield _snapshot_taken(self._state.run.iteration, job.result, reason)
+            yield snapshot_taken(self._state.run.iteration, job.result, reason)
             yield from self.write_back(number, present, by)
 
         work = partial(self._workspace.snapshot, present, f"ralph: {reason}")
@@ -155,30 +154,25 @@ class Checkpoints:
         """The second half of a restore: `present` holds what was there before."""
         iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
         after, workspace = self._next(), self._workspace
+        reason = f"as snapshot {number}"
         yield RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by)
 
-        def work() -> tuple[Restored, Snapshot]:
-            restored = workspace.restore(target.tree)
-            return restored, workspace.snapshot(after, f"ralph: as snapshot {number}")
-
         def tell(job: Job) -> Steps[None]:
-            if job.error is not None:
+            if not isinstance(job.result, Restored):
                 yield _restore_failed(job, f"half-way; snapshot {present} holds what was there")
                 return
-            restored, self.latest = cast("tuple[Restored, Snapshot]", job.result)
-            yield WorktreeRestored(
-                iteration=iteration,
-                snapshot=number,
-                present=present,
-                tree=target.tree,
-                files=len(restored.changed),
-                paths=list(restored.changed[:SHOWN]),
-                kept=list(restored.kept[:SHOWN]),
-                by=by,
-            )
-            yield _snapshot_taken(iteration, self.latest, f"as snapshot {number}")
+            yield worktree_restored(iteration, target, present, job.result, by)
+            work = partial(workspace.snapshot, after, f"ralph: {reason}")
+            self._helm.beside("snapshot", work, tell_after)
 
-        self._helm.beside("restore", work, tell)
+        def tell_after(job: Job) -> Steps[None]:
+            if isinstance(job.result, Snapshot):
+                self.latest = job.result
+                yield snapshot_taken(iteration, self.latest, reason)
+            else:
+                yield from _tell_failure(job)
+
+        self._helm.beside("restore", partial(workspace.restore, target.tree), tell)
 
     def best_point(self) -> Steps[Rollback | None]:
         """Where a rollback would lead, and what it would change; None when nowhere better."""
@@ -241,7 +235,7 @@ class Checkpoints:
         snapshot = yield from self._helm.job(
             "snapshot", lambda: self._workspace.snapshot(number, f"ralph: {reason}")
         )
-        yield _snapshot_taken(iteration, snapshot, reason)
+        yield snapshot_taken(iteration, snapshot, reason)
         return snapshot
 
     def _next(self) -> int:
@@ -257,14 +251,31 @@ def _restore_failed(job: Job, how: str) -> Event:
 
 
 def _tell_failure(job: Job) -> Steps[None]:
-    """A checkpoint's file is a help, not the record: without it the run goes on."""
+    """The run goes on without it: a checkpoint's file, the snapshot after a restore."""
     if isinstance(job.error, RalphError | OSError):
         yield Noticed(level="error", source="records", text=str(job.error))
     elif job.error is not None:
         raise job.error
 
 
-def _snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:
+def worktree_restored(
+    iteration: int, target: SnapshotTaken, present: int, restored: Restored, by: str
+) -> WorktreeRestored:
+    """The fact to record of files that were brought back to `target`."""
+    return WorktreeRestored(
+        iteration=iteration,
+        snapshot=target.number,
+        present=present,
+        tree=target.tree,
+        files=len(restored.changed),
+        paths=list(restored.changed[:SHOWN]),
+        kept=list(restored.kept[:SHOWN]),
+        by=by,
+    )
+
+
+def snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:
+    """The fact to record of a snapshot that is held."""
     return SnapshotTaken(
         iteration=iteration,
         number=snapshot.number,

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ralph_tui.checkpoints import snapshot_taken, worktree_restored
 from ralph_tui.engine import SystemClock
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
@@ -21,11 +22,11 @@ from ralph_tui.words import count
 from ralph_tui.workspace.private import is_own
 
 if TYPE_CHECKING:
-    from ralph_tui.ports import Snapshot, Workspace
+    from ralph_tui.ports import Workspace
     from ralph_tui.workspace.repository import Repository
 
 SHOWN = 20
-"""Paths that are named, on the screen and in an event."""
+
 STATUS: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
 """What there is to do about a file that was changed, where it is not a modification."""
 
@@ -132,7 +133,7 @@ def bring_back(
     cut(recording)
     iteration, last = state.run.iteration, recording.events[-1]
     with _journal(recording, last) as append, _undisturbed():
-        append(_snapshot_taken(iteration, present, reason))
+        append(snapshot_taken(iteration, present, reason))
         began = RestoreBegan(iteration=iteration, snapshot=target.number, present=number, by=by)
         append(began)
         try:
@@ -145,21 +146,12 @@ def bring_back(
                 f"the restore failed half-way ({error}); do it again, or "
                 f"'ralph-tui restore {number}' for what was there before"
             ) from error
-        told = WorktreeRestored(
-            iteration=iteration,
-            snapshot=target.number,
-            present=number,
-            tree=target.tree,
-            files=len(restored.changed),
-            paths=list(restored.changed[:SHOWN]),
-            kept=list(restored.kept[:SHOWN]),
-            by=by,
-        )
+        told = worktree_restored(iteration, target, number, restored, by)
         append(told)
         reason = f"as snapshot {target.number}"
         try:
             append(
-                _snapshot_taken(
+                snapshot_taken(
                     iteration, workspace.snapshot(number + 1, f"ralph: {reason}"), reason
                 )
             )
@@ -210,19 +202,6 @@ def not_held(snapshot: SnapshotTaken) -> str:
     rest = f" and {more} more" if more else ""
     have = "stays" if snapshot.missing_count == 1 else "stay"
     return f"{count(snapshot.missing_count, 'path')} it does not hold {have} as now: {names}{rest}"
-
-
-def _snapshot_taken(iteration: int, snapshot: "Snapshot", reason: str) -> Event:
-    return SnapshotTaken(
-        iteration=iteration,
-        number=snapshot.number,
-        ref=snapshot.ref,
-        commit=snapshot.commit,
-        tree=snapshot.tree,
-        reason=reason,
-        missing=list(snapshot.missing),
-        missing_count=snapshot.missing_count,
-    )
 
 
 def _number_of_best(state: RunState) -> int | None:

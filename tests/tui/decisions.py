@@ -21,6 +21,16 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
+from ralph_tui.overseer import (
+    ABORT,
+    APPROVE,
+    CONTINUE,
+    DECLINE,
+    EDIT,
+    EXTEND,
+    GUIDE,
+    ROLL_BACK,
+)
 from tests.tui.make_run import HOSTILE, Recorder
 
 STUCK = "No new best for 3 iterations: each of the last 3 steps gained under 5 points."
@@ -34,18 +44,6 @@ REVIEW = """\
 The last changes made things worse. Read the last diff before anything else.
 Restore what worked, and take only small steps from there."""
 
-APPROVE = Option(key="y", answer="approve", verb="approve the instructions")
-EDIT = Option(
-    key="e", answer="approve", verb="edit the instructions, then approve", takes="instructions"
-)
-DECLINE = Option(key="n", answer="decline", verb="decline: go on as before")
-CONTINUE = Option(key="y", answer="continue", verb="continue as before")
-GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent", takes="words")
-EXTEND = Option(
-    key="+", answer="extend", verb="continue, with more iterations or money", takes="more"
-)
-BACK = Option(key="b", answer="roll_back", verb="roll back to the best point, and go on")
-ABORT = Option(key="x", answer="abort", verb="abort the run")
 BEST = Rollback(
     snapshot=3,
     iteration=1,
@@ -107,7 +105,7 @@ def rollback() -> list[Event]:
             proposal=REVIEW,
             gains="damped until a new best: kp 0.3, ki 0.05, kd 0.4",
             rollback=BEST,
-            options=[APPROVE, EDIT, DECLINE, BACK, ABORT],
+            options=[APPROVE, EDIT, DECLINE, ROLL_BACK, ABORT],
             default="approve",
         )
     )
@@ -185,7 +183,7 @@ def pause() -> list[Event]:
             text=reason,
             evidence=["recommended: give it a smaller goal", "recommended: roll back"],
             rollback=BEST.model_copy(update={"completion": 31, "iteration": 3}),
-            options=[CONTINUE, GUIDE, EXTEND, BACK, ABORT],
+            options=[CONTINUE, GUIDE, EXTEND, ROLL_BACK, ABORT],
             deadline=None,
         )
     )
@@ -222,7 +220,7 @@ def rolled_back() -> list[Event]:
     run.baseline(0)
     run.iterations(70, 60, 50)
     acting(run, 3, "REDIRECT", "regressing", WORSE)
-    run.add(question(run.at, 3, "redirect", about="regressing", text=WORSE, options=[BACK]))
+    run.add(question(run.at, 3, "redirect", about="regressing", text=WORSE, options=[ROLL_BACK]))
     run.add(QuestionAnswered(question_id="q1", answer="roll_back"), 20)
     run.add(
         WorktreeRestored(
@@ -275,7 +273,7 @@ def nasty() -> list[Event]:
     run.add(CommandRefused(command=long, reason=long))
     options = [
         Option(key=option.key, answer=option.answer, verb=HOSTILE * 20, takes=option.takes)
-        for option in (APPROVE, EDIT, DECLINE, GUIDE, EXTEND, BACK, ABORT)
+        for option in (APPROVE, EDIT, DECLINE, GUIDE, EXTEND, ROLL_BACK, ABORT)
     ]
     run.add(
         question(

@@ -1,5 +1,6 @@
 """A command under its keeper: start, streams, orders, ends."""
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -101,7 +102,10 @@ def test_the_lock_is_held_while_anything_lives_and_free_after(tmp_path: Path) ->
 
 
 def pipes_of(pid: int) -> set[str]:
-    links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
+    links = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed while it was being listed
+            links.add(str(entry.readlink()))
     return {link for link in links if link.startswith("pipe:")}
 
 
