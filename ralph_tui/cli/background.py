@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.cli import hangup
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.front import END_SECONDS
-from ralph_tui.cli.lines import print_until_over, signals_stop
+from ralph_tui.cli.front import END_SECONDS, print_event
+from ralph_tui.cli.lines import Lines, print_until_over, signals_stop
 from ralph_tui.events import Event
 from ralph_tui.text import one_line
 
@@ -32,7 +32,7 @@ FLAG = "--detached"
 def run_in_background(run: "Launched") -> None:
     """For the child: begin, tell whoever waits, and work on into the log."""
     gc.enable()
-    events: SimpleQueue[Event] = SimpleQueue()
+    events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     with signals_stop(run):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -45,12 +45,12 @@ def run_in_background(run: "Launched") -> None:
             # The pipe is left here: that is what the other end waits for.
             hangup.let_go_of_terminal()
             hangup.speak_into(run.attempt.folder / hangup.LOG)
-            events.put(first)
+            print_event(first, as_json=False)
             print_until_over(run, events)
         run.engine.join(END_SECONDS)
 
 
-def _first(run: "Launched", events: SimpleQueue[Event]) -> Event | None:
+def _first(run: "Launched", events: Lines) -> Event | None:
     """The first recorded event; None when not even that could be recorded."""
     while not run.engine.join(0.02):
         if not events.empty():

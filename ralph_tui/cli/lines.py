@@ -3,8 +3,9 @@
 import contextlib
 import gc
 import signal
+import threading
 from collections.abc import Iterator
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from ralph_tui.cli.front import END_SECONDS, print_event
@@ -14,13 +15,16 @@ from ralph_tui.events import Event
 if TYPE_CHECKING:
     from ralph_tui.cli.launch import Launched
 
+Lines = SimpleQueue[Event | None]
+"""Recorded events on their way to a line each; None is the end."""
+
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_as_lines(run: "Launched", *, as_json: bool) -> None:
     """Print every event of the run until its last; a signal stops it in order."""
     gc.enable()
-    events: SimpleQueue[Event] = SimpleQueue()
+    events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
     with signals_stop(run):
         run.begin()
@@ -34,13 +38,16 @@ def run_as_lines(run: "Launched", *, as_json: bool) -> None:
             run.engine.join(END_SECONDS)
 
 
-def print_until_over(
-    run: "Launched", events: "SimpleQueue[Event]", *, as_json: bool = False
-) -> None:
+def print_until_over(run: "Launched", events: Lines, *, as_json: bool = False) -> None:
     """Print what arrives in `events`, until the run has ended and all of it is told."""
-    while not (run.engine.join(0) and events.empty()):
-        with contextlib.suppress(Empty):
-            print_event(events.get(timeout=1.0), as_json=as_json)
+
+    def end() -> None:
+        run.engine.join()
+        events.put(None)
+
+    threading.Thread(target=end, name="ralph-lines", daemon=True).start()
+    while (event := events.get()) is not None:
+        print_event(event, as_json=as_json)
 
 
 @contextlib.contextmanager

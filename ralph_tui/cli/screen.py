@@ -31,7 +31,7 @@ from ralph_tui.cli.front import (  # noqa: E402
     print_event,
     words_to_attach,
 )
-from ralph_tui.cli.lines import print_until_over  # noqa: E402
+from ralph_tui.cli.lines import Lines, print_until_over  # noqa: E402
 from ralph_tui.cli.looking import RecordedFiles  # noqa: E402
 from ralph_tui.commands import Command, Stop  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
@@ -63,7 +63,7 @@ class Backstage:
         self._said: list[Command] = []
         self._lock = threading.Lock()
         self._receive: Callable[[Event], None] = self.inbox.append
-        self._lines: SimpleQueue[Event] = SimpleQueue()
+        self._lines: Lines = SimpleQueue()
         self._settled = threading.Event()
         """The run is there, or never will be."""
         self._screen_gone = threading.Event()

@@ -14,12 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ralph_tui import __version__
 from ralph_tui.text import HIDDEN, clip, one_line
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 LARGEST_ANSWER = 1 << 20
@@ -122,7 +125,7 @@ class Wire:
         try:
             with (
                 _Deadline(limits.total_s) as deadline,
-                httpx.Client(timeout=timeout, follow_redirects=False) as client,
+                httpx.Client(timeout=timeout, verify=_trusted(), follow_redirects=False) as client,
                 client.stream(
                     method,
                     url,
@@ -185,6 +188,14 @@ def _read(response: "httpx.Response") -> bytes | None:
         if len(body) > LARGEST_ANSWER:
             return None
     return body
+
+
+@cache
+def _trusted() -> "ssl.SSLContext":
+    """Whose certificates are believed; reading them costs more than a request."""
+    import httpx  # noqa: PLC0415  as above
+
+    return httpx.create_ssl_context()
 
 
 class _Deadline:
