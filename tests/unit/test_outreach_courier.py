@@ -7,7 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -25,28 +25,18 @@ from ralph_tui.outreach.tracker import Tracker
 from ralph_tui.outreach.webhook import Webhook
 from ralph_tui.outreach.wire import Timeouts, UndeliveredError
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
+from tests.unit.fakes import FakeClock
 from tests.waiting import until
 
 QUICK = Timeouts(connect_s=2, silence_s=0.2, total_s=2)
 SECRET = "T0AB/hook-secret-4711"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def now(self) -> datetime:
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-
 class Bench:
     """One courier to a webhook, its thread left out."""
 
-    def __init__(self, folder: Path, url: str, clock: Clock | None = None) -> None:
-        self.clock = clock or Clock()
+    def __init__(self, folder: Path, url: str, clock: FakeClock | None = None) -> None:
+        self.clock = clock or FakeClock()
         self.told: list[EscalationDelivered] = []
         self.outbox = Outbox(folder, "webhook")
         channel = Webhook(f"{url}/{SECRET}", QUICK)
@@ -93,7 +83,7 @@ def raised(number: int = 1, reason: str = "no progress") -> EscalationRaised:
 
 
 def message(number: int = 1, at: datetime | None = None) -> Message:
-    return message_of(raised(number), run(), Readings(), at or Clock().now())
+    return message_of(raised(number), run(), Readings(), at or FakeClock().now())
 
 
 def files(folder: Path) -> list[Path]:
@@ -168,7 +158,11 @@ def test_jitter_only_lengthens_a_pause(jitter: float, failures: int) -> None:
             return
 
     courier = Courier(
-        Broken(), Nowhere(Path("/nonexistent"), "webhook"), lambda _: None, Clock(), lambda: jitter
+        Broken(),
+        Nowhere(Path("/nonexistent"), "webhook"),
+        lambda _: None,
+        FakeClock(),
+        lambda: jitter,
     )
     courier._start = lambda: None  # type: ignore[method-assign]
     courier._failures = failures
@@ -243,7 +237,7 @@ def test_the_queue_survives_a_restart_in_its_order(hook: Service, tmp_path: Path
 
 def test_what_is_too_old_or_too_much_goes(tmp_path: Path) -> None:
     outbox = Outbox(tmp_path, "webhook")
-    start = Clock().now()
+    start = FakeClock().now()
     for number in range(MOST_FILES + 5):
         outbox.put(message(number, start + timedelta(minutes=number)))
     waiting = outbox.waiting(start)
@@ -265,7 +259,7 @@ def test_garbage_in_the_queue_is_passed_over(tmp_path: Path, content: bytes) -> 
     os.mkfifo(tmp_path / "1-pipe-webhook.json")
     (tmp_path / "2-folder-webhook.json").mkdir()
     (tmp_path / "issues.json").write_bytes(content)
-    assert len(outbox.waiting(Clock().now())) == 1
+    assert len(outbox.waiting(FakeClock().now())) == 1
     assert IssueNumbers(tmp_path, "x").get("run-1") is None
 
 
@@ -276,7 +270,7 @@ def test_words_that_somebody_put_into_the_queue_are_foreign(tmp_path: Path) -> N
     data = json.loads(entry.path.read_text())
     data["message"]["reason"] = "\x1b[31mred sk-abcdefghijklmnopqrstuvwx " + "x" * 10_000
     entry.path.write_text(json.dumps(data))
-    (read,) = outbox.waiting(Clock().now())
+    (read,) = outbox.waiting(FakeClock().now())
     assert "\x1b" not in read.message.reason
     assert "sk-abc" not in read.message.reason
     assert len(read.message.reason) <= 4000
@@ -302,7 +296,7 @@ def test_what_a_request_could_not_carry_is_no_message(
     data = json.loads(entry.path.read_text())
     data["message"][name] = value
     entry.path.write_text(json.dumps(data))
-    assert not outbox.waiting(Clock().now())
+    assert not outbox.waiting(FakeClock().now())
 
 
 def test_a_folder_that_cannot_be_written_only_costs_the_queue(
@@ -327,8 +321,8 @@ def test_after_a_crash_between_sending_and_removing_no_second_issue_is_made(
             numbers = IssueNumbers(folder, service.url)
             made = Tracker(DIALECTS["gitea"], service.url, REPOSITORY, TOKEN, "T", numbers, QUICK)
             outbox = Outbox(tmp_path, "gitea")
-            one = Courier(made, outbox, told.append, Clock(), lambda: 0.0)
-            one._queue = outbox.waiting(Clock().now())
+            one = Courier(made, outbox, told.append, FakeClock(), lambda: 0.0)
+            one._queue = outbox.waiting(FakeClock().now())
             one._start = lambda: None  # type: ignore[method-assign]
             return one
 
@@ -360,7 +354,7 @@ def test_the_handler_returns_at_once_and_every_channel_delivers_by_itself(
             ],
             tmp_path,
             told.append,
-            Clock(),
+            FakeClock(),
         )
         handler.send(raised(1), run())
         handler.send(raised(2), run())
@@ -375,12 +369,12 @@ def test_the_handler_returns_at_once_and_every_channel_delivers_by_itself(
 def test_a_restarted_handler_delivers_what_was_left(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(503)
     told: list[Event] = []
-    before = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, Clock())
+    before = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, FakeClock())
     before.send(raised(), run())
     until(lambda: told)
     assert before.close(5) == 1
     hook.special = lambda _: None
-    after = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, Clock())
+    after = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, FakeClock())
     after.take_up()
     until(lambda: len(told) == 2)
     assert after.close(5) == 0
@@ -390,7 +384,7 @@ def test_a_restarted_handler_delivers_what_was_left(hook: Service, tmp_path: Pat
 def test_the_end_of_a_run_still_delivers_what_it_has_just_raised(
     hook: Service, tmp_path: Path
 ) -> None:
-    handler = EscalationHandler([Webhook(hook.url)], tmp_path, lambda _: None, Clock())
+    handler = EscalationHandler([Webhook(hook.url)], tmp_path, lambda _: None, FakeClock())
     handler.send(raised(), run())
     assert handler.close(5) == 0
     assert len(hook.requests) == 1
@@ -398,7 +392,7 @@ def test_the_end_of_a_run_still_delivers_what_it_has_just_raised(
 
 def test_without_channels_nothing_is_written_and_nothing_started(tmp_path: Path) -> None:
     threads = threading.active_count()
-    handler = EscalationHandler([], tmp_path / "outbox", lambda _: None, Clock())
+    handler = EscalationHandler([], tmp_path / "outbox", lambda _: None, FakeClock())
     handler.take_up()
     handler.send(raised(), run())
     assert handler.close(0) == 0
@@ -416,7 +410,9 @@ def test_no_secret_is_in_a_file_or_a_sentence(
             status, {"message": r.path}, {"Location": f"http://127.0.0.1/{SECRET}"}
         )
         bench = Bench(tmp_path, hook.url)
-        bench.courier.add(message_of(raised(1, f"it says {key}"), run(), Readings(), Clock().now()))
+        bench.courier.add(
+            message_of(raised(1, f"it says {key}"), run(), Readings(), FakeClock().now())
+        )
         bench.pass_time(10)
         everything = " ".join(told.model_dump_json() for told in bench.told)
         everything += "".join(path.read_text() for path in tmp_path.rglob("*.json"))
