@@ -42,6 +42,8 @@ FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0}
 LONGEST_WAIT_S = 1800.0
 AFTER_RESET_S = 5.0
 """Clocks differ: a reset is waited for a little longer."""
+STALE_RESET_S = 60.0
+"""A session ends a little after it was refused: its reset may have passed by then, and counts."""
 
 GO_ON = (
     "You were interrupted because nothing was heard of you for a long time. Look at the state of "
@@ -242,7 +244,7 @@ def wait_until(
     now: datetime, cause: WaitCause, attempt: int, resets_at: datetime | None
 ) -> datetime:
     """When to try again: at the reset, where it is known; else after a growing pause."""
-    if resets_at is not None and resets_at > now:
-        return resets_at + timedelta(seconds=AFTER_RESET_S)
+    if resets_at is not None and resets_at > now - timedelta(seconds=STALE_RESET_S):
+        return max(now, resets_at) + timedelta(seconds=AFTER_RESET_S)
     first = FIRST_WAIT_S.get(cause, FIRST_WAIT_S["overload"])
     return now + timedelta(seconds=min(first * 2 ** min(attempt - 1, 20), LONGEST_WAIT_S))

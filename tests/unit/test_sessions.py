@@ -12,7 +12,13 @@ from ralph_tui.commands import Abort, Answer, Guide, Interrupt, RetryNow, SetPer
 from ralph_tui.errors import NoRoomError
 from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
 from ralph_tui.loop import Rules
-from ralph_tui.sessions import GO_ON, LONGEST_WAIT_S, wait_until
+from ralph_tui.sessions import (
+    AFTER_RESET_S,
+    GO_ON,
+    LONGEST_WAIT_S,
+    STALE_RESET_S,
+    wait_until,
+)
 from ralph_tui.silence import Patience
 from tests.unit.fakes import FakeSession, World, wait
 
@@ -101,7 +107,7 @@ def test_retry_is_refused_when_nothing_is_waited_for() -> None:
 @given(
     st.sampled_from(["overload", "usage_limit"]),
     st.integers(1, 10_000),
-    st.none() | st.floats(-1e6, 1e6),
+    st.none() | st.floats(-1e6, 1e6) | st.floats(-2 * STALE_RESET_S, STALE_RESET_S),
 )
 def test_a_wait_ends_after_now_and_never_before_a_known_reset(
     cause: Any, attempt: int, reset: float | None
@@ -111,8 +117,10 @@ def test_a_wait_ends_after_now_and_never_before_a_known_reset(
     assert until > NOW
     if resets_at is not None and resets_at > NOW:
         assert until > resets_at
+    elif resets_at is not None and resets_at > NOW - timedelta(seconds=STALE_RESET_S):
+        assert until == NOW + timedelta(seconds=AFTER_RESET_S)
     else:
-        assert until <= NOW + timedelta(seconds=LONGEST_WAIT_S)
+        assert NOW + timedelta(seconds=30) <= until <= NOW + timedelta(seconds=LONGEST_WAIT_S)
 
 
 # -- what no further iteration can mend ----------------------------------------------------------
