@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,6 +133,14 @@ def test_garbage_is_a_value_error_and_nothing_else(line: bytes) -> None:
         parse_event(line)
     except ValueError:
         return
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_number_that_is_none_makes_no_event(number: str) -> None:
+    line = '{"seq":1,"at":"2026-01-01T00:00:00Z","kind":"wait_ended","iteration":1,"waited_s":%s}'
+    parse_event(line % "1.5")
+    with pytest.raises(ValueError, match="finite"):
+        parse_event(line % number)
 
 
 @given(hostile)
