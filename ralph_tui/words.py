@@ -33,6 +33,14 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def ending(outcome: str, reason: str) -> str:
+    """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
+    word = outcome.replace("_", " ")
+    if not reason or reason.startswith(f"{word} "):
+        return reason or word
+    return f"{word}: {reason}"
+
+
 def money(usd: float, *, known: bool = True, estimated: bool = False, exact: bool = False) -> str:
     """``$1.82``, ``~$1.82`` for an estimate, ``—`` while nobody has told.
 

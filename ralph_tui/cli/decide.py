@@ -31,17 +31,32 @@ def run(args: argparse.Namespace) -> int:
     """Show it, or answer it. Raises ``RalphError`` when there is none or the run refuses."""
     from ralph_tui.cli.live import find_live
     from ralph_tui.cli.status_words import question_text
-    from ralph_tui.errors import RalphError
+    from ralph_tui.errors import RalphError, UsageError
 
+    if args.answer is None and (args.iterations or args.budget):
+        raise UsageError(
+            "--iterations and --budget go with an answer: add it, as in "
+            "ralph-tui decide extend --iterations 3"
+        )
     live = find_live(args.run)
     question = live.question
     if question is None:
-        raise RalphError(f"no question of {live.run.name} is open; see ralph-tui status")
+        raise RalphError(f"no question of {live.run.name} is open; {_instead(live, args)}")
     if args.answer is not None:
         return _answer(live, question, args)
     print(f"{live.run.name} asks in iteration {question['iteration']}\n")
     print(question_text(question))
     return 0
+
+
+def _instead(live: "LiveRun", args: argparse.Namespace) -> str:
+    """What to do where nothing is asked."""
+    import shlex
+
+    named = f" --run {shlex.quote(args.run)}" if args.run else ""
+    if live.status["phase"] == "paused":
+        return f"it is paused: ralph-tui unpause{named} goes on"
+    return f"see ralph-tui status{named}"
 
 
 def _answer(live: "LiveRun", question: dict[str, Any], args: argparse.Namespace) -> int:

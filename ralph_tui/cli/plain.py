@@ -8,7 +8,7 @@ from ralph_tui.control.advice import band_words
 from ralph_tui.events import Event, UnknownEvent
 from ralph_tui.state.overseer_rows import ROWS
 from ralph_tui.text import clip, one_line
-from ralph_tui.words import clock, count, day_and_clock, duration, money
+from ralph_tui.words import clock, count, day_and_clock, duration, ending, money
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -92,7 +92,7 @@ def _overseer(kind: str, e: Any) -> str | None:
 
 def _run_finished(e: Any) -> str:
     return (
-        f"{e.outcome.replace('_', ' ')}: {e.reason} · {count(e.iterations, 'iteration')}, "
+        f"{ending(e.outcome, e.reason)} · {count(e.iterations, 'iteration')}, "
         f"{e.completion:.1f} %, {duration(e.duration_s)}"
     )
 

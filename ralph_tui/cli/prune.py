@@ -112,7 +112,9 @@ class _Plan:
             lines += [f"  {ref.name}" for ref in self.orphans] if whole else []
         lines += [f"left alone: {sentence}" for sentence in self.listing.left]
         if self.empty:
-            return [*lines, f"there is nothing to prune; the newest {self.keep} runs stay whole"]
+            kept = {0: "", 1: "; the newest run stays whole"}
+            whole_ones = kept.get(self.keep, f"; the newest {self.keep} runs stay whole")
+            return [*lines, f"there is nothing to prune{whole_ones}"]
         return [*lines, f"in all: {self.words}; journals, prompts and results stay"]
 
     def _run_lines(self, run: "OldRun", *, whole: bool) -> list[str]:

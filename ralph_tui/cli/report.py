@@ -54,7 +54,22 @@ def _circumstances(root: Path, found: "RecordedRun", recording: "Recording") -> 
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     folder = found.folder.absolute()
     shown = folder.relative_to(root) if folder.is_relative_to(root) else found.folder
-    return Circumstances(shown.as_posix(), alive, problems)
+    return Circumstances(shown.as_posix(), alive, problems, _held(found, recording))
+
+
+def _held(found: "RecordedRun", recording: "Recording") -> int | None:
+    """How many of its snapshots are still there; None where no repository can be asked."""
+    from ralph_tui.cli.restoring import held_in
+    from ralph_tui.errors import RalphError
+    from ralph_tui.events import SnapshotTaken
+    from ralph_tui.records.worktree import worktree_root
+    from ralph_tui.workspace.repository import open_repository
+
+    taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
+    try:
+        return len(held_in(open_repository(worktree_root(found.folder)), taken))
+    except RalphError:
+        return None
 
 
 def _write(path: Path, page: str, *, force: bool) -> None:

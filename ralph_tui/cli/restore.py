@@ -9,10 +9,9 @@ from ralph_tui.cli.run_option import add_run_option
 
 if TYPE_CHECKING:
     from ralph_tui.cli.live import LiveRun
-    from ralph_tui.cli.restoring import Point
     from ralph_tui.events import SnapshotTaken, WorktreeRestored
-    from ralph_tui.events.workspace import FileChange
     from ralph_tui.records.runs import RecordedRun
+    from ralph_tui.state import RunState
     from ralph_tui.workspace.snapshots import GitWorkspace
 
 POLL_S = 0.1
@@ -65,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(found: "RecordedRun") -> int:
     from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.restore_words import notes_of, row
     from ralph_tui.cli.restoring import held_in, points
     from ralph_tui.errors import RalphError
     from ralph_tui.records.journal import read_journal
@@ -81,33 +81,19 @@ def _list(found: "RecordedRun") -> int:
         held = held_in(open_repository(worktree_root(found.folder)), snapshots)
     except RalphError as error:
         print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
-    known = points(state, held)
+    known, notes = points(state, held), notes_of(state)
     print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
     for point in known:
-        print(_row(point))
+        print(row(point, notes.get(point.taken.number, "")))
     if not known:
         print("no snapshot was taken")
-    notes = ["★ best"] if any(point.best for point in known) else []
-    notes += ["↶ what was there before a restore"] if any(point.undo for point in known) else []
-    if notes:
-        print(f"   {'   '.join(notes)}")
+    legend = ["★ best"] if any(point.best for point in known) else []
+    legend += ["↶ what was there before a restore"] if any(point.undo for point in known) else []
+    if legend:
+        print(f"   {'   '.join(legend)}")
     if recording.problem:
         print(f"ralph-tui: {one_line(recording.problem)}", file=sys.stderr)
     return ExitCode.COMPLETED
-
-
-def _row(point: "Point") -> str:
-    from ralph_tui.text import clip, one_line
-
-    taken = point.taken
-    when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
-    completion = "" if point.completion is None else f"{point.completion:.1f} %"
-    mark = ("★" if point.best else " ") + ("↶" if point.undo else " ")
-    gone = "" if point.held else "  (gone from the repository)"
-    reason = clip(one_line(taken.reason), 60)
-    return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
-        f"{reason}{gone}".rstrip()
-    )
 
 
 def _restore_ended(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
@@ -132,7 +118,6 @@ def _restore_ended(root: Path, found: "RecordedRun", args: argparse.Namespace) -
 
 
 def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
-    from ralph_tui.cli.exit_codes import ExitCode
     from ralph_tui.cli.live import here
     from ralph_tui.cli.restoring import bring_back, chosen
     from ralph_tui.errors import JournalError
@@ -152,16 +137,16 @@ def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) 
     assert state.run.started is not None  # read_journal vouches for the first event
     workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
     _refuse_gone(workspace, target)
-    if (code := _not_to_be_done(workspace, target, args)) is not None:
+    if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     # Whoever holds the lock knows that all runs are over: git of a killed one may still write.
     sweep(recorded_run_ids(root).__contains__)
     told, held = bring_back(recording, state, workspace, target, here())
     _refresh(found)
-    _say(told, f" --run {found.name}" if args.run else "")
+    code = _say(told, args)
     if not held:
         print("ralph-tui: the result itself could not be held in a snapshot", file=sys.stderr)
-    return ExitCode.COMPLETED
+    return code
 
 
 def _refuse_gone(workspace: "GitWorkspace", target: "SnapshotTaken") -> None:
@@ -177,40 +162,34 @@ def _refuse_gone(workspace: "GitWorkspace", target: "SnapshotTaken") -> None:
 
 
 def _not_to_be_done(
-    workspace: "GitWorkspace", target: "SnapshotTaken", args: argparse.Namespace
+    workspace: "GitWorkspace", target: "SnapshotTaken", state: "RunState", args: argparse.Namespace
 ) -> int | None:
     """Show what would change, and ask; the exit code unless it is to be done."""
     from ralph_tui.cli.exit_codes import ExitCode
     from ralph_tui.cli.live import confirm
+    from ralph_tui.cli.restore_words import in_the_way, notes_of, plan
     from ralph_tui.cli.restoring import not_held, what_changes
     from ralph_tui.words import count
 
     changes = what_changes(workspace, target.tree)
-    _show(target, changes)
-    if lacks := not_held(target):
-        print(lacks)
-    if args.dry_run or not changes:
-        return ExitCode.COMPLETED
-    if args.yes or confirm(f"Change {count(len(changes), 'file')}? What is there now is held."):
-        return None
-    print("nothing was changed", file=sys.stderr)
-    return ExitCode.FAILED
-
-
-def _show(target: "SnapshotTaken", changes: "tuple[FileChange, ...]") -> None:
-    from ralph_tui.cli.restoring import SHOWN
-    from ralph_tui.text import clip, one_line
-    from ralph_tui.words import count
-
-    added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
-    words = f"{count(len(changes), 'file')}, +{added:,} −{removed:,} lines"
-    where = f"snapshot {target.number}, iteration {target.iteration}"
-    reason = clip(one_line(target.reason), 60)
-    print(f"back to {where} ({reason}): {words if changes else 'nothing differs'}")
-    for change in changes[:SHOWN]:
-        print(f"  {change.status:<8}  {one_line(change.path)}  +{change.added} −{change.removed}")
-    if len(changes) > SHOWN:
-        print(f"  and {count(len(changes) - SHOWN, 'more file')}")
+    note = notes_of(state).get(target.number, "")
+    while True:
+        for line in plan(target, changes, note, in_the_way(workspace, changes)):
+            print(line)
+        if lacks := not_held(target):
+            print(lacks)
+        if args.dry_run or not changes:
+            return ExitCode.COMPLETED
+        if args.yes:
+            return None
+        if not confirm(f"Change {count(len(changes), 'file')}? What is there now is held."):
+            print("nothing was changed", file=sys.stderr)
+            return ExitCode.FAILED
+        # A yes counts for what was shown: what has come since is asked about first.
+        shown, changes = changes, what_changes(workspace, target.tree)
+        if {change.path for change in changes} <= {change.path for change in shown}:
+            return None
+        print("it has grown since you looked:")
 
 
 def _refresh(found: "RecordedRun") -> None:
@@ -228,19 +207,23 @@ def _refresh(found: "RecordedRun") -> None:
         )
 
 
-def _say(told: "WorktreeRestored", run_option: str) -> None:
-    from ralph_tui.text import one_line
-    from ralph_tui.words import count
+def _say(told: "WorktreeRestored", args: argparse.Namespace) -> int:
+    """Tell what was done; the exit code."""
+    import shlex
 
-    print(f"{count(told.files, 'file')} brought back to snapshot {told.snapshot}")
-    for path in told.kept:
-        print(f"  left alone: {one_line(path)}")
-    print(f"undo it with: ralph-tui restore {told.present}{run_option}")
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.restore_words import done, left_alone
+
+    for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
+        print(line)
+    if not (sentence := left_alone(told)):
+        return ExitCode.COMPLETED
+    print(f"ralph-tui: {sentence}", file=sys.stderr)
+    return ExitCode.FAILED
 
 
 def _restore_live(live: "LiveRun", args: argparse.Namespace) -> int:
     """The run itself does it, and refuses unless it is paused."""
-    from ralph_tui.cli.exit_codes import ExitCode
     from ralph_tui.cli.restoring import chosen
     from ralph_tui.errors import WorkspaceError
     from ralph_tui.records.journal import read_journal
@@ -250,19 +233,18 @@ def _restore_live(live: "LiveRun", args: argparse.Namespace) -> int:
     from ralph_tui.workspace.repository import open_repository
     from ralph_tui.workspace.snapshots import GitWorkspace
 
-    events = read_journal(live.run.journal).events
-    target = chosen(RunState().apply_all(events), args.snapshot)
+    state = RunState().apply_all(read_journal(live.run.journal).events)
+    target = chosen(state, args.snapshot)
     # It only looks; the run's own git is not to be mistaken for this one.
     workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
     _refuse_gone(workspace, target)
     if not PrivateRepository(workspace.repository).index.exists():
         # To look would make one, and that is up to the run.
         raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
-    if (code := _not_to_be_done(workspace, target, args)) is not None:
+    if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     since = live.order("restore", snapshot=target.number)
-    _say(_outcome(live, since), f" --run {live.run.name}" if args.run else "")
-    return ExitCode.COMPLETED
+    return _say(_outcome(live, since), args)
 
 
 def _outcome(live: "LiveRun", since: int) -> "WorktreeRestored":

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ralph_tui.ports import Workspace
     from ralph_tui.workspace.repository import Repository
 
-SHOWN = 20
-
 STATUS: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
 """What there is to do about a file that was changed, where it is not a modification."""
 

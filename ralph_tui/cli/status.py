@@ -21,10 +21,13 @@ def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
     from ralph_tui.cli.status_words import status_line, status_text
     from ralph_tui.records.runs import resolve_run
-    from ralph_tui.records.status import read_status
+    from ralph_tui.records.status import problem_of, read_status
     from ralph_tui.records.worktree import worktree_root
 
-    status = read_status(resolve_run(worktree_root(Path.cwd()), args.run or args.named))
+    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named)
+    status = read_status(found)
+    # A status bar asks every few seconds, and a living run appends while one reads.
+    status["problem"] = "" if args.line or status["alive"] else problem_of(found)
     if args.json:
         print(json.dumps(status, ensure_ascii=False, indent=2))
     elif args.line:

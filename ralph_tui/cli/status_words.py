@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ralph_tui.text import clip, one_line, plain
-from ralph_tui.words import count, duration, money
+from ralph_tui.words import count, duration, ending, money
 
 GLYPHS = {
     "completed": "✓",
@@ -47,7 +47,7 @@ def status_line(status: dict[str, Any]) -> str:
     alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
     line = (
         f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
-        f"{words.replace('_', ' ')}{alarms}"
+        f"{words.replace('_', ' ')}{_wishes(status)}{alarms}"
     )
     return clip(one_line(line), LINE_LIMIT)
 
@@ -58,6 +58,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
         ("state", _state(status)),
         *_asked(status),
+        ("guidance", _guidance(status)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion(status)),
         ("control", _control(status)),
@@ -65,6 +66,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("cost", _cost(status)),
         ("time", _time(status)),
         ("last", _last(status)),
+        ("journal", status.get("problem", "")),
     ]
     return "\n".join(f"{name:<11} {one_line(text)}" for name, text in rows if text)
 
@@ -77,9 +79,27 @@ def _state(status: dict[str, Any]) -> str:
         words = f"step {status['step']}/17 {status['step_name']}"
     if needs := _needs(status):
         glyph, words = ("?" if status["question"] else "◷"), needs
-    if status["pause_requested"] and status["alive"] and status["outcome"] is None:
+    if status["pause_requested"] and _goes_on(status):
         words += ", pausing before the next iteration"
-    return f"{glyph} {words}{': ' + status['reason'] if status['reason'] else ''}"
+    return f"{glyph} {ending(words, status['reason'])}"
+
+
+def _goes_on(status: dict[str, Any]) -> bool:
+    return bool(status["alive"]) and status["outcome"] is None
+
+
+def _wishes(status: dict[str, Any]) -> str:
+    """What was asked of a living run and is still to come, in a few words."""
+    if not _goes_on(status):
+        return ""
+    pausing = ", pausing" if status["pause_requested"] else ""
+    queued = f", guidance: {status['guidance_queued']}" if status["guidance_queued"] else ""
+    return pausing + queued
+
+
+def _guidance(status: dict[str, Any]) -> str:
+    queued = status["guidance_queued"]
+    return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
 
 
 def _needs(status: dict[str, Any]) -> str:

@@ -104,7 +104,8 @@ def message_of(
 
 def issue_body(message: Message) -> str:
     """The first words of an issue."""
-    return _markdown(message, f"_{_escaped(message.objective)}_\n\n")
+    objective = _escaped(message.objective)
+    return _markdown(message, f"_{objective}_\n\n" if objective.strip() else "")
 
 
 def comment_body(message: Message) -> str:

@@ -1,6 +1,7 @@
 """The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
 
 import json
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ from ralph_tui.records.lock import holder
 from ralph_tui.records.runs import RecordedRun
 
 STATUS_VERSION = 2
+PARSED_BYTES = 4_000_000
+"""Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
 
 def read_status(run: RecordedRun) -> dict[str, Any]:
@@ -32,6 +35,43 @@ def read_status(run: RecordedRun) -> dict[str, Any]:
             status["updated"] = written.isoformat(timespec="seconds")
         status["reason"] = "its process is gone; ralph-tui resume goes on with it"
     return status
+
+
+def problem_of(run: RecordedRun) -> str:
+    """One sentence about the first bad line of its journal; empty when there is none.
+
+    Quick: what only the types of events could tell is left to those who fold it.
+    """
+    expected = 1
+    try:
+        with run.journal.open("rb") as file:
+            thorough = os.fstat(file.fileno()).st_size <= PARSED_BYTES
+            for number, line in enumerate(file, 1):
+                if not line.strip() or not line.endswith(b"\n"):  # a crash tears the last line
+                    continue
+                looks_well = line.startswith(b'{"seq":%d,' % expected) and line.endswith(b"}\n")
+                if (thorough or not looks_well) and _number(line) != expected:
+                    where = f"{_from_here(run.journal)}:{number}"
+                    return f"{where} cannot be read; ralph-tui replay shows what comes before it"
+                expected += 1
+    except OSError as error:
+        return f"{_from_here(run.journal)} cannot be read: {error.strerror}"
+    return ""
+
+
+def _number(line: bytes) -> int | None:
+    """Of an event; None where the line is none."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    number = event.get("seq") if isinstance(event, dict) else None
+    return number if isinstance(number, int) else None
+
+
+def _from_here(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _projection(path: Path) -> dict[str, Any] | None:

@@ -23,6 +23,8 @@ class Circumstances:
     """A process still works on it."""
     problems: Sequence[str] = field(default=())
     """Why not all of it could be read, one sentence each."""
+    held: int | None = None
+    """How many of its snapshots the repository still has; None where there is none to ask."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances) -> str:
@@ -55,7 +57,8 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
     run = told.state.run
     lines = [f"**{_end(told, circumstances)}**"]
     if run.finished is not None:
-        lines[0] += f" {escaped(run.finished.reason)}"
+        said = f"{run.finished.outcome.replace('_', ' ')} "
+        lines[0] += f" {escaped(run.finished.reason.removeprefix(said))}"
     elif run.crash is not None:
         lines[0] += f" {escaped(run.crash.error)}"
     elif circumstances.alive:
@@ -141,7 +144,21 @@ def _records(told: Material, circumstances: Circumstances) -> str:
         "(what `ralph-tui prune` has not taken)",
     ]
     if told.state.timeline.snapshots:
-        number = count(len(told.state.timeline.snapshots), "snapshot")
-        lines.append(f"- {number} of the files, on {code(f'refs/ralph/{told.started.run_id}/*')}")
+        lines.append(f"- {_snapshots(told, circumstances.held)}")
     version = escaped(told.started.program_version)
     return "\n".join([*lines, f"\nRun {code(told.started.run_id)}, by ralph-tui {version}."])
+
+
+def _snapshots(told: Material, held: int | None) -> str:
+    """How many there were, where, and what became of them."""
+    taken = len(told.state.timeline.snapshots)
+    words = f"{count(taken, 'snapshot')} of the files"
+    refs = code(f"refs/ralph/{told.started.run_id}/*")
+    gone = "gone from the repository (pruned, deleted by hand, or left in another clone)"
+    if held is None:
+        return f"{words}, as recorded, on {refs}; there is no repository here to ask for them"
+    if not held:
+        return f"none of {words} that were on {refs}: {gone}"
+    if held < taken:
+        return f"{held} of {words}, on {refs}; the other {taken - held}: {gone}"
+    return f"{words}, on {refs}"

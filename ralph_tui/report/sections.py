@@ -12,6 +12,8 @@ from ralph_tui.words import count, duration
 
 MOST_FILES = 10
 """Paths named in the files section."""
+LONGEST_NOTE = 200
+"""Characters of a checkpoint's note."""
 _LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
 
 
@@ -132,6 +134,20 @@ def _rollbacks(told: Material) -> str:
     )
 
 
+def _notes(told: Material) -> str:
+    """Checkpoints of which somebody has said why."""
+    lines = []
+    for span in told.state.timeline.spans:
+        for point in span.checkpoints:
+            if point.note:
+                snapshot = f"snapshot {point.snapshot}" if point.snapshot else "no snapshot"
+                note = escaped(point.note, LONGEST_NOTE)
+                lines.append(
+                    f"- iteration {point.iteration}, {moment(point.at)}, {snapshot}: {note}"
+                )
+    return "\n".join(lines)
+
+
 def _files(told: Material) -> str:
     """Of the whole run: a file counts once, its lines as often as they were changed."""
     paths: defaultdict[str, set[str]] = defaultdict(set)
@@ -199,6 +215,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Alarms": _alarms,
     "Interventions": _interventions,
     "Rollbacks": _rollbacks,
+    "Checkpoints with a note": _notes,
     "Files": _files,
     "Guidance": _guidance,
     "Waits": _waits,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
-from ralph_tui.tui.files import preview
+from ralph_tui.tui.files import Outlook, preview
 from ralph_tui.tui.source import Source
 from ralph_tui.tui.spans import clip, flat
 
@@ -91,7 +91,7 @@ class Asking:
         )
         self._app.push_screen(self._dialog, self._answered)
 
-    def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], str] | None:
+    def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], Outlook] | None:
         """What a roll back would change by now; None where it cannot be looked at."""
         offered = question.rollback
         point = state.timeline.snapshots.get(offered.snapshot) if offered else None

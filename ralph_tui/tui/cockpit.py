@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from ralph_tui.tui.app import CockpitApp
 
 HZ = 15
+FRESH_S = 1.0
+"""A wish that was sent may not be recorded for so long."""
 SENT: dict[str, commands.Command] = {
     "checkpoint": commands.Checkpoint(),
     "interrupt": commands.Interrupt(),
@@ -70,6 +72,8 @@ class CockpitScreen(InkScreen):
         self.source = source
         self.state = RunState()
         self._stamp: object = None
+        self._wish_to_pause = (float("-inf"), False)
+        """When p was pressed last, and whether it asked to pause."""
         self.zoomed: str | None = None
         self.recent: list[str] = []
         """Panes by when they were looked at, the latest first."""
@@ -261,8 +265,11 @@ class CockpitScreen(InkScreen):
             getattr(self, f"do_{name}")()
 
     def do_pause(self) -> None:
-        """Pause, or go on."""
+        """Pause, or go on; a second press need not wait until the first is recorded."""
         waiting = self.state.run.paused or self.state.run.pause_requested
+        now, (then, wished) = self.cockpit.monotonic(), self._wish_to_pause
+        waiting = wished if now - then < FRESH_S else waiting
+        self._wish_to_pause = (now, not waiting)
         self.source.send(commands.Unpause() if waiting else commands.Pause())
 
     def do_decide(self) -> None:

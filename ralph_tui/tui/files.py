@@ -1,6 +1,7 @@
 """What the screen may ask about snapshots. Rule: these calls block, so they run in a thread."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from ralph_tui.errors import WorkspaceError
@@ -37,29 +38,41 @@ def lines(added: int, removed: int) -> str:
     return " ".join(([f"+{added}"] if added else []) + ([f"−{removed}"] if removed else []))
 
 
-def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], str]:
-    """What a restore would change, in words; the call blocks.
+@dataclass(frozen=True)
+class Outlook:
+    """What a restore would change."""
+
+    words: str
+    paths: frozenset[str]
+
+
+def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], Outlook]:
+    """What a restore would change, to be called in a thread: the call blocks.
 
     It raises ``RalphError`` when that cannot be told.
     """
 
-    def look() -> str:
+    def look() -> Outlook:
         if files is None:
             raise WorkspaceError(NOBODY)
         changes = files.from_present(tree)
-        if not changes:
-            return "nothing: the files are the same now"
-        sizes = lines(sum(c.added for c in changes), sum(c.removed for c in changes))
-        gone = sum(change.status == "deleted" for change in changes)
-        words = f"{count(len(changes), 'file')} {sizes}".rstrip()
-        words += f" ({gone} deleted)" if gone else ""
-        if not named:
-            return words
-        names = [clip(flat(change.path), 40) for change in changes[:named]]
-        more = f" and {len(changes) - named} more" if len(changes) > named else ""
-        return f"{words}: {', '.join(names)}{more}"
+        return Outlook(_outlook(changes, named), frozenset(change.path for change in changes))
 
     return look
+
+
+def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
+    if not changes:
+        return "nothing: the files are the same now"
+    sizes = lines(sum(c.added for c in changes), sum(c.removed for c in changes))
+    gone = sum(change.status == "deleted" for change in changes)
+    words = f"{count(len(changes), 'file')} {sizes}".rstrip()
+    words += f" ({gone} deleted)" if gone else ""
+    if not named:
+        return words
+    names = [clip(flat(change.path), 40) for change in changes[:named]]
+    more = f" and {len(changes) - named} more" if len(changes) > named else ""
+    return f"{words}: {', '.join(names)}{more}"
 
 
 def lacking(snapshot: SnapshotTaken) -> str:

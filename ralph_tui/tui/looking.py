@@ -6,6 +6,7 @@ command like any other, which the run may refuse.
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui import commands
@@ -17,6 +18,7 @@ from ralph_tui.tui.modals.restore import Restore
 from ralph_tui.tui.panes.stops import Stop, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.source import Source
+from ralph_tui.tui.spans import clip
 from ralph_tui.words import clock, count
 
 if TYPE_CHECKING:
@@ -94,7 +96,10 @@ class Looking:
         number = f" {target.number}" if target is not None else ""
         run = f" --run {started.task}/{started.attempt}" if started and not live else ""
         why = "the run is over" if live else "only in a live run"
-        return f"{why}; ralph-tui restore{number}{run}"
+        # It is recorded where the run was made, which may be elsewhere.
+        root = started.root if started is not None else "/"
+        place = "" if Path.cwd().is_relative_to(root) else f"in {clip(root, 40)}: "
+        return f"{why}; {place}ralph-tui restore{number}{run}"
 
     def follow(self, state: RunState, now: datetime) -> None:
         """Say how a rollback that has just happened is undone, and select it for that."""
@@ -105,7 +110,9 @@ class Looking:
         self._seen = last.seq
         if self._source.live and (now - last.at).total_seconds() < RECENT_S:
             self._timeline.choose(("back", last.seq))
-            self._say(_restored(last))
+            over = state.run.finished is not None or state.run.crash is not None
+            undo = f"ralph-tui restore {last.present} undoes it" if over else "r on ↶ undoes it"
+            self._say(f"{_restored(last)}; {undo}")
 
 
 def _question(stop: Stop, snapshot: int) -> str:
@@ -118,4 +125,4 @@ def _question(stop: Stop, snapshot: int) -> str:
 def _restored(back: WorktreeRestored) -> str:
     kept = f", {len(back.kept)} left alone" if back.kept else ""
     files = count(back.files, "file")
-    return f"restored snapshot {back.snapshot}: {files}{kept}; r on ↶ undoes it"
+    return f"restored snapshot {back.snapshot}: {files}{kept}"

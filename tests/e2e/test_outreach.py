@@ -59,6 +59,7 @@ def test_doctor_sends_a_test_over_every_channel(
     assert second.startswith(f"gitea    {gitea.url} {REPOSITORY} ... ok: ")
     assert gitea.issues[0]["title"] == "[Ralph External] INFO: test in doctor"
     assert gitea.issues[0]["state"] == "closed"
+    assert str(gitea.issues[0]["body"]).startswith("A test of ralph")
     no_secret_in(git_repo, done.stdout, done.stderr)
     assert not (git_repo / ".aiwg").exists()
 

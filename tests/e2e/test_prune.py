@@ -83,7 +83,37 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
     report = run("report", cwd=repo)
     assert report.returncode == 0, report.stderr
     assert "**Completed:** the completion command passed after iteration 4" in report.stdout
-    assert "nothing to prune" in run("prune", "--keep", "0", "--yes", cwd=repo).stdout
+    assert f"none of {len(refs)} snapshots of the files that were on" in report.stdout
+    for keep, words in (("0", "prune\n"), ("1", "prune; the newest run stays whole\n")):
+        assert words in run("prune", "--keep", keep, "--yes", cwd=repo).stdout
+
+
+def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
+    refs = hidden(repo)
+    whole = run("report", cwd=repo).stdout
+    assert f"- {len(refs)} snapshots of the files, on `refs/ralph/" in whole
+    git(repo, "update-ref", "-d", refs[0])
+    told = run("report", cwd=repo).stdout
+    assert f"- {len(refs) - 1} of {len(refs)} snapshots of the files, on `refs/ralph/" in told
+    assert "; the other 1: gone from the repository" in told
+    shutil.rmtree(repo / ".git")
+    asked = run("report", cwd=repo)
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert f"- {len(refs)} snapshots of the files, as recorded, on `refs/ralph/" in asked.stdout
+
+
+def test_a_status_names_the_bad_line(repo: Path) -> None:
+    journal = attempt(repo) / "events.jsonl"
+    assert "journal" not in run("status", cwd=repo).stdout
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[4] = b"not an event\n"
+    journal.write_bytes(b"".join(lines))
+    told = run("status", cwd=repo)
+    assert told.returncode == 0, told.stderr
+    where = journal.relative_to(repo)
+    sentence = f"{where}:5 cannot be read; ralph-tui replay shows what comes before it"
+    assert told.stdout.endswith(f"journal     {sentence}\n")
+    assert json.loads(run("status", "--json", cwd=repo).stdout)["problem"] == sentence
 
 
 def test_without_a_yes_nothing_is_removed(repo: Path) -> None:

@@ -146,6 +146,9 @@ def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: Worl
     assert users_git(ended) == mine
     listed = run("restore", cwd=ended).stdout.splitlines()
     assert [line.split()[0] for line in listed if line.startswith(" ↶")] == ["↶", "↶"]
+    where = str(journal(ended).parent)
+    said = restored(ended, "1", "--yes", "--run", where)
+    assert f"undo it with: ralph-tui restore 8 --run {where}\n" in said
     assert [line for line in listed if "before going back to snapshot 1" in line]
 
 
@@ -176,6 +179,20 @@ def test_the_list(ended: Path) -> None:
     assert "50.0 %" in lines[3]
     assert "★ best" in lines[4]
     assert restored(ended, "--run", "task-001/001") == out
+
+
+def test_a_note_is_shown(ended: Path) -> None:
+    """As ``checkpoint --note`` records it."""
+    lines = journal(ended).read_text().splitlines(keepends=True)
+    (last,) = [e["seq"] for e in events(ended, "checkpoint_captured") if e["snapshot"] == 3][-1:]
+    lines[last - 1] = lines[last - 1].replace('"note":""', '"note":"before\\nthe big change"')
+    journal(ended).write_text("".join(lines))
+    (row,) = [line for line in restored(ended).splitlines() if "big change" in line]
+    assert row.startswith("★    3 ")
+    assert row.endswith("iteration 2: before⏎the big change")
+    assert "iteration 2: before⏎the big change)" in restored(ended, "3", "--dry-run")
+    report = run("report", cwd=ended).stdout
+    assert "snapshot 3: before the big change\n" in report
 
 
 def test_a_dry_run_only_shows(ended: Path) -> None:
@@ -219,10 +236,39 @@ def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
 def test_what_stands_in_the_way_is_left_alone_and_said(ended: Path) -> None:
     (ended / "old.txt").mkdir()
     (ended / "old.txt" / "inner.log").write_text("ignored\n")
-    said = restored(ended, "1", "--yes")
-    assert "  left alone: old.txt\n" in said
+    shown = restored(ended, "1", "--dry-run").splitlines()
+    assert [line for line in shown if line.endswith(" old.txt  +1 −0  (will be left alone)")]
+    assert shown[-1].startswith("1 file cannot be brought back; what is left alone: something")
+    done = run("restore", "1", "--yes", cwd=ended)
+    assert done.returncode == ExitCode.FAILED, "not all of it was brought back"
+    assert "  left alone: old.txt\nwhat is left alone: something that no snapshot" in done.stdout
+    assert "undo it with: ralph-tui restore 4\n" in done.stdout
+    assert done.stderr == "ralph-tui: 1 file was not brought back: it is as before\n"
     assert (ended / "old.txt" / "inner.log").read_text() == "ignored\n"
     assert events(ended, "worktree_restored")[0]["kept"] == ["old.txt"]
+
+
+def test_a_folder_that_goes_is_not_in_the_way(ended: Path, before: World) -> None:
+    (ended / "old.txt").mkdir()
+    (ended / "old.txt" / "inner.txt").write_text("held\n")
+    assert "left alone" not in restored(ended, "1", "--yes")
+    assert world(ended) == before
+
+
+@pytest.mark.parametrize("what", ["ignored", "empty folder", "link"])
+def test_the_plan_knows_what_will_be_left_alone(ended: Path, what: str) -> None:
+    (ended / ".gitignore").write_text("*.log\nmine.txt\n")
+    if what == "ignored":
+        (ended / "mine.txt").write_text("newer\n")
+    elif what == "link":
+        (ended / "mine.txt").symlink_to("/none")
+    else:
+        (ended / "mine.txt").mkdir()
+    done = run("restore", "1", "--yes", cwd=ended)
+    (row,) = [line for line in done.stdout.splitlines() if line.endswith("  (will be left alone)")]
+    assert row.split()[1] == "mine.txt"
+    assert "\n  left alone: mine.txt\n" in done.stdout
+    assert done.returncode == ExitCode.FAILED
 
 
 # -- the record afterwards -----------------------------------------------------------------------
@@ -408,6 +454,24 @@ def test_it_asks_on_a_terminal(ended: Path, before: World) -> None:
             terminal.close()
             terminal.result.unlink(missing_ok=True)
         assert world(ended) == wanted
+
+
+def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
+    terminal = Terminal([*CLI, "restore", "1"], ended, width=100, height=40)
+    try:
+        terminal.shows("What is there now is held. [y/N]")
+        (ended / "mine.md").write_text("written while the question stood there\n")
+        terminal.type("y")
+        terminal.press("Enter")
+        terminal.shows("it has grown since you looked", "mine.md")
+        assert (ended / "mine.md").exists()
+        terminal.type("y")
+        terminal.press("Enter")
+        assert terminal.exit_code() == 0
+    finally:
+        terminal.close()
+        terminal.result.unlink(missing_ok=True)
+    assert world(ended) == before
 
 
 def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:

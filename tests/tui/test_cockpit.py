@@ -167,6 +167,16 @@ def test_a_key_sends_its_command(name: str, key: str, commands: list[Command]) -
     assert drive(live(story(name)), look).sent == commands
 
 
+def test_a_second_p_need_not_wait_until_the_first_is_recorded() -> None:
+    async def look(driver: Driver) -> None:
+        driver.watch.now += 10
+        await driver.pilot.press("p", "p", "p")
+        await driver.until(lambda: len(driver.sent) == 3)
+        await driver.press("p")
+
+    assert drive(live(story("running")), look).sent == [Pause(), Unpause(), Pause(), Pause()]
+
+
 def test_abort_asks_first() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("a")
@@ -327,7 +337,12 @@ def test_a_dialog_is_blind_at_first() -> None:
         await driver.pilot.press("y")
         await driver.pilot.pause()
         assert isinstance(driver.app.screen, GiveUp)
+        await driver.sees("y came too early and was not taken")
         driver.watch.now += 0.5
+        await driver.pilot.press("y")  # half of what was typed is no answer
+        await driver.pilot.pause()
+        assert isinstance(driver.app.screen, GiveUp)
+        driver.watch.now += 1.5
         await driver.pilot.press("y")
         await driver.until(lambda: driver.sent)
 

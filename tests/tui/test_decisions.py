@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from textual import events
 from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
@@ -169,6 +170,7 @@ def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
         happens(driver, QuestionAnswered(question_id="q1", answer="approve", by="ada"))
         await driver.sees("the question is settled: approve, by ada")
         await driver.sees("then has what you wrote")
+        assert "it waits until you answer" not in "\n".join(driver.text())
         await driver.press("space", "a", "b", "x", "q", "escape")
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
         await driver.press("g")
@@ -251,6 +253,30 @@ def test_letters_are_text_in_the_editor() -> None:
 def test_what_cannot_be_granted_says_why(typed: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint.replace("$", r"\$")):
         granted(typed)
+
+
+def test_a_complaint_outlives_the_typing_that_came_before_it() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("+")
+        area(driver).insert("abc")  # the news of it arrives after the enter
+        dialog(driver).on_words_sent()
+        await driver.pilot.pause()
+        await driver.sees("“abc” is neither: write 5 for iterations")
+        await driver.press("d")
+        await driver.until(lambda: "is neither" not in "\n".join(driver.text()))
+
+    drive(live(story("pause")), look)
+
+
+def test_what_is_pasted_brings_no_control_sequences() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("g")
+        driver.app.post_message(events.Paste("\x1b[31mred alpha\x07 beta\n"))
+        await driver.until(lambda: area(driver).text == "red alpha beta\n")
+
+    drive(live(story("pause")), look)
 
 
 @given(st.integers(1, 1000), st.integers(1, 10**8))

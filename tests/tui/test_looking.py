@@ -1,6 +1,7 @@
 """The run as a timeline: points are looked at, compared, restored; git is never waited for."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Command, Restore
 from ralph_tui.events import AlarmRaised, CheckpointCaptured, Event, WorktreeRestored
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
 from ralph_tui.tui.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.modals.changes import Changes
@@ -251,9 +253,30 @@ def test_a_restore_asks_first_and_says_what_it_would_change() -> None:
         await driver.press("r")
         await driver.sees("would change 4 files")
         await driver.press("y")
-        assert driver.sent == [Restore(snapshot=3)]
+        await driver.until(lambda: driver.sent == [Restore(snapshot=3)])
 
     drive(live(story("paused"), files=Held()), look)
+
+
+def test_a_yes_counts_for_what_stood_there() -> None:
+    class Growing(Held):
+        def from_present(self, tree: str) -> tuple[FileChange, ...]:
+            return super().from_present(tree)[: 2 + len(self.asked)]
+
+    files = Growing()
+
+    async def look(driver: Driver) -> None:
+        await driver.press("3", "home", "right", "r")
+        await driver.sees("would change 2 files")
+        files.asked.append(("a file", "has come", None))
+        await driver.press("y")
+        await driver.sees("would change 3 files")
+        await driver.sees("y restore that; it has grown since you looked")
+        assert driver.sent == []
+        await driver.press("y")
+        await driver.until(lambda: driver.sent == [Restore(snapshot=3)])
+
+    drive(live(story("paused"), files=files), look)
 
 
 def test_a_restore_that_cannot_be_told_does_not_say_that_nothing_changes() -> None:
@@ -356,11 +379,12 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
         )
         driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.sees("restored snapshot 2: 3 files; r on ↶ undoes it")
+        assert "% before ↶" in driver.text()[1], "it was measured with other files"
         await driver.press("3", "r")
         await driver.sees("Undo the rollback of 09:")
         await driver.sees("would change")
         await driver.press("y")
-        assert driver.sent == [Restore(snapshot=4)]
+        await driver.until(lambda: driver.sent == [Restore(snapshot=4)])
 
     drive(live(story("paused"), files=Held()), look)
 
@@ -394,19 +418,31 @@ def test_a_replay_restores_nothing() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "r")
         notice = driver.cockpit.footer.notice
-        assert notice == ("r restore: only in a live run; ralph-tui restore 1 --run task-001/001")
+        command = "ralph-tui restore 1 --run task-001/001"
+        assert notice == f"r restore: only in a live run; in /home/ada/parser: {command}"
         assert "r restore ·" not in "\n".join(driver.text()[:-1])
 
     drive(replay(story("steady"), files=Held()), look)
 
 
-def test_a_run_that_is_over_names_the_command_that_restores() -> None:
+def test_a_run_that_is_over_names_the_command_that_restores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *rest = story("steady")
+    events = [first.model_copy(update={"root": str(tmp_path)}), *rest]
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
         assert driver.cockpit.footer.notice == "r restore: the run is over; ralph-tui restore 3"
         assert timeline(driver).subtitle(80)[-1][0] == " mark"
+        back = WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)
+        state = driver.cockpit.state
+        driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.sees("restored snapshot 3: 1 file; ralph-tui restore 9 undoes it")
 
-    assert drive(live(story("steady"), files=Held()), look).sent == []
+    assert drive(live(events, files=Held()), look).sent == []
 
 
 def test_a_restore_is_offered_only_while_it_can_be_done() -> None:

@@ -13,23 +13,37 @@ import pytest
 
 from ralph_tui.cli import abort, decide, live
 from ralph_tui.cli.live import LiveRun, find_live
-from ralph_tui.cli.status_words import LINE_LIMIT, question_text, status_line, status_text
+from ralph_tui.cli.plain import plain_line
+from ralph_tui.cli.status_words import (
+    GLYPHS,
+    LINE_LIMIT,
+    question_text,
+    status_line,
+    status_text,
+)
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import (
     CheckpointCaptured,
     Event,
+    GuidanceDelivered,
+    GuidanceQueued,
     IterationStarted,
+    Paused,
+    PauseRequested,
     QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
+    RunFinished,
     RunStarted,
     SnapshotTaken,
+    Unpaused,
 )
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.records.lock import Lock, Owner, acquire
 from ralph_tui.records.runs import RecordedRun
 from ralph_tui.state import RunState
 from ralph_tui.state.summary import summarize
+from ralph_tui.words import ending
 
 NOW = datetime.now(UTC)
 START = RunStarted(
@@ -143,6 +157,58 @@ class TestQuestion:
         assert len(status_line(status)) == LINE_LIMIT
 
 
+class TestWishes:
+    """What was asked of a living run and is still to come."""
+
+    def test_they_are_told_while_the_agent_works(self) -> None:
+        status = folded(
+            PauseRequested(by="you"),
+            GuidanceQueued(guidance_id="g1", text="mind the lexer"),
+            GuidanceQueued(guidance_id="g2", text="and the parser"),
+        )
+        assert "thinking" in status["phase"]
+        text = status_text(status)
+        assert ", pausing before the next iteration\n" in text
+        assert "\nguidance    2 queued for the next prompt\n" in text
+        assert status_line(status).endswith(", pausing, guidance: 2")
+        alarmed = status | {"alarms": ["STUCK"]}
+        assert status_line(alarmed).endswith(", pausing, guidance: 2 ▲ STUCK")
+
+    def test_there_are_none(self) -> None:
+        asked = folded(PauseRequested(by="you"), GuidanceQueued(guidance_id="g1", text="x"))
+        for status in (
+            folded(),
+            folded(GuidanceQueued(guidance_id="g1", text="x"),
+                   GuidanceDelivered(guidance_id="g1", into="prompt")),
+            asked | {"alive": False, "phase": "died"},
+            asked | {"outcome": "completed"},
+        ):  # fmt: skip
+            for text in (status_text(status), status_line(status)):
+                assert "pausing" not in text
+                assert "guidance" not in text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "words"),
+    [
+        ("aborted", "aborted by a script; the work stays", "aborted by a script; the work stays"),
+        ("aborted", "the budget is used up", "aborted: the budget is used up"),
+        ("limit_reached", "limit reached twice", "limit reached twice"),
+        ("completed", "completedness is all", "completed: completedness is all"),
+        ("completed", "", "completed"),
+    ],
+)
+def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> None:
+    assert ending(outcome, reason) == words
+    over = folded() | {"outcome": outcome, "reason": reason}
+    glyph = GLYPHS[outcome]
+    assert f"\nstate       {glyph} {words}\n" in status_text(over)
+    finished = RunFinished.model_validate(
+        {"outcome": outcome, "reason": reason, "iterations": 1, "completion": 0, "duration_s": 1}
+    )
+    assert f" {words} · 1 iteration" in str(plain_line(finished))
+
+
 class TestAnswer:
     """What ``decide`` sends, and what it does not even send."""
 
@@ -181,6 +247,32 @@ class TestAnswer:
     def test_what_makes_no_sense_is_said(self, arguments: tuple[str, ...], sentence: str) -> None:
         with pytest.raises(UsageError, match=sentence):
             fields(*arguments)
+
+    @pytest.mark.parametrize("option", ["--iterations=3", "--budget=2.5", "--budget=nan"])
+    def test_a_grant_without_an_answer_is_refused(self, option: str) -> None:
+        with pytest.raises(UsageError, match="add it, as in ralph-tui decide extend --iterations"):
+            decide.run(words(option))
+
+    @pytest.mark.parametrize(
+        ("event", "arguments", "advice"),
+        [
+            (Paused(), (), "is open; it is paused: ralph-tui unpause goes on"),
+            (Paused(), ("yes",), "is open; it is paused: ralph-tui unpause goes on"),
+            (Paused(), ("--run", "a b"), "it is paused: ralph-tui unpause --run 'a b' goes on"),
+            (Unpaused(), (), "is open; see ralph-tui status$"),
+        ],
+    )
+    def test_without_a_question_it_says_what_to_do(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        event: Event,
+        arguments: tuple[str, ...],
+        advice: str,
+    ) -> None:
+        run = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), folded(event))
+        monkeypatch.setattr(live, "find_live", lambda _: run)
+        with pytest.raises(RalphError, match=advice):
+            decide.run(words(*arguments))
 
     def test_the_confirmation_says_what_was_chosen(self) -> None:
         question = folded(asked())["question"]

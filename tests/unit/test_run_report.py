@@ -1,5 +1,6 @@
 """The report of a run: what it tells, and that nothing in it can mark up, link or escape."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -13,6 +14,7 @@ from markdown_it.token import Token
 
 from ralph_tui.events import (
     AgentReported,
+    CheckpointCaptured,
     Event,
     FilesChanged,
     GuidanceDelivered,
@@ -21,14 +23,17 @@ from ralph_tui.events import (
     IterationStarted,
     ReadingTaken,
     RunCrashed,
+    RunFinished,
     RunResumed,
     RunStarted,
     SessionFinished,
+    SnapshotTaken,
     UsageReported,
     WaitEnded,
     WaitStarted,
     WorktreeRestored,
 )
+from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.records.journal import read_journal
 from ralph_tui.report import Circumstances, report
@@ -73,7 +78,8 @@ def finished(iteration: int, completion: float, **fields: Any) -> list[Event]:
 
 
 def test_a_whole_run() -> None:
-    text = report(read_journal(FOLDER / "v1-stuck.jsonl").events, Circumstances("a/folder"))
+    events = read_journal(FOLDER / "v1-stuck.jsonl").events
+    text = report(events, Circumstances("a/folder", held=10))
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
         *("# Report of task-001/001", "## Completion", "## Iterations", "## Alarms"),
@@ -180,6 +186,49 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
     assert section(text, "Rollbacks") == (
         "- iteration 1, 2026-11-20 14:12 UTC: 2 files as in snapshot 3, by you; "
         "snapshot 7 holds what was there; 1 left alone"
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "line"),
+    [
+        (None, r"3 snapshots of the files, as recorded, on `refs/ralph/r/\*`; there is no repo"),
+        (0, r"none of 3 snapshots of the files that were on `refs/ralph/r/\*`: gone from the rep"),
+        (1, r"1 of 3 snapshots of the files, on `refs/ralph/r/\*`; the other 2: gone from the r"),
+        (3, r"3 snapshots of the files, on `refs/ralph/r/\*`\n"),
+    ],
+)
+def test_snapshots_are_those_that_are_there(held: int | None, line: str) -> None:
+    taken = [SnapshotTaken(iteration=1, number=n, ref="x", commit="c", tree="t") for n in (1, 2, 3)]
+    text = page(*finished(1, 10), *taken, circumstances=replace(HERE, held=held))
+    assert re.search(f"^- {line}", text, re.MULTILINE)
+
+
+def test_a_note_of_a_checkpoint_is_one_line() -> None:
+    def captured(note: str, snapshot: int | None = 7) -> Event:
+        return CheckpointCaptured(
+            iteration=1, number=2, trigger="key", snapshot=snapshot, note=note
+        )
+
+    text = page(*finished(1, 10), captured(""), captured("before\nit *all*"), captured("x" * 999))
+    first, second = section(text, "Checkpoints with a note").splitlines()
+    assert first == "- iteration 1, 2026-11-20 14:05 UTC, snapshot 7: before it \\*all\\*"
+    assert second.endswith("x…")
+    assert len(second) < 260
+    assert "no snapshot: mine" in page(*finished(1, 10), captured("mine", None))
+    assert "Checkpoints with" not in page(*finished(1, 10), captured(""))
+
+
+def test_an_end_says_its_outcome_once() -> None:
+    def ended(outcome: Outcome, reason: str) -> str:
+        end = RunFinished(outcome=outcome, reason=reason, iterations=1, completion=0, duration_s=1)
+        return page(end)
+
+    assert "**Aborted:** by a script; the work stays\n" in ended(
+        "aborted", "aborted by a script; the work stays"
+    )
+    assert "**Limit reached:** the budget is used up\n" in ended(
+        "limit_reached", "the budget is used up"
     )
 
 

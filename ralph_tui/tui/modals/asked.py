@@ -4,7 +4,7 @@ Rule: it knows what an option takes along, and nothing of what the run does with
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ralph_tui.events import QuestionAsked
@@ -187,6 +187,13 @@ def silence(asked: QuestionAsked, now: datetime, width: int, *, held: bool) -> L
         (".", "dim"),
         *([] if held else [("  space", "key"), (" stops it", "dim")]),
     ]
+
+
+def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -> str:
+    """What of the words that were written goes along with this answer."""
+    if option.takes == "words":
+        return texts.get("words", "")
+    return texts.get("instructions", "") if enforces(option, asked) else ""
 
 
 def certain(option: Option, asked: QuestionAsked) -> str | None:

@@ -253,7 +253,7 @@ class Changes(Modal[None]):
 
     def action_page(self, by: int) -> None:
         """A screenful of the diff."""
-        self.page.roll(by * max(1, self.page.size.height - 1))
+        self.page.page(by)
 
     def action_shift(self, by: int) -> None:
         """Read the end of long lines."""

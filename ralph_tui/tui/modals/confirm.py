@@ -16,6 +16,7 @@ from ralph_tui.tui.modals.modal import Modal
 class Confirm(Modal[bool]):
     """Answers True for yes; esc is no."""
 
+    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
         Binding("n,escape", "answer(False)", show=False),

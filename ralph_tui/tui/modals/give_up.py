@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from ralph_tui.tui.files import Outlook
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.preview import Preview
 
@@ -19,6 +20,7 @@ Way = Literal["keep", "roll_back", "stay"]
 class GiveUp(Modal[Way]):
     """Keep the work, roll it back to the best point where there is one, or go on."""
 
+    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('keep')", show=False),
         Binding("b", "answer('roll_back')", show=False),
@@ -29,7 +31,7 @@ class GiveUp(Modal[Way]):
         self,
         best: str,
         clock: Callable[[], float] = monotonic,
-        look: Callable[[], str] | None = None,
+        look: Callable[[], Outlook] | None = None,
         lacks: str = "",
     ) -> None:
         """`best` names the point to roll back to, empty: there is none; the rest: see `Restore`."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
+from ralph_tui.text import strip_controls
 from ralph_tui.tui.modals.modal import Modal
 
 
@@ -24,6 +26,10 @@ class Words(TextArea):
 
     class Sent(Message):
         """Enter was pressed."""
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Control sequences would draw something else than what is sent."""
+        event.text = strip_controls(event.text)
 
     def action_send(self) -> None:
         """The words are complete."""

@@ -31,6 +31,7 @@ ELSEWHERE: tuple[tuple[str, str, str], ...] = (
 class Leave(Modal[Leaving]):
     """Stop now, stop after this iteration, leave only the screen, or stay."""
 
+    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "answer('now')", show=False),
         Binding("i", "answer('after_iteration')", show=False),

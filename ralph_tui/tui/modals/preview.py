@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from ralph_tui.errors import RalphError
+from ralph_tui.tui.files import Outlook
 from ralph_tui.tui.spans import flat
 
 
@@ -17,21 +18,33 @@ class Preview(Static):
     class Failed(Message):
         """It cannot be told."""
 
-    def __init__(self, look: Callable[[], str], indent: str = "") -> None:
+    def __init__(self, look: Callable[[], Outlook], indent: str = "") -> None:
         """`look` blocks, and raises ``RalphError`` when it cannot tell."""
         super().__init__(Content(f"{indent}would change: reading…"), classes="hint")
         self._look, self._indent = look, indent
+        self._paths: frozenset[str] | None = None
+        """Of what stands there; None: it could not be told."""
         self.ready = False
 
     def on_mount(self) -> None:
         """Begin to read."""
         self.run_worker(self._read())
 
+    async def grown(self) -> bool:
+        """Look once more; whether there is now something to change that does not stand here."""
+        before = self._paths
+        await self._read()
+        return before is not None and self._paths is not None and not self._paths <= before
+
     async def _read(self) -> None:
         try:
-            text = f"would change {await asyncio.to_thread(self._look)}"
+            outlook = await asyncio.to_thread(self._look)
         except RalphError as error:
+            self._paths = None
             text = f"what it would change cannot be told: {flat(str(error))}"
             self.post_message(self.Failed())
+        else:
+            self._paths = outlook.paths
+            text = f"would change {outlook.words}"
         self.update(Content(f"{self._indent}{text}"))
         self.ready = True

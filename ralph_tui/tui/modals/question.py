@@ -22,6 +22,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
+from ralph_tui.tui.files import Outlook
 from ralph_tui.tui.modals import asked as words
 from ralph_tui.tui.modals.editor import Editor
 from ralph_tui.tui.modals.modal import Modal
@@ -36,7 +37,10 @@ WIDEST = 96
 FRAME_ROWS, FRAME_CELLS = 2, 6
 LISTED_ROWS = 12
 """What must be left for all that is told, if each option is to have its own row."""
-FAR = 10**6
+SCROLLING = (
+    *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
+    *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),
+)
 Texts = dict[Takes, str]
 
 
@@ -44,14 +48,10 @@ class Question(Modal[Answer | None]):
     """Ends with the answer; None when it was closed without one."""
 
     AUTO_FOCUS = ""
+    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", show=False, priority=True),
-        Binding("up", "roll(-1)", show=False),
-        Binding("down", "roll(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home", f"roll({-FAR})", show=False),
-        Binding("end", f"roll({FAR})", show=False),
+        *(Binding(key, does, show=False) for key, does in SCROLLING),
     ]
 
     def __init__(
@@ -62,7 +62,7 @@ class Question(Modal[Answer | None]):
         send: Callable[[Command], None],
         texts: Texts,
         clock: Callable[[], float] = monotonic,
-        look: Callable[[], str] | None = None,
+        look: Callable[[], Outlook] | None = None,
     ) -> None:
         """`texts` keeps what was written; `look` blocks and says what a roll back changes now."""
         super().__init__(clock)
@@ -74,9 +74,12 @@ class Question(Modal[Answer | None]):
         self._confirming: Option | None = None
         self._state, self._now, self._send, self._texts = state, now, send, texts
         self._held = asked.deadline is None
-        self._wrong = ""
+        self._wrong, self._wrong_text = "", ""
+        """A complaint, and what it is about."""
         self._look, self._would = look, ""
         self._room = (0, 0)
+        self._scrolls = False
+        """There is more to read than is in view."""
 
     def compose(self) -> ComposeResult:
         """What it is about, an editor when it is wanted, and how to answer."""
@@ -132,8 +135,14 @@ class Question(Modal[Answer | None]):
         body_rows = max(0, min(len(body), left - editor))
         self.query_one("#told", Sheet).show(body, body_rows)
         self.query_one("#foot", Sheet).show(foot, len(foot))
-        scroll = "↑↓ more · " if body_rows < len(body) and self.editing is None else ""
+        self._scrolls = body_rows < len(body)
+        self.tell_how()
+
+    def tell_how(self) -> None:
+        """How to read on, and how to leave."""
+        scroll = "↑↓ more · " if self._scrolls and self.editing is None else ""
         later = "" if self.editing or self._confirming else "esc later, d reopens"
+        dialog = self.query_one("#asking", Vertical)
         dialog.border_subtitle = Content(f" {scroll}{later} ") if later else None
 
     def _foot(self) -> list[Line]:
@@ -151,7 +160,7 @@ class Question(Modal[Answer | None]):
         wrong: list[Line] = [[("▲ ", "warn"), (self._wrong, "text")]] if self._wrong else []
         gap: list[Line] = [[]] if self.editing is None else []
         last = words.silence(self.asked, self._now, width, held=self._held)
-        return [*gap, *wrong, *rows, last]
+        return [*gap, *wrong, *rows, *([] if self.settled else [last])]
 
     # answering --------------------------------------------------------------------------------
 
@@ -182,16 +191,15 @@ class Question(Modal[Answer | None]):
             if option.answer == "roll_back" and self._look is not None:
                 self._would = "would change now: reading…"
                 self.run_worker(self._read(self._look))
-            # What is typed ahead confirms nothing.
-            self._opened = self.clock()
+            self.look_away()
             self._lay()
         else:
             self._answer(option)
 
-    async def _read(self, look: Callable[[], str]) -> None:
+    async def _read(self, look: Callable[[], Outlook]) -> None:
         """Look at the files as they are: the offer was made when the question was asked."""
         try:
-            self._would = f"would change now: {await asyncio.to_thread(look)}"
+            self._would = f"would change now: {(await asyncio.to_thread(look)).words}"
         except RalphError as error:
             self._would = f"what it would change now cannot be told: {flat(str(error))}"
         self._lay()
@@ -205,11 +213,7 @@ class Question(Modal[Answer | None]):
 
     def _answer(self, option: Option, *, iterations: int = 0, budget_usd: float = 0.0) -> None:
         """Answer, with the words that belong to it."""
-        text = ""
-        if option.takes == "words":
-            text = self._texts.get("words", "")
-        elif words.enforces(option, self.asked):
-            text = self._texts.get("instructions", "")
+        text = words.text_for(option, self.asked, self._texts)
         if len(text) > MOST_CHARACTERS:
             self._complain(f"{len(text)} characters: an answer has {MOST_CHARACTERS} at most")
             return
@@ -225,7 +229,7 @@ class Question(Modal[Answer | None]):
             )
 
     def _complain(self, text: str) -> None:
-        self._wrong = text
+        self._wrong, self._wrong_text = text, self.query_one(Editor).text
         self._lay()
 
     def _hold(self) -> None:
@@ -264,39 +268,41 @@ class Question(Modal[Answer | None]):
 
     def on_words_sent(self) -> None:
         """Enter: the instructions are done, and wait for a letter; anything else is sent."""
-        option = self.editing
+        option, self._wrong = self.editing, ""
         if option is None:
             return
-        self._wrong = ""
-        if self.settled:
-            self._leave()
-            return
-        if option.takes == "more":
-            try:
-                iterations, dollars = words.granted(self.query_one(Editor).text[:200])
-            except ValueError as error:
-                self._complain(str(error))
-            else:
-                self._answer(option, iterations=iterations, budget_usd=dollars)
-            return
         self.store()
-        if option.takes == "instructions":
+        if self.settled:
+            self.dismiss(None)
+        elif option.takes == "more":
+            self._grant(option)
+        elif option.takes == "instructions":
             self._close_editor()
         elif self._texts.get("words"):
             self._answer(option)
         else:
             self._complain("nothing is written yet")
 
+    def _grant(self, option: Option) -> None:
+        try:
+            iterations, dollars = words.granted(self.query_one(Editor).text[:200])
+        except ValueError as error:
+            self._complain(str(error))
+        else:
+            self._answer(option, iterations=iterations, budget_usd=dollars)
+
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """A complaint is over as soon as something is done about it."""
-        if self._wrong:
+        # After fast typing the news of the last letter comes behind the enter that followed it.
+        if self._wrong and event.text_area.text != self._wrong_text:
             self._complain("")
 
     def action_back(self) -> None:
         """Out of the editor, of a confirmation, or of the dialog."""
         self._wrong = ""
         if self.settled:
-            self._leave()
+            self.store()
+            self.dismiss(None)
         elif self.editing is not None:
             self._close_editor()
         elif self._confirming is not None:
@@ -304,15 +310,10 @@ class Question(Modal[Answer | None]):
         else:
             self.dismiss(None)
 
-    def _leave(self) -> None:
-        self.store()
-        self.dismiss(None)
-
     def action_roll(self, by: int) -> None:
         """See more of it."""
         self.query_one("#told", Sheet).roll(by)
 
     def action_page(self, by: int) -> None:
         """See the next screenful of it."""
-        sheet = self.query_one("#told", Sheet)
-        sheet.roll(by * max(1, sheet.size.height - 1))
+        self.query_one("#told", Sheet).page(by)

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from ralph_tui.tui.files import Outlook
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.preview import Preview
 
@@ -18,7 +19,7 @@ class Restore(Confirm):
     def __init__(
         self,
         question: str,
-        look: Callable[[], str],
+        look: Callable[[], Outlook],
         lacks: str = "",
         clock: Callable[[], float] = monotonic,
     ) -> None:
@@ -43,9 +44,18 @@ class Restore(Confirm):
         self._keys.update(_keys("restore all the same"))
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
-        """Close with the answer."""
-        if not yes or self.preview.ready:
-            self.dismiss(yes)
+        """Close with the answer; a yes counts for what its giver has seen."""
+        if not yes:
+            self.dismiss(False)
+        elif self.preview.ready:
+            self.run_worker(self._agree(), exclusive=True)
+
+    async def _agree(self) -> None:
+        if await self.preview.grown():
+            self._keys.update(_keys("restore that; it has grown since you looked"))
+            self.look_away()
+        else:
+            self.dismiss(True)
 
 
 def _keys(verb: str) -> Content:

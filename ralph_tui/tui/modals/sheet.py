@@ -33,6 +33,10 @@ class Sheet(Ink):
         """Move the view; it stops at either end."""
         self._roll_to(self.top + by, self.size.height)
 
+    def page(self, by: int) -> None:
+        """Move the view by screenfuls, with a row of overlap."""
+        self.roll(by * max(1, self.size.height - 1))
+
     def _roll_to(self, top: int, height: int) -> None:
         self.top = max(0, min(top, len(self.rows) - height))
         self.repaint()

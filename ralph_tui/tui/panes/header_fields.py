@@ -113,7 +113,9 @@ def how_far(state: RunState) -> list[Field]:
     if run.completion is None:
         return [Field([[("— %", "dim"), (" not measured yet", "dim")], [("— %", "dim")]], 9)]
     history = ([run.baseline] if run.baseline is not None else []) + run.completions
-    done: Line = [(percent(run.completion), "strong"), *([(" held", "warn")] if run.held else [])]
+    stale = state.oversight.rollback is not None  # the files are others than were measured
+    mark = " before ↶" if stale else " held" if run.held else ""
+    done: Line = [(percent(run.completion), "strong"), *([(mark, "warn")] if mark else [])]
     fields = [Field([done], 9)]
     if len(history) > 1:
         fields.append(Field([*([(spark(history, size), "output")] for size in (16, 8, 5)), []], 3))

@@ -1,0 +1,103 @@
+"""A status says when the journal behind it is damaged, and stays quick at that."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.errors import JournalError
+from ralph_tui.records import status
+from ralph_tui.records.journal import read_journal
+from ralph_tui.records.runs import RecordedRun
+from ralph_tui.records.status import problem_of
+from ralph_tui.state import RunState
+from ralph_tui.state.summary import summarize
+from tests.fixtures.journals.make import FOLDER
+
+LINES = (FOLDER / "v1-stuck.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def problem(folder: Path, lines: list[bytes]) -> str:
+    journal = folder / "events.jsonl"
+    journal.write_bytes(b"".join(lines))
+    return problem_of(RecordedRun(journal))
+
+
+@pytest.fixture(params=["parsed", "looked at"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With journals that are short enough to be parsed, and with such that are not."""
+    if request.param == "looked at":
+        monkeypatch.setattr(status, "PARSED_BYTES", 0)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"garbage\n", b"\0" * 40 + b"\n", b"{}\n", b"[3]\n", LINES[7][:40] + b"\n", LINES[8], b"["],
+)
+def test_it_names_the_bad_line(folder: Path, bad: bytes) -> None:
+    lines = [*LINES[:7], bad, *LINES[8:]]
+    said = problem(folder, lines)
+    assert said.startswith(f"{folder / 'events.jsonl'}:8 cannot be read; ")
+    assert "\n" not in said
+    # What those say who read all of it.
+    assert f"{folder / 'events.jsonl'}:8 " in read_journal(folder / "events.jsonl").problem
+
+
+def test_a_line_is_missing(folder: Path) -> None:
+    assert f"{folder / 'events.jsonl'}:8 " in problem(folder, [*LINES[:7], *LINES[8:]])
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b'{"seq":', b'{"seq":1}', b"garbage"])
+def test_a_whole_journal_has_none(folder: Path, end: bytes) -> None:
+    """A torn last line is what a crash leaves behind; blank lines and other spacing are no harm."""
+    spaced = json.dumps(json.loads(LINES[3])).encode() + b"\n"
+    assert problem(folder, [*LINES[:2], b"\n", LINES[2], spaced, *LINES[4:], end]) == ""
+
+
+def test_a_bad_line_within_a_short_journal_is_parsed(tmp_path: Path) -> None:
+    broken = LINES[7].replace(b'"kind"', b"kind", 1)
+    assert ":8 " in problem(tmp_path, [*LINES[:7], broken, *LINES[8:]])
+    deep = b'{"seq":8,"x":' + b"[" * 100_000 + b"}\n"
+    assert ":8 " in problem(tmp_path, [*LINES[:7], deep, *LINES[8:]])
+
+
+def test_there_is_no_journal(tmp_path: Path) -> None:
+    said = problem_of(RecordedRun(tmp_path / "events.jsonl"))
+    assert said == f"{tmp_path / 'events.jsonl'} cannot be read: No such file or directory"
+
+
+@given(st.binary(max_size=60), st.integers(0, len(LINES) - 1))
+def test_it_agrees_with_those_who_read_all(
+    tmp_path_factory: pytest.TempPathFactory, bad: bytes, at: int
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    said = problem(folder, [*LINES[:at], bad + b"\n", *LINES[at + 1 :]])
+    try:
+        whole = not read_journal(folder / "events.jsonl").problem
+    except JournalError:
+        whole = False
+    assert (said == "") == whole
+
+
+def test_no_events_are_made_for_it(tmp_path: Path) -> None:
+    attempt = tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001"
+    attempt.mkdir(parents=True)
+    problem(attempt, [*LINES[:7], b"garbage\n", *LINES[8:]])
+    events = read_journal(FOLDER / "v1-stuck.jsonl").events
+    summary = json.dumps(summarize(RunState().apply_all(events)))
+    (attempt / "status.json").write_text(summary)
+    look = (
+        "import sys; from ralph_tui.cli import main; main(['status']);"
+        "print({'pydantic', 'textual', 'rich', 'asyncio'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    *_, said, loaded = done.stdout.splitlines()
+    assert "events.jsonl:8 cannot be read" in said
+    assert loaded == "set()"
