@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import signal
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +11,14 @@ import pytest
 
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.records.lock import acquire
-from tests.e2e.cli import CLI, GATE, events_of, project, run, start
+from tests.e2e.cli import CLI, GATE, Command, events_of, here, project, run, start
 from tests.e2e.test_resume import everything, git, journal
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
 AGENT = (
     'cat >/dev/null; n=$(ls done-*.txt 2>/dev/null | wc -l); echo "step $n"; touch done-$n.txt; '
-    r"case $n in 0) printf '#!/bin/sh\n' >tool.sh; chmod +x tool.sh; ln -s checks.py link; "
+    r"case $n in 0) printf '#!/bin/sh\n' >tool.sh; chmod +x tool.sh; ln -s checks.sh link; "
     r"rm -r old.txt 'dir with space'; printf 'a\r\nb\n\0' >bytes.bin; echo more >>staged.txt;; "
     r"1) chmod -x tool.sh; ln -sfn README.md link; mkdir -p deep/er; echo x >deep/er/new.txt; "
     r"printf 'other\n' >bytes.bin; rm mine.txt;; esac"
@@ -30,16 +28,6 @@ ORDER = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-comma
 WAITS = "cat >/dev/null; until [ -e go ]; do sleep 0.05; done"
 
 World = dict[str, tuple[str, bytes, bool]]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def runtime() -> Iterator[None]:
-    """A runtime folder of our own, with a path as short as sockets need it."""
-    folder = Path(tempfile.mkdtemp(prefix="rt-"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))
-        yield
-    shutil.rmtree(folder)
 
 
 def world(root: Path) -> World:
@@ -88,7 +76,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, World]:
     (root / "mine.txt").write_text("untracked\n")
     (root / "own.log").write_text("ignored\n")
     before = world(root)
-    done = run(*ORDER, "--headless", "--max-iterations", "2", cwd=root)
+    done = here(*ORDER, "--headless", "--max-iterations", "2", cwd=root)
     assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
     return root, before
 
@@ -110,16 +98,16 @@ def events(root: Path, *kinds: str) -> list[dict[str, Any]]:
     return [event for event in found if not kinds or event["kind"] in kinds]
 
 
-def restored(root: Path, *words: str) -> str:
-    done = run("restore", *words, cwd=root)
+def restored(root: Path, *words: str, by: Command = here) -> str:
+    done = by("restore", *words, cwd=root)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def refused(root: Path, *words: str, code: int = 1) -> str:
+def refused(root: Path, *words: str, code: int = 1, by: Command = here) -> str:
     """The one sentence; not a byte of the repository has changed."""
     untouched = everything(root)
-    done = run("restore", *words, cwd=root)
+    done = by("restore", *words, cwd=root)
     assert done.returncode == code, done.stdout + done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("ralph-tui: ")
@@ -130,7 +118,7 @@ def refused(root: Path, *words: str, code: int = 1) -> str:
 
 def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: World) -> None:
     after, mine, known = world(ended), users_git(ended), events(ended)
-    said = restored(ended, "1", "--yes")
+    said = restored(ended, "1", "--yes", by=run)
     assert world(ended) == before
     assert users_git(ended) == mine
     assert "undo it with: ralph-tui restore 4\n" in said
@@ -144,7 +132,7 @@ def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: Worl
     assert "undo it with: ralph-tui restore 6\n" in restored(ended, "4", "--yes")
     assert world(ended) == after
     assert users_git(ended) == mine
-    listed = run("restore", cwd=ended).stdout.splitlines()
+    listed = here("restore", cwd=ended).stdout.splitlines()
     assert [line.split()[0] for line in listed if line.startswith(" ↶")] == ["↶", "↶"]
     where = str(journal(ended).parent)
     said = restored(ended, "1", "--yes", "--run", where)
@@ -161,7 +149,7 @@ def test_the_words_for_points(ended: Path, before: World) -> None:
     restored(ended, "iter-1", "--yes")
     between = world(ended)
     assert between["tool.sh"] == ("file", b"#!/bin/sh\n", True)
-    assert between["link"] == ("link", b"checks.py", False)
+    assert between["link"] == ("link", b"checks.sh", False)
     assert between["bytes.bin"] == ("file", b"a\r\nb\n\0", False)
     assert {"mine.txt", "done-0.txt"} <= between.keys()
     assert not {"old.txt", "done-1.txt", "deep", "dir with space"} & between.keys()
@@ -275,30 +263,30 @@ def test_the_plan_knows_what_will_be_left_alone(ended: Path, what: str) -> None:
 
 
 def test_the_outcome_stays_and_the_record_can_be_read(ended: Path) -> None:
-    status = json.loads(run("status", "--json", cwd=ended).stdout)
+    status = json.loads(here("status", "--json", cwd=ended).stdout)
     restored(ended, "iter-1", "--yes")
-    now = json.loads(run("status", "--json", cwd=ended).stdout)
+    now = json.loads(here("status", "--json", cwd=ended).stdout)
     moved = {"seq", "updated"}
     assert {k: v for k, v in now.items() if k not in moved} == {
         k: v for k, v in status.items() if k not in moved
     }
     assert now["seq"] == len(events(ended))
     assert now["outcome"] == "limit_reached"
-    report = run("report", cwd=ended)
+    report = here("report", cwd=ended)
     assert (report.returncode, report.stderr) == (0, "")
-    replayed = run("replay", "--json", cwd=ended)
+    replayed = here("replay", "--json", cwd=ended)
     assert replayed.returncode == 0, replayed.stderr
     assert "worktree_restored" in replayed.stdout
     outcome = json.loads((journal(ended).parent / "outcome.json").read_text())
     assert outcome["outcome"] == "limit_reached"
     projected = {path: path.read_bytes() for path in journal(ended).parent.glob("*.json")}
-    assert run("rebuild", cwd=ended).returncode == 0
+    assert here("rebuild", cwd=ended).returncode == 0
     assert {path: path.read_bytes() for path in projected} == projected
 
 
 def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
     restored(ended, "iter-1", "--yes")
-    done = run("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    done = here("resume", "--headless", "--max-iterations", "9", cwd=ended)
     assert done.returncode == 0, done.stdout + done.stderr
     ends = [e for e in events(ended, "files_changed") if not e["live"] and e["iteration"] == 3]
     assert "done-1.txt" in [change["path"] for change in ends[0]["changes"]]
@@ -311,7 +299,7 @@ def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
     assert not (ended / "done-0.txt").exists()
     restored(ended, said.split()[-1], "--yes")
     assert world(ended) == known
-    assert json.loads(run("status", "--json", cwd=ended).stdout)["outcome"] == "completed"
+    assert json.loads(here("status", "--json", cwd=ended).stdout)["outcome"] == "completed"
 
 
 def test_a_run_that_was_killed(ended: Path, before: World) -> None:
@@ -322,8 +310,8 @@ def test_a_run_that_was_killed(ended: Path, before: World) -> None:
     restored(ended, "1", "--yes")
     assert world(ended) == before
     assert events(ended)[end]["kind"] == "snapshot_taken"
-    assert "its process is gone" in run("status", cwd=ended).stdout
-    done = run("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    assert "its process is gone" in here("status", cwd=ended).stdout
+    done = here("resume", "--headless", "--max-iterations", "9", cwd=ended)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -335,7 +323,7 @@ def test_one_that_was_cut_off_is_finished_by_the_resume(ended: Path) -> None:
     journal(ended).write_bytes(b"".join(lines[: began["seq"]]))
     (ended / "tool.sh").write_text("half-written\n")
     assert "↶   4" in restored(ended)
-    done = run("resume", "--headless", "--max-iterations", "9", cwd=ended)
+    done = here("resume", "--headless", "--max-iterations", "9", cwd=ended)
     assert done.returncode == 0, done.stdout + done.stderr
     (told,) = events(ended, "worktree_restored")
     assert (told["snapshot"], told["present"], told["paths"]) == (2, 4, ["tool.sh"])
@@ -366,21 +354,21 @@ def test_what_is_no_point(ended: Path) -> None:
 
 
 def test_nobody_can_be_asked(ended: Path) -> None:
-    assert "ralph-tui restore 1 --yes" in refused(ended, "1", code=2)
+    assert "ralph-tui restore 1 --yes" in refused(ended, "1", code=2, by=run)
 
 
 def test_the_refs_were_pruned(ended: Path) -> None:
     for ref in git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split():
         git(ended, "update-ref", "-d", ref)
     assert "does not hold snapshot 1 any more" in refused(ended, "1", "--yes")
-    listed = run("restore", cwd=ended).stdout
+    listed = here("restore", cwd=ended).stdout
     assert listed.count("(gone from the repository)") == 3
 
 
 def test_one_ref_is_gone(ended: Path) -> None:
     first = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[0]
     git(ended, "update-ref", "-d", first)
-    listed = run("restore", cwd=ended).stdout.splitlines()
+    listed = here("restore", cwd=ended).stdout.splitlines()
     assert ["gone from" in line for line in listed[1:4]] == [True, False, False]
 
 
@@ -390,7 +378,7 @@ def test_a_content_is_gone(ended: Path) -> None:
     blob = git(ended, "rev-parse", f"{tree}:mine.txt").strip()
     (ended / ".git/objects" / blob[:2] / blob[2:]).unlink()
     untouched = world(ended), journal(ended).read_bytes()
-    done = run("restore", "1", "--yes", cwd=ended)
+    done = here("restore", "1", "--yes", cwd=ended)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert (world(ended), journal(ended).read_bytes()) == untouched
@@ -405,7 +393,7 @@ def test_cloned_again(ended: Path, tmp_path: Path) -> None:
 def test_the_repository_is_gone(ended: Path) -> None:
     shutil.rmtree(ended / ".git")
     assert "git" in refused(ended, "1", "--yes", code=2)
-    done = run("restore", cwd=ended)
+    done = here("restore", cwd=ended)
     assert done.returncode == 0
     assert done.stdout.count("gone from the repository") == 3
 
@@ -414,10 +402,10 @@ def test_a_run_of_another_worktree(ended: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     git(tmp_path, "init", "-q", "other")
     where = str(journal(ended).parent)
-    done = run("restore", "1", "--yes", "--run", where, cwd=other)
+    done = here("restore", "1", "--yes", "--run", where, cwd=other)
     assert done.returncode == 2
     assert "is not a run of this worktree" in done.stderr
-    assert "Make it pass" in run("restore", "--run", where, cwd=other).stdout
+    assert "Make it pass" in here("restore", "--run", where, cwd=other).stdout
 
 
 def test_a_bad_line(ended: Path) -> None:
@@ -432,7 +420,7 @@ def test_a_bad_line(ended: Path) -> None:
 def test_another_process_owns_the_worktree(ended: Path) -> None:
     lock = acquire(ended / ".aiwg/ralph/lock", "task-009/001", "", "now")
     try:
-        assert "owns this worktree" in refused(ended, "1", "--yes", code=2)
+        assert "owns this worktree" in refused(ended, "1", "--yes", code=2, by=run)
     finally:
         lock.release()
 
@@ -481,11 +469,11 @@ def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:
             until(lambda: [*git_repo.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")])
             until(lambda: events(git_repo, "session_started"))
             (git_repo / "README.md").write_text("by hand\n")
-            done = run("restore", "1", "--yes", cwd=git_repo)
+            done = here("restore", "1", "--yes", cwd=git_repo)
             assert done.returncode == 1
             assert "pause the run" in done.stderr
             assert (git_repo / "README.md").read_text() == "by hand\n"
-            assert run("pause", cwd=git_repo).returncode == 0
+            assert here("pause", cwd=git_repo).returncode == 0
             (git_repo / "go").touch()
             until(lambda: events(git_repo, "paused"))
             assert "README.md" in restored(git_repo, "1", "--dry-run")

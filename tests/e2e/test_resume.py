@@ -16,7 +16,7 @@ import pytest
 
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.text import HIDDEN
-from tests.e2e.cli import CLI, GATE, ONE_MORE, processes_of, project, run, start
+from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
 from tests.soak.program import Program
 from tests.waiting import until
 
@@ -34,7 +34,10 @@ def order(agent: str, *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a run that has used up its two iterations; only to be copied."""
+    """A repository with a run that has used up its two iterations; only to be copied.
+
+    Each worker has one of its own: copies are one run to `sweep`, which ends what is left of it.
+    """
     root = tmp_path_factory.mktemp("recorded") / "repo"
     root.mkdir()
     git(root, "init", "-q")
@@ -42,7 +45,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(root, "add", ".")
     git(root, "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-qm", "first")
     (root / "mine.txt").write_text("untracked\n")
-    done = run(*order(ONE_MORE), "--headless", "--max-iterations", str(SHORT), cwd=root)
+    done = here(*order(ONE_MORE), "--headless", "--max-iterations", str(SHORT), cwd=root)
     assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
     return root
 
@@ -83,14 +86,14 @@ def everything(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
-def resume(root: Path, *words: str, **environ: str) -> "subprocess.CompletedProcess[str]":
-    return run("resume", "--headless", *words, cwd=root, timeout=50, **environ)
+def resume(root: Path, *words: str, by: Command = here) -> "subprocess.CompletedProcess[str]":
+    return by("resume", "--headless", *words, cwd=root)
 
 
-def refused(root: Path, *words: str, code: int = 2, **environ: str) -> str:
+def refused(root: Path, *words: str, code: int = 2) -> str:
     """What is said instead of going on; not a byte of the repository has changed."""
     before = everything(root)
-    done = resume(root, *words, **environ)
+    done = resume(root, *words)
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("ralph-tui: ")
@@ -99,10 +102,10 @@ def refused(root: Path, *words: str, code: int = 2, **environ: str) -> str:
     return done.stderr
 
 
-def completes(root: Path, *words: str) -> list[dict[str, Any]]:
+def completes(root: Path, *words: str, by: Command = here) -> list[dict[str, Any]]:
     """It goes on to its end, in one journal without a gap."""
     known = events(root) if journal_is_whole(root) else []
-    done = resume(root, *words)
+    done = resume(root, *words, by=by)
     assert done.returncode == 0, done.stdout + done.stderr
     after = events(root)
     assert after[: len(known)] == known
@@ -114,7 +117,7 @@ def completes(root: Path, *words: str) -> list[dict[str, Any]]:
     snapshots = [event["number"] for event in after if event["kind"] == "snapshot_taken"]
     assert len(set(snapshots)) == len(snapshots)
     assert [event for event in after if event["kind"] == "run_resumed"]
-    assert "completed" in run("status", cwd=root).stdout
+    assert "completed" in here("status", cwd=root).stdout
     return after
 
 
@@ -182,7 +185,7 @@ def test_limit_reached(limited: Path) -> None:
 
 def test_aborted(repo: Path) -> None:
     with working(repo) as process:
-        assert run("abort", "--yes", cwd=repo).returncode == 0
+        assert here("abort", "--yes", cwd=repo).returncode == 0
         process.communicate(timeout=20)
     assert kinds(repo, "run_finished")[0]["outcome"] == "aborted"
     (repo / "go").touch()
@@ -205,9 +208,9 @@ def test_killed(repo: Path) -> None:
         until((repo / "begun").exists)
         process.kill()
     until(lambda: not processes(repo), timeout=6)
-    assert "its process is gone" in run("status", cwd=repo).stdout
+    assert "its process is gone" in here("status", cwd=repo).stdout
     (repo / "go").touch()
-    completes(repo)
+    completes(repo, by=run)
     found = kinds(repo, "run_resumed")[0]["found"]
     assert found.startswith("iteration 1, ")
     assert "last checkpoint " in found
@@ -292,9 +295,9 @@ def test_an_open_question_is_asked_again(repo: Path) -> None:
         assert first["question_id"] != second["question_id"]
         until(lambda: "Make it pass" in screen.output.read_text(errors="replace"))
         assert "a question was open" in kinds(repo, "run_resumed")[0]["found"]
-        assert second["text"].splitlines()[0] in run("decide", cwd=repo).stdout
+        assert second["text"].splitlines()[0] in here("decide", cwd=repo).stdout
         word = second["options"][0]["answer"]
-        assert run("decide", word, cwd=repo).returncode == 0
+        assert here("decide", word, cwd=repo).returncode == 0
         answered = until(lambda: kinds(repo, "question_answered"))
         assert answered[0]["question_id"] == second["question_id"]
     finally:
