@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import GATE, ONE_MORE, project, run, start
+from tests.e2e.cli import GATE, ONE_MORE, here, project, run, start
+from tests.e2e.shared import once
+from tests.e2e.test_demo import steady
 
 TASK = Path(".aiwg/ralph/tasks/task-001")
 FILES = (
@@ -16,19 +18,11 @@ FILES = (
 )
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A real run, and what it left."""
-    folder = tmp_path_factory.mktemp("demo") / "project"
-    done = run("demo", "--headless", "--fast", "--keep", str(folder), cwd=folder.parent)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
 @pytest.fixture
-def over(demo: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    return Path(shutil.copytree(demo, tmp_path / "over", symlinks=True))
+def over(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """A copy of what a real run has left."""
+    kept = once(tmp_path_factory, "steady-demo", steady)
+    return Path(shutil.copytree(kept / "project", tmp_path / "over", symlinks=True))
 
 
 def projections(root: Path) -> dict[str, bytes]:
@@ -43,14 +37,14 @@ def test_deleted_projections_come_back_byte_for_byte(over: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout == "1 run and 1 task written again from the journals\n"
     assert projections(over) == before
-    assert run("status", "--line", cwd=over).stdout.startswith("✓ 100 %")
+    assert here("status", "--line", cwd=over).stdout.startswith("✓ 100 %")
 
 
 def test_garbage_is_kept_under_another_name_and_said(over: Path) -> None:
     before = projections(over)
     for name in FILES:
         (over / TASK / name).write_bytes(b"\xff{garbage\n")
-    done = run("rebuild", "task-001/001", cwd=over)
+    done = here("rebuild", "task-001/001", cwd=over)
     assert done.returncode == 0, done.stderr
     assert projections(over) == before
     said = [line for line in done.stdout.splitlines() if "what could not be read" in line]
@@ -65,7 +59,7 @@ def test_a_living_run_keeps_its_files_itself(git_repo: Path) -> None:
         assert process.stdout is not None
         while "session_started" not in process.stdout.readline():
             pass
-        done = run("rebuild", cwd=git_repo)
+        done = here("rebuild", cwd=git_repo)
         process.send_signal(signal.SIGINT)
         process.stdout.read()
     assert done.returncode == 2
@@ -81,10 +75,10 @@ def test_an_agent_that_writes_garbage_over_the_records_breaks_nothing(git_repo: 
     )
     agent = ("--agent", "command", "--agent-command", f"{ONE_MORE}; {spoil}")
     root = project(git_repo)
-    done = run("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
+    done = here("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     before = projections(root)
-    assert run("rebuild", cwd=root).returncode == 0
+    assert here("rebuild", cwd=root).returncode == 0
     assert projections(root) == before
 
 
@@ -93,7 +87,7 @@ def test_of_a_journal_with_a_bad_line_nothing_is_written_anew(over: Path) -> Non
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:50], b"garbage\n", *lines[51:]]))
     whole, before = journal.read_bytes(), projections(over)
-    done = run("rebuild", cwd=over)
+    done = here("rebuild", cwd=over)
     assert done.returncode == 1
     assert "events.jsonl:51" in done.stderr
     assert "--from 50" in done.stderr
@@ -105,14 +99,14 @@ def test_a_run_that_lies_elsewhere_is_rebuilt_where_it_lies(over: Path, tmp_path
     before = projections(over)
     copy = Path(shutil.copytree(over / TASK / "attempts/001", tmp_path / "kept"))
     (copy / "attempt.json").unlink()
-    done = run("rebuild", str(copy), cwd=tmp_path)
+    done = here("rebuild", str(copy), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (copy / "attempt.json").read_bytes() == before["attempts/001/attempt.json"]
     assert {path.name for path in tmp_path.iterdir()} == {"over", "kept"}, "no lock, no task"
 
 
 def test_where_nothing_was_recorded_that_is_said(tmp_path: Path) -> None:
-    done = run("rebuild", cwd=tmp_path)
+    done = here("rebuild", cwd=tmp_path)
     assert done.returncode == 2
     assert "no run was recorded" in done.stderr
     assert not (tmp_path / ".aiwg").exists()

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, events_of, run, start
+from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run, start
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -61,7 +61,7 @@ class Elsewhere:
         return self.events(kind)[number - 1]
 
     def status(self) -> dict[str, Any]:
-        status = json.loads(run("status", "--json", cwd=self.root).stdout)
+        status = json.loads(here("status", "--json", cwd=self.root).stdout)
         assert isinstance(status, dict)
         return status
 
@@ -97,16 +97,16 @@ def running(root: Path, *arguments: str) -> Iterator[Elsewhere]:
                 process.communicate()
 
 
-def said(*arguments: str, cwd: Path) -> str:
+def said(*arguments: str, cwd: Path, by: Command = here) -> str:
     """What a command that is obeyed prints."""
-    done = run(*arguments, cwd=cwd)
+    done = by(*arguments, cwd=cwd)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
-def refused(*arguments: str, cwd: Path, code: int = 1) -> str:
+def refused(*arguments: str, cwd: Path, code: int = 1, by: Command = here) -> str:
     """The one sentence of a command that is not."""
-    done = run(*arguments, cwd=cwd)
+    done = by(*arguments, cwd=cwd)
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     return done.stderr
@@ -120,14 +120,15 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
         assert stat.S_IMODE(address.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE(address.stat().st_mode) == 0o600
 
-        assert "pauses before iteration 2" in said("pause", cwd=git_repo)
+        assert "pauses before iteration 2" in said("pause", cwd=git_repo, by=run)
         assert refused("pause", cwd=git_repo) == "ralph-tui: a pause was asked for already\n"
         assert "goes on" in said("unpause", cwd=git_repo)
         assert "not paused" in refused("unpause", cwd=git_repo)
 
         subfolder = git_repo / "deep"
         subfolder.mkdir()
-        assert "queued" in said("guide", "try\x1b[2J again", "--run", "task-001", cwd=subfolder)
+        words = ("guide", "try\x1b[2J again", "--run", "task-001")
+        assert "queued" in said(*words, cwd=subfolder, by=run)
         (guidance,) = there.events("guidance_queued")
         assert (guidance["text"], guidance["by"]) == ("try again", "a script")
 
@@ -208,7 +209,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
 def test_unpause_answers_the_overseers_pause(git_repo: Path) -> None:
     with running(git_repo, *UNATTENDED) as there:
         there.asks_at_a_pause()
-        assert "goes on" in said("unpause", cwd=git_repo)
+        assert "goes on" in said("unpause", cwd=git_repo, by=run)
         last = there.events("question_answered")[-1]
         assert (last["answer"], last["by"]) == ("continue", "a script")
 
@@ -256,21 +257,27 @@ def test_whatever_is_said_into_the_socket_the_run_goes_on(git_repo: Path) -> Non
                     assert "refused" in json.loads(stream.readline())
         with socket.socket(socket.AF_UNIX) as silent:
             silent.connect(address)
-            assert "pauses" in said("pause", cwd=git_repo)
+            assert "pauses" in said("pause", cwd=git_repo, by=run)
         assert [event["by"] for event in there.events("pause_requested")] == ["a script"]
 
 
-def test_a_run_that_was_killed_is_said_to_be_gone_and_blocks_nothing(git_repo: Path) -> None:
-    with running(git_repo, *WAITING_AGENT) as there:
+def test_a_killed_run_leaves_a_whole_journal_and_nothing_alive_or_blocked(git_repo: Path) -> None:
+    agent = ("--agent", "command", "--agent-command", "setsid sleep 500 & sleep 500")
+    with running(git_repo, *agent) as there:
         there.reaches("session_started")
+        run_id = there.events("run_started")[0]["run_id"]
+        until(lambda: len(processes_of(run_id)) >= 2)
         leftover = Path(there.owner["socket"])
         there.process.kill()
         there.process.communicate()
         assert leftover.exists()
-        until(lambda: "no run is alive" in run("pause", cwd=git_repo).stderr, timeout=8)
+        until(lambda: not processes_of(run_id), timeout=6)
+        until(lambda: "no run is alive" in here("pause", cwd=git_repo).stderr, timeout=8)
+        status = there.status()
+        assert (status["phase"], status["alive"]) == ("died", False)
     with running(git_repo, *WAITING_AGENT) as there:
         until(lambda: there.owner["run"] == "task-001/002")
-        until(lambda: run("pause", cwd=git_repo).returncode == 0)
+        until(lambda: here("pause", cwd=git_repo).returncode == 0)
 
 
 def test_without_a_place_for_a_socket_the_run_goes_on(
@@ -289,8 +296,7 @@ def test_without_a_place_for_a_socket_the_run_goes_on(
         assert there.end() == 130
 
 
-@pytest.mark.parametrize("command", [["pause"], ["status", "--line"], ["decide"]])
-def test_quick_commands_load_nothing_heavy(git_repo: Path, command: list[str]) -> None:
+def test_quick_commands_load_nothing_heavy(git_repo: Path) -> None:
     with running(git_repo, *WAITING_AGENT) as there:
         there.reaches("session_started")
         until(lambda: (there.journal.parent / "status.json").exists())
@@ -298,12 +304,13 @@ def test_quick_commands_load_nothing_heavy(git_repo: Path, command: list[str]) -
             "import sys; from ralph_tui.cli import main; main(sys.argv[1:]);"
             "print({'pydantic', 'textual', 'rich', 'git', 'asyncio', 'httpx'} & set(sys.modules))"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", look, *command],
-            cwd=git_repo,
-            env=os.environ,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.splitlines()[-1] == "set()"
+        for command in (["pause"], ["status", "--line"], ["decide"]):
+            done = subprocess.run(
+                [sys.executable, "-c", look, *command],
+                cwd=git_repo,
+                env=os.environ,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert done.stdout.splitlines()[-1] == "set()", command
