@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import cli
+from tests.e2e.cli import Command
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
 
 SECRET = "T0AB/hook-secret-4711"
@@ -37,7 +38,7 @@ def to_tracker(service: TrackerService) -> tuple[str, ...]:
 
 
 def doctor(*options: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    return cli.run("doctor", "--notify", *options, cwd=cwd, timeout=50, **environ)
+    return cli.here("doctor", "--notify", *options, cwd=cwd, **environ)
 
 
 def no_secret_in(folder: Path, *texts: str) -> None:
@@ -52,7 +53,8 @@ def no_secret_in(folder: Path, *texts: str) -> None:
 def test_doctor_sends_a_test_over_every_channel(
     git_repo: Path, hook: Service, gitea: TrackerService
 ) -> None:
-    done = doctor(*to_hook(hook), *to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=TOKEN)
+    options = (*to_hook(hook), *to_tracker(gitea))
+    done = cli.run("doctor", "--notify", *options, cwd=git_repo, GITEA_TOKEN=TOKEN)
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert first == f"webhook  {hook.url} ... ok: {hook.url} took it (HTTP 204)"
@@ -87,13 +89,13 @@ def test_doctor_says_how_to_set_a_channel_up(git_repo: Path) -> None:
 
 
 def test_doctor_without_a_check_names_the_one_there_is(git_repo: Path) -> None:
-    done = cli.run("doctor", cwd=git_repo)
+    done = cli.here("doctor", cwd=git_repo)
     assert done.returncode == 2
     assert "doctor --notify" in done.stderr
 
 
 def test_a_run_with_half_a_tracker_is_refused_before_it_begins(git_repo: Path) -> None:
-    done = cli.run(
+    done = cli.here(
         *("run", "x", "-c", "true", "--headless", "--set", "outreach.tracker=github"),
         *("--agent", "command", "--agent-command", "cat"),
         cwd=git_repo,
@@ -104,16 +106,15 @@ def test_a_run_with_half_a_tracker_is_refused_before_it_begins(git_repo: Path) -
 
 
 def stuck(
-    *options: str, cwd: Path, iterations: int = 12, **environ: str
+    *options: str, cwd: Path, iterations: int = 12, by: Command = cli.here, **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """A run whose agent gets nowhere: redirected, paused, and given up as nobody answers."""
     cli.project(cwd)
-    return cli.run(
+    return by(
         *("run", "Make the checks pass", "-c", cli.GATE, "--headless", "--json"),
         *("--agent", "command", "--agent-command", "cat >/dev/null; date +%N >>notes.txt"),
         *("--max-iterations", str(iterations), "--set", "oversight.pause_timeout_s=1", *options),
         cwd=cwd,
-        timeout=50,
         **environ,
     )
 
@@ -133,7 +134,8 @@ def queued_in(folder: Path) -> list[Path]:
 def test_a_pause_reaches_webhook_and_tracker_and_no_secret_reaches_the_record(
     git_repo: Path, hook: Service, gitea: TrackerService
 ) -> None:
-    done = stuck(*to_hook(hook), *to_tracker(gitea), cwd=git_repo, GITEA_TOKEN=TOKEN)
+    options = (*to_hook(hook), *to_tracker(gitea))
+    done = stuck(*options, cwd=git_repo, by=cli.run, GITEA_TOKEN=TOKEN)
     assert done.returncode == 4, done.stderr
     raised = raised_in(done.stdout)
     pause, end = hook.requests
@@ -166,7 +168,7 @@ def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(
     hook.silence.set()
     hook.requests.clear()
     hook.special = lambda _: None
-    again = cli.run(
+    again = cli.here(
         *("run", "x", "-c", cli.GATE, "--headless", "--agent", "command", *to_hook(hook)),
         *("--agent-command", "cat >/dev/null; touch done-0.txt done-1.txt done-2.txt done-3.txt"),
         cwd=git_repo,

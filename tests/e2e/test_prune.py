@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, ONE_MORE, project, run, start
+from tests.e2e.cli import CLI, GATE, ONE_MORE, here, project, run, start
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -21,7 +21,7 @@ def git(root: Path, *arguments: str) -> str:
 
 def made(root: Path) -> Path:
     """A run that is over; its folder."""
-    done = run("run", "Make the checks pass", *ORDER, ONE_MORE, cwd=project(root))
+    done = here("run", "Make the checks pass", *ORDER, ONE_MORE, cwd=project(root))
     assert done.returncode == 0, done.stderr
     return root / ".aiwg/ralph/tasks/task-001/attempts/001"
 
@@ -60,11 +60,11 @@ def present(folder: Path) -> set[str]:
 
 
 def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
-    assert "nothing to prune; the newest 5 runs stay whole" in run("prune", cwd=repo).stdout
+    assert "nothing to prune; the newest 5 runs stay whole" in here("prune", cwd=repo).stdout
     before, refs = present(repo), hidden(repo)
     status = git(repo, "status", "--porcelain=v2")
-    replayed = run("replay", "--json", cwd=repo).stdout
-    told = run("prune", "--keep", "0", "--dry-run", cwd=repo)
+    replayed = here("replay", "--json", cwd=repo).stdout
+    told = here("prune", "--keep", "0", "--dry-run", cwd=repo)
     assert told.returncode == 0, told.stderr
     paths = {line.strip() for line in told.stdout.splitlines() if line.startswith("  ")}
     assert present(repo) == before, "to list is not to touch"
@@ -79,46 +79,46 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
     assert hidden(repo) == []
     assert f"and {len(refs)} snapshots; git frees the space" in done.stdout
     assert git(repo, "status", "--porcelain=v2") == status
-    assert run("replay", "--json", cwd=repo).stdout == replayed
-    report = run("report", cwd=repo)
+    assert here("replay", "--json", cwd=repo).stdout == replayed
+    report = here("report", cwd=repo)
     assert report.returncode == 0, report.stderr
     assert "**Completed:** the completion command passed after iteration 4" in report.stdout
     assert f"none of {len(refs)} snapshots of the files that were on" in report.stdout
     for keep, words in (("0", "prune\n"), ("1", "prune; the newest run stays whole\n")):
-        assert words in run("prune", "--keep", keep, "--yes", cwd=repo).stdout
+        assert words in here("prune", "--keep", keep, "--yes", cwd=repo).stdout
 
 
 def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
     refs = hidden(repo)
-    whole = run("report", cwd=repo).stdout
+    whole = here("report", cwd=repo).stdout
     assert f"- {len(refs)} snapshots of the files, on `refs/ralph/" in whole
     git(repo, "update-ref", "-d", refs[0])
-    told = run("report", cwd=repo).stdout
+    told = here("report", cwd=repo).stdout
     assert f"- {len(refs) - 1} of {len(refs)} snapshots of the files, on `refs/ralph/" in told
     assert "; the other 1: gone from the repository" in told
     shutil.rmtree(repo / ".git")
-    asked = run("report", cwd=repo)
+    asked = here("report", cwd=repo)
     assert (asked.returncode, asked.stderr) == (0, "")
     assert f"- {len(refs)} snapshots of the files, as recorded, on `refs/ralph/" in asked.stdout
 
 
 def test_a_status_names_the_bad_line(repo: Path) -> None:
     journal = attempt(repo) / "events.jsonl"
-    assert "journal" not in run("status", cwd=repo).stdout
+    assert "journal" not in here("status", cwd=repo).stdout
     lines = journal.read_bytes().splitlines(keepends=True)
     lines[4] = b"not an event\n"
     journal.write_bytes(b"".join(lines))
-    told = run("status", cwd=repo)
+    told = here("status", cwd=repo)
     assert told.returncode == 0, told.stderr
     where = journal.relative_to(repo)
     sentence = f"{where}:5 cannot be read; ralph-tui replay shows what comes before it"
     assert told.stdout.endswith(f"journal     {sentence}\n")
-    assert json.loads(run("status", "--json", cwd=repo).stdout)["problem"] == sentence
+    assert json.loads(here("status", "--json", cwd=repo).stdout)["problem"] == sentence
 
 
 def test_without_a_yes_nothing_is_removed(repo: Path) -> None:
     before = present(repo)
-    done = run("prune", "--keep", "0", cwd=repo)
+    done = here("prune", "--keep", "0", cwd=repo)
     assert done.returncode == 2
     assert "transcript.jsonl" in done.stdout
     assert done.stderr == (
@@ -149,7 +149,7 @@ def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
         until((repo / "up").exists)
         living = repo / ".aiwg/ralph/tasks/task-002/attempts/001"
         before, refs = present(living), set(hidden(repo))
-        done = run("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
+        done = here("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
         assert done.returncode == 0, done.stderr
         assert f"left alone: task-002/001: it is alive (process {process.pid})" in done.stdout
         assert present(living) >= before
@@ -157,7 +157,7 @@ def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
         mine = {ref for ref in refs if run_id in ref}
         assert mine
         assert mine <= set(hidden(repo))
-        assert "**Still running:** iteration 1 of 1" in run("report", cwd=repo).stdout
+        assert "**Still running:** iteration 1 of 1" in here("report", cwd=repo).stdout
     finally:
         (repo / "up").unlink(missing_ok=True)
         process.communicate(timeout=30)
@@ -181,16 +181,16 @@ def test_orphans_only_when_asked_and_never_those_of_another_worktree(repo: Path)
     shutil.move(repo / ".aiwg", other / ".aiwg")
     refs = hidden(repo)
     assert refs
-    assert "nothing to prune" in run("prune", "--keep", "0", "--orphans", "--yes", cwd=repo).stdout
+    assert "nothing to prune" in here("prune", "--keep", "0", "--orphans", "--yes", cwd=repo).stdout
     assert hidden(repo) == refs
     shutil.rmtree(other)
-    lost = run("prune", "--orphans", "--yes", cwd=repo)
+    lost = here("prune", "--orphans", "--yes", cwd=repo)
     assert lost.returncode == 1
     assert "cannot be told from orphans" in lost.stderr
     git(repo, "worktree", "prune")
-    assert "nothing to prune" in run("prune", "--keep", "0", "--yes", cwd=repo).stdout
+    assert "nothing to prune" in here("prune", "--keep", "0", "--yes", cwd=repo).stdout
     assert hidden(repo) == refs
-    done = run("prune", "--orphans", "--yes", cwd=repo)
+    done = here("prune", "--orphans", "--yes", cwd=repo)
     assert f"orphaned run {refs[0].split('/')[2]}: {len(refs)} snapshots" in done.stdout
     assert hidden(repo) == []
 
@@ -205,7 +205,7 @@ def test_what_it_does_not_understand(repo: Path) -> None:
         (("--keep", "-1"), "--keep takes a number of runs, not -1"),
         (("--keep", "all"), "invalid int value: 'all'"),
     ):
-        done = run("prune", *words, "--yes", cwd=repo)
+        done = here("prune", *words, "--yes", cwd=repo)
         assert done.returncode == 2
         assert sentence in done.stderr
         assert done.stderr.count("\n") == 1
@@ -215,21 +215,21 @@ def test_what_it_does_not_understand(repo: Path) -> None:
 
 
 def test_a_report_goes_into_a_file_that_is_not_there_yet(repo: Path) -> None:
-    page = run("report", cwd=repo).stdout
+    page = here("report", cwd=repo).stdout
     assert "In `.aiwg/ralph/tasks/task-001/attempts/001`:" in page
     assert str(repo) not in page
-    done = run("report", "task-001/001", "-o", "page.md", cwd=repo)
+    done = here("report", "task-001/001", "-o", "page.md", cwd=repo)
     assert (done.returncode, done.stdout) == (0, "")
     assert (repo / "page.md").read_text() == page
     (repo / "page.md").write_text("mine")
-    refused = run("report", "-o", "page.md", cwd=repo)
+    refused = here("report", "-o", "page.md", cwd=repo)
     assert refused.returncode == 2
     assert "page.md is there already: name another file, or say --force" in refused.stderr
     assert (repo / "page.md").read_text() == "mine"
-    assert run("report", "-o", "page.md", "--force", cwd=repo).returncode == 0
+    assert here("report", "-o", "page.md", "--force", cwd=repo).returncode == 0
     assert (repo / "page.md").read_text() == page
     for target, sentence in ((".", "there already"), ("no/page.md", "there is no folder no")):
-        assert sentence in run("report", "-o", target, cwd=repo).stderr
+        assert sentence in here("report", "-o", target, cwd=repo).stderr
 
 
 # -- damaged and foreign records -------------------------------------------------------------------
@@ -243,10 +243,10 @@ def test_a_bad_line_is_named_and_what_comes_before_it_is_told(repo: Path) -> Non
     named = f"{journal.relative_to(repo)}:{bad + 1}"
     sentence = f"{named} cannot be read; what comes before it is shown"
 
-    replay = run("replay", "--json", cwd=repo)
+    replay = here("replay", "--json", cwd=repo)
     assert len(replay.stdout.splitlines()) == bad
     assert replay.stderr == f"ralph-tui: {sentence}\n"
-    report = run("report", cwd=repo)
+    report = here("report", cwd=repo)
     assert report.returncode == 0, report.stderr
     assert "**No end was recorded: the record stops** in iteration 2" in report.stdout
     assert f"\n\n{sentence}\n\n" in report.stdout
@@ -271,7 +271,7 @@ def test_the_first_line_has_to_be_ours(repo: Path) -> None:
         journal.write_text(text)
         (attempt(repo) / "status.json").unlink(missing_ok=True)
         for command in ("report", "replay", "status"):
-            done = run(command, cwd=repo)
+            done = here(command, cwd=repo)
             assert (done.returncode, done.stdout) == (1, "")
             assert done.stderr == f"ralph-tui: {sentence}\n"
 
@@ -286,11 +286,11 @@ def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -
     empty = tmp_path / "empty"
     empty.mkdir()
     for name in (str(folder), str(journal)):
-        status = run("status", name, cwd=empty)
+        status = here("status", name, cwd=empty)
         assert status.returncode == 0, status.stderr
         assert "its process is gone; ralph-tui resume goes on with it" in status.stdout
-        assert len(run("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
-        report = run("report", name, cwd=empty)
+        assert len(here("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
+        report = here("report", name, cwd=empty)
         assert report.returncode == 0, report.stderr
         assert "**No end was recorded: the record stops** in iteration 4 of 10" in report.stdout
     assert list(empty.iterdir()) == []
@@ -298,17 +298,17 @@ def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -
 
 def test_records_without_git_around_them_are_pruned_of_files(repo: Path) -> None:
     shutil.rmtree(repo / ".git")
-    done = run("prune", "--keep", "0", "--yes", cwd=repo)
+    done = here("prune", "--keep", "0", "--yes", cwd=repo)
     assert done.returncode == 0, done.stderr
     assert "removed 13 files (" in done.stdout
-    assert run("prune", "--orphans", "--yes", cwd=repo).returncode == 2
+    assert here("prune", "--orphans", "--yes", cwd=repo).returncode == 2
 
 
 def test_deleted_hidden_refs_do_not_matter(repo: Path) -> None:
     for ref in hidden(repo):
         git(repo, "update-ref", "-d", ref)
-    assert run("report", cwd=repo).returncode == 0
-    done = run("prune", "--keep", "0", "--yes", cwd=repo)
+    assert here("report", cwd=repo).returncode == 0
+    done = here("prune", "--keep", "0", "--yes", cwd=repo)
     assert done.returncode == 0, done.stderr
     assert "removed 13 files (" in done.stdout
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import events_of, run
+from tests.e2e.cli import events_of, here
 
 IDENTITY = (
     "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; "
@@ -23,7 +23,7 @@ def git(root: Path, *arguments: str) -> str:
 
 def events_with(root: Path, does: str) -> list[dict[str, Any]]:
     """A run of two iterations, in each of which the agent also does something else."""
-    done = run(
+    done = here(
         *("run", "x", "-c", "test -e two.txt", "--headless", "--json", "--max-iterations", "3"),
         *("--agent", "command", "--agent-command", IDENTITY + ONE_THEN_TWO + does),
         cwd=root,
@@ -125,7 +125,7 @@ def test_the_last_second_of_a_record_survives_git_clean(git_repo: Path) -> None:
     events = events_with(git_repo, "git add -A; git commit -qm x; git clean -ffdxq")
     journal = next((git_repo / ".aiwg").rglob("events.jsonl"))
     assert [json.loads(line) for line in journal.read_text().splitlines()] == events
-    replayed = run("replay", "--json", cwd=git_repo)
+    replayed = here("replay", "--json", cwd=git_repo)
     assert events_of(replayed.stdout) == events
 
 
@@ -134,7 +134,7 @@ TAKE_PLACE = "until rm -rf .aiwg && echo mine 2>/dev/null >.aiwg; do :; done; sl
 
 
 def test_an_agent_that_puts_a_file_in_the_records_place(git_repo: Path) -> None:
-    done = run(
+    done = here(
         *("run", "x", "-c", "false", "--json", "--max-iterations", "3"),
         *("--agent", "command", "--agent-command", TAKE_PLACE),
         cwd=git_repo,
