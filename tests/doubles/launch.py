@@ -10,6 +10,9 @@ from pathlib import Path
 from tests.doubles.scenario import Scenario
 
 STUB = Path(__file__).parent / "bin" / "claude"
+"""The stub as a program on PATH."""
+PROGRAM = Path(__file__).parent / "program.py"
+"""What it runs; without site packages, which it does not need and would wait for."""
 STREAMING = (
     "-p",
     "--input-format", "stream-json",
@@ -25,7 +28,7 @@ LOGIN = {"CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-test"}
 
 def stub_argv(scenario: Scenario | None = None) -> list[str]:
     """The stub's program, with a session's flags and the scenario's when one is given."""
-    program = [sys.executable, str(STUB)]
+    program = [sys.executable, "-S", str(PROGRAM)]
     return program if scenario is None else [*program, *STREAMING, *scenario.arguments]
 
 
@@ -34,7 +37,7 @@ def environment(
 ) -> dict[str, str]:
     """The environment for the stub: `base` (else ours), the scenario and the story's folder."""
     environ = dict(os.environ if base is None else base)
-    environ |= {"STUB_SCENARIO": str(scenario), "IS_SANDBOX": "1"}
+    environ |= {"STUB_SCENARIO": str(scenario), "STUB_PYTHON": sys.executable, "IS_SANDBOX": "1"}
     if state is not None:
         environ["STUB_STATE"] = str(state)
     return environ

@@ -4,11 +4,9 @@ With the stub everywhere, and with the real binary on a scripted service where i
 """
 
 import json
-import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,33 +21,29 @@ from tests.doubles.launch import (
     real_environment,
 )
 from tests.doubles.scenario import load
-from tests.e2e.cli import CLI, events_of, processes_of, run
+from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run
 from tests.waiting import until
 
 BINARY = real_binary()
 CHECK = shlex.join([sys.executable, "-B", "-c", "import calc; assert calc.add(2, 3) == 5"])
 
 
-def work(root: Path, binary: str, environ: Mapping[str, str], *more: str) -> tuple[int, list[Any]]:
-    done = subprocess.run(
-        [*CLI, "run", "Fix add", "-c", CHECK, "--headless", "--json", *more],
-        cwd=root,
-        env={**environ, "RALPH_TUI_AGENT__BINARY": binary, "RALPH_TUI_PERMISSIONS__MODE": "skip"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=55,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done.returncode, events_of(done.stdout)
+ORDER = ("run", "Fix add", "-c", CHECK, "--headless", "--json")
 
 
-def stub(root: Path, name: str, state: Path, *more: str) -> tuple[int, list[Any]]:
+def settings(binary: str) -> dict[str, str]:
+    return {"RALPH_TUI_AGENT__BINARY": binary, "RALPH_TUI_PERMISSIONS__MODE": "skip"}
+
+
+def stub(
+    root: Path, name: str, state: Path, *more: str, by: Command = here
+) -> tuple[int, list[Any]]:
     scenario = load(name, root=str(root), python=sys.executable)
     prepare(scenario, root)
-    environ = environment(name, state=state, base=os.environ)
-    return work(root, str(STUB), environ, *more)
+    environ = environment(name, state=state, base=settings(str(STUB)))
+    done = by(*ORDER, *more, cwd=root, **environ)
+    assert "Traceback" not in done.stderr
+    return done.returncode, events_of(done.stdout)
 
 
 def kinds(events: list[Any], kind: str) -> list[Any]:
@@ -57,7 +51,7 @@ def kinds(events: list[Any], kind: str) -> list[Any]:
 
 
 def test_a_bug_is_fixed_and_the_run_replayed(git_repo: Path, tmp_path: Path) -> None:
-    code, events = stub(git_repo, "success", tmp_path / "state")
+    code, events = stub(git_repo, "success", tmp_path / "state", by=run)
     assert code == 0
     assert events[-1]["outcome"] == "completed"
     assert events[-1]["cost_usd"] > 0
@@ -65,8 +59,8 @@ def test_a_bug_is_fixed_and_the_run_replayed(git_repo: Path, tmp_path: Path) -> 
     assert described["model"]
     assert kinds(events, "run_started")[0]["agent"] == "claude", "nothing else was configured"
     assert [event["tool"] for event in kinds(events, "tool_started")] == ["Read", "Edit", "Bash"]
-    assert events_of(run("replay", "--json", cwd=git_repo).stdout) == events
-    assert "$" in run("status", cwd=git_repo).stdout
+    assert events_of(here("replay", "--json", cwd=git_repo).stdout) == events
+    assert "$" in here("status", cwd=git_repo).stdout
 
 
 def test_a_refused_key_ends_the_run_at_once_with_what_to_do(git_repo: Path, tmp_path: Path) -> None:
@@ -101,11 +95,22 @@ def test_the_real_binary_fixes_a_bug_end_to_end(git_repo: Path, tmp_path: Path) 
     prepare(scenario, git_repo)
     with Api(scenario) as api:
         environ = real_environment(api.url, tmp_path / "home", scenario)
-        code, events = work(git_repo, BINARY or "", environ, "--model", scenario.model)
-    assert code == 0, json.dumps(events[-1])
+        done = subprocess.run(
+            [*CLI, *ORDER, "--model", scenario.model],
+            cwd=git_repo,
+            env={**environ, **settings(BINARY or "")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=55,
+            check=False,
+        )
+    assert "Traceback" not in done.stderr
+    events = events_of(done.stdout)
+    assert done.returncode == 0, json.dumps(events[-1])
     assert [event["tool"] for event in kinds(events, "tool_started")] == ["Read", "Edit", "Bash"]
     assert kinds(events, "session_described")[0]["model"] == scenario.model
-    assert events_of(run("replay", "--json", cwd=git_repo).stdout) == events
+    assert events_of(here("replay", "--json", cwd=git_repo).stdout) == events
 
 
 @pytest.mark.real_agent
@@ -118,8 +123,7 @@ def test_nothing_is_left_of_the_real_binary_killed_in_mid_bash(
     with Api(scenario) as api:
         environ = {
             **real_environment(api.url, tmp_path / "home", scenario),
-            "RALPH_TUI_AGENT__BINARY": BINARY or "",
-            "RALPH_TUI_PERMISSIONS__MODE": "skip",
+            **settings(BINARY or ""),
         }
         process = subprocess.Popen(
             [*CLI, "run", "x", "-c", "false", "--json", "--model", scenario.model],
