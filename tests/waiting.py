@@ -7,12 +7,18 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], timeout: float = 15.0, every: float = 0.02) -> T:
+LONGEST_S = 0.1
+"""Between two looks: what takes long is looked at less often, for a look may be dear."""
+
+
+def until(condition: Callable[[], T], timeout: float = 15.0) -> T:
     """The first true answer of `condition`; fails after `timeout` seconds."""
     deadline = time.monotonic() + timeout
+    pause = 0.01
     while True:
         if answer := condition():
             return answer
         if time.monotonic() > deadline:
             raise AssertionError(f"still not so after {timeout:g} s, last answer: {answer!r}")
-        time.sleep(every)
+        time.sleep(pause)
+        pause = min(1.3 * pause, LONGEST_S)
