@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, processes_of, project, run
+from tests.e2e.cli import CLI, GATE, here, processes_of, project, run
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -187,7 +187,7 @@ def test_detached_then_attached_then_stopped(windows: Windows, root: Path) -> No
     assert journal(root)[0]["pid"] == pid
     assert journal(root)[0]["mode"] == "detached"
     assert os.getsid(pid) == pid
-    assert json.loads(run("status", "--json", cwd=root).stdout)["alive"]
+    assert json.loads(here("status", "--json", cwd=root).stdout)["alive"]
     refused = run(*order(), "--detach", cwd=root)
     assert refused.returncode == 2
     assert "owns this worktree" in refused.stderr
@@ -237,7 +237,7 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
 
 
 def test_attach_needs_a_terminal_and_a_run(git_repo: Path) -> None:
-    refused = run("attach", cwd=git_repo)
+    refused = here("attach", cwd=git_repo)
     assert refused.returncode == 2
     assert "needs a terminal" in refused.stderr
 
@@ -260,7 +260,9 @@ def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:
 def test_what_cannot_be_meant_is_refused(
     git_repo: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    refused = run("run", "x", "--agent", "command", "--agent-command", "true", *words, cwd=git_repo)
+    refused = here(
+        "run", "x", "--agent", "command", "--agent-command", "true", *words, cwd=git_repo
+    )
     assert refused.returncode == 2
     assert sentence in refused.stderr
     assert not (git_repo / ".aiwg").exists()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.cli import CLI, GATE, ONE_MORE, processes_of, project
+from tests.e2e.test_demo import reproduced
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -56,6 +57,7 @@ def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> N
     screen.press("q")
     assert screen.exit_code() == 0
     screen.shows("ralph-tui replay")
+    assert "REDIRECT" not in reproduced(next(kept.rglob("events.jsonl")).read_text())
     replay = terminal("replay", str(kept / ".aiwg/ralph/tasks/task-001/attempts/001"), cwd=kept)
     replay.shows("100 %", "completed")
     replay.press("Home")

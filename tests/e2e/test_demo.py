@@ -10,33 +10,25 @@ from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
 
 
-def steady(folder: Path) -> None:
-    """A demo that is kept: its project, and what it printed."""
-    kept = str(folder / "project")
-    done = run("demo", "--headless", "--fast", "--json", "--keep", kept, cwd=folder)
+def keep(folder: Path) -> None:
+    """A demo that meets a usage limit: its project, and what it printed."""
+    words = ("--scenario", "limit", "--headless", "--fast", "--json")
+    done = run("demo", *words, "--keep", str(folder / "project"), cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "printed").write_text(done.stdout)
 
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return once(tmp_path_factory, "steady-demo", steady)
+    return once(tmp_path_factory, "demo", keep)
 
 
-def test_the_demo_completes(kept: Path) -> None:
+def test_the_demo_completes_and_a_usage_limit_costs_no_iteration(kept: Path) -> None:
     printed = (kept / "printed").read_text()
-    last = events_of(printed)[-1]
-    assert (last["kind"], last["outcome"]) == ("run_finished", "completed")
+    events = events_of(printed)
     (journal,) = kept.rglob("events.jsonl")
-    assert events_of(journal.read_text()) == events_of(printed)
-    assert "REDIRECT" not in reproduced(printed)
-
-
-def test_a_usage_limit_costs_no_iteration(tmp_path: Path) -> None:
-    done = run("demo", "--scenario", "limit", "--headless", "--fast", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
-    events = events_of(done.stdout)
+    assert events_of(journal.read_text()) == events
+    assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "completed")
     waits = [event for event in events if event["kind"] == "wait_started"]
     assert [(wait["cause"], wait["iteration"]) for wait in waits] == [("usage_limit", 2)]
     assert waits[0]["resets_at"] is not None
@@ -44,28 +36,35 @@ def test_a_usage_limit_costs_no_iteration(tmp_path: Path) -> None:
     assert sessions == [1, 2, 2, 3, 4, 5, 6]
     finished = [event["iteration"] for event in events if event["kind"] == "iteration_finished"]
     assert finished == [1, 2, 3, 4, 5, 6]
-    assert "REDIRECT" not in reproduced(done.stdout)
+    assert "REDIRECT" not in reproduced(printed)
 
 
 @pytest.mark.parametrize(
     ("scenario", "readings", "alarm"),
     [
-        ("stuck", [48, 56, 64, 64, 64, 64, 72, 80, 88, 100], (5, "STUCK")),
         ("oscillating", [48, 64, 52, 64, 52, 60, 68, 76, 84, 92, 100], (4, "OSCILLATING")),
         ("regressing", [48, 64, 76, 60, 48, 64, 76, 88, 100], (4, "REGRESSING")),
     ],
 )
-def test_each_pathology_of_the_demo_is_met_with_a_redirect_that_helps(
+def test_a_pathology_of_the_demo_is_met_with_a_redirect_that_helps(
     tmp_path: Path, scenario: str, readings: list[float], alarm: tuple[int, str]
 ) -> None:
+    """As nobody answers; the third, `stuck`, is redirected by its owner in test_overseer_demo."""
     done = run("demo", "--scenario", scenario, "--headless", "--fast", "--json", cwd=tmp_path)
-    events = events_of(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
+    redirected(done.stdout, readings, alarm)
+
+
+def redirected(printed: str, readings: list[float], alarm: tuple[int, str]) -> None:
+    """These readings were taken, this alarm was raised, and the redirect that followed helped."""
+    events = events_of(printed)
     taken = [e["completion"] for e in events if e["kind"] == "reading_taken"]
     assert taken == pytest.approx(readings)
     alarms = [(e["iteration"], e["alarm"]) for e in events if e["kind"] == "alarm_raised"]
     assert alarm in alarms
     assert events[-1]["kind"] == "run_finished"
-    assert "REDIRECT" in reproduced(done.stdout)
+    assert "REDIRECT" in reproduced(printed)
     effects = [e for e in events if e["kind"] == "effect_observed" and e["level"] == "REDIRECT"]
     assert effects[0]["points"] > 0
 

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.e2e.cli import CLI, events_of, processes_of, run
+from tests.e2e.cli import CLI, events_of, here, processes_of
 from tests.waiting import until
 
 ONE_THEN_TWO = "cat >/dev/null; if [ -e one.txt ]; then echo 2 >two.txt; else echo 1 >one.txt; fi"
@@ -133,14 +133,14 @@ def assert_nothing_is_lost(root: Path, events: list[dict[str, Any]]) -> None:
     finished = [event for event in events if event["kind"] == "iteration_finished"]
     assert [event["status"] for event in finished] == ["incomplete", "completed"]
     assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "completed")
-    recorded = events_of(run("replay", "--json", cwd=root).stdout)
+    recorded = events_of(here("replay", "--json", cwd=root).stdout)
     assert [event["seq"] for event in recorded] == list(range(1, len(recorded) + 1))
     # What could not be recorded while the disk was full was shown all the same.
     shown_only = [event for event in events if event not in recorded]
     assert {event["kind"] for event in shown_only} <= {"wait_started"}
     assert [event for event in events if event in recorded] == recorded
     assert any(event["kind"] == "wait_ended" for event in recorded)
-    status = json.loads(run("status", "--json", cwd=root).stdout)
+    status = json.loads(here("status", "--json", cwd=root).stdout)
     assert (status["outcome"], status["completion"]) == ("completed", 100.0)
     taken = [event["commit"] for event in recorded if event["kind"] == "snapshot_taken"]
     fsck = ["git", "fsck", "--strict", *taken]
@@ -161,7 +161,7 @@ def test_while_the_agent_works(disk: Disk) -> None:
         run_id = json.loads(working.lines[0])["run_id"]
         until(lambda: not processes_of(run_id))
         journal = next(disk.as_seen_by(working.pid).rglob("events.jsonl"))
-        asked = run("status", str(journal), "--json", cwd=disk.folder)
+        asked = here("status", str(journal), "--json", cwd=disk.folder)
         assert asked.returncode == 0, asked.stderr
         status = json.loads(asked.stdout)
         assert (status["outcome"], status["alive"]) == (None, True)

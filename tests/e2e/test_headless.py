@@ -69,7 +69,7 @@ def test_a_gate_that_cannot_be_found_ends_the_run_before_it_costs(git_repo: Path
 
 
 def test_a_gate_that_hangs_runs_out_of_time(git_repo: Path) -> None:
-    done = run(
+    done = here(
         "run",
         "x",
         "-c",
@@ -124,7 +124,7 @@ def test_a_second_run_in_the_same_worktree_names_the_owner(git_repo: Path) -> No
 
 def test_an_agent_that_cleans_everything_up_does_not_lose_the_record(git_repo: Path) -> None:
     """``git clean -fdx`` takes the records' folder away; the journal comes back."""
-    done = run(
+    done = here(
         "run",
         "x",
         "-c",
@@ -197,7 +197,7 @@ def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
 
 
 def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> None:
-    done = run("run", "x", "-c", "false", *agent("no-such-agent"), cwd=git_repo)
+    done = here("run", "x", "-c", "false", *agent("no-such-agent"), cwd=git_repo)
     assert done.returncode == 1
     assert "no-such-agent" in done.stdout
     assert "iteration 2/" not in done.stdout
@@ -227,13 +227,13 @@ def test_a_journal_that_is_none_is_said(tmp_path: Path, content: bytes, words: s
 
 def test_a_record_deleted_right_before_the_end_is_there_all_the_same(git_repo: Path) -> None:
     agent_command = agent("cat >/dev/null; touch done; rm -rf .aiwg")
-    done = run("run", "x", "-c", "test -e done", *agent_command, cwd=git_repo)
+    done = here("run", "x", "-c", "test -e done", *agent_command, cwd=git_repo)
     assert done.returncode == 0
     assert here("status", "--line", cwd=git_repo).stdout.startswith("✓ 100 %")
 
 
 def test_a_gate_green_at_the_start_stays_at_its_reading(git_repo: Path) -> None:
-    done = run("run", "x", "-c", "true", *agent("true"), "--max-iterations", "1", "--json",
+    done = here("run", "x", "-c", "true", *agent("true"), "--max-iterations", "1", "--json",
                cwd=git_repo)  # fmt: skip
     readings = [e for e in events_of(done.stdout) if e["kind"] == "reading_taken"]
     assert [reading["completion"] for reading in readings] == [99.9, 99.9]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, run
+from tests.e2e.cli import CLI, here
+from tests.e2e.test_demo import redirected
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -75,6 +76,8 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
     screen.shows("COMPLETED")
     effect = of(project, "effect_observed")[0]
     assert (effect["of"], effect["decision"], effect["points"]) == (5, "approved by you", 16.0)
+    printed = next(project.rglob("events.jsonl")).read_text()
+    redirected(printed, [48, 56, 64, 64, 64, 64, 72, 80, 88, 100], (5, "STUCK"))
     screen.press("q")
     assert screen.exit_code() == 0
 
@@ -87,15 +90,15 @@ def test_declined_a_pause_follows_and_words_help(
 ) -> None:
     screen = demo(scenario)
     until(lambda: of(project, "question_asked", topic="redirect"), 30)
-    assert run("decide", "decline", cwd=project).returncode == 0
+    assert here("decide", "decline", cwd=project).returncode == 0
     until(lambda: of(project, "question_asked", topic="pause"), 30)
     assert of(project, "question_asked", topic="pause")[0]["iteration"] == pause_at
     prompts = len(of(project, "prompt_prepared"))
-    said = run("decide", "guide", "fix the rest in order", cwd=project)
+    said = here("decide", "guide", "fix the rest in order", cwd=project)
     assert said.returncode == 0, said.stderr
     until(lambda: len(of(project, "prompt_prepared")) > prompts)
     assert "fix the rest in order" in prompt_of(project, pause_at + 1)
-    late = run("decide", "continue", cwd=project)
+    late = here("decide", "continue", cwd=project)
     assert late.returncode != 0
     assert "Traceback" not in late.stderr
     until(lambda: of(project, "reading_taken", iteration=pause_at + 1), 30)
@@ -114,7 +117,7 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     head = _git(project, "rev-parse", "HEAD")
     assert offer["completion"] == 76
     assert offer["paths"] == ["abacus/lexer.py", "abacus/parser.py"]
-    answered = run("decide", "roll_back", cwd=project)
+    answered = here("decide", "roll_back", cwd=project)
     assert answered.returncode == 0, answered.stderr
     until(lambda: of(project, "session_started", iteration=5), 30)
     restored = of(project, "worktree_restored")[0]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.cli import GATE, ONE_MORE, here, project, run, start
 from tests.e2e.shared import once
-from tests.e2e.test_demo import steady
+from tests.e2e.test_demo import keep
 
 TASK = Path(".aiwg/ralph/tasks/task-001")
 FILES = (
@@ -21,7 +21,7 @@ FILES = (
 @pytest.fixture
 def over(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
     """A copy of what a real run has left."""
-    kept = once(tmp_path_factory, "steady-demo", steady)
+    kept = once(tmp_path_factory, "demo", keep)
     return Path(shutil.copytree(kept / "project", tmp_path / "over", symlinks=True))
 
 

@@ -150,22 +150,6 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
     assert "is over" in refused("pause", "--run", "task-001", cwd=git_repo, code=2)
 
 
-def test_guidance_may_be_read_from_standard_input(git_repo: Path) -> None:
-    with running(git_repo, *WAITING_AGENT) as there:
-        there.reaches("session_started")
-        for words, code in (("語" * 100_000, 0), ("x" * 100_001, 2), (" \n", 2)):
-            done = subprocess.run(
-                [*CLI, "guide", "-"],
-                cwd=git_repo,
-                input=words.encode(),
-                capture_output=True,
-                check=False,
-            )
-            assert done.returncode == code, done.stderr
-        (guidance,) = there.events("guidance_queued")
-        assert guidance["text"] == "語" * 100_000
-
-
 def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path) -> None:
     with running(git_repo, *UNATTENDED) as there:
         asked = there.asks_at_a_pause()
@@ -237,7 +221,7 @@ def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
     assert (git_repo / "README.md").read_text() == "# sample\n"
 
 
-def test_whatever_is_said_into_the_socket_the_run_goes_on(git_repo: Path) -> None:
+def test_whatever_is_said_into_socket_or_standard_input_the_run_goes_on(git_repo: Path) -> None:
     with running(git_repo, *WAITING_AGENT) as there:
         there.reaches("session_started")
         address = there.owner["socket"]
@@ -259,6 +243,17 @@ def test_whatever_is_said_into_the_socket_the_run_goes_on(git_repo: Path) -> Non
             silent.connect(address)
             assert "pauses" in said("pause", cwd=git_repo, by=run)
         assert [event["by"] for event in there.events("pause_requested")] == ["a script"]
+        for text, code in (("語" * 100_000, 0), ("x" * 100_001, 2), (" \n", 2)):
+            done = subprocess.run(
+                [*CLI, "guide", "-"],
+                cwd=git_repo,
+                input=text.encode(),
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == code, done.stderr
+        (guidance,) = there.events("guidance_queued")
+        assert guidance["text"] == "語" * 100_000
 
 
 def test_a_killed_run_leaves_a_whole_journal_and_nothing_alive_or_blocked(git_repo: Path) -> None:

@@ -192,8 +192,13 @@ def test_aborted(repo: Path) -> None:
     completes(repo)
 
 
-def test_stopped(repo: Path) -> None:
+def test_refused_while_it_lives_and_stopped(repo: Path) -> None:
     with working(repo) as process:
+        living = resume(repo)
+        assert living.returncode == 2
+        assert "ralph-tui attach" in living.stderr
+        assert "ralph-tui unpause" in living.stderr
+        assert len(living.stderr.splitlines()) == 1
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
     assert kinds(repo, "run_finished")[0]["outcome"] == "interrupted"
@@ -401,17 +406,6 @@ def test_the_repository_is_gone(limited: Path) -> None:
 
 
 # -- who asks ------------------------------------------------------------------------------------
-
-
-def test_a_living_run(repo: Path) -> None:
-    with working(repo):
-        done = resume(repo)
-        assert done.returncode == 2
-        assert "ralph-tui attach" in done.stderr
-        assert "ralph-tui unpause" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        (repo / "go").touch()
-        until(lambda: kinds(repo, "run_finished"), timeout=30)
 
 
 def test_two_at_once(limited: Path) -> None:
