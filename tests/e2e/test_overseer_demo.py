@@ -52,6 +52,18 @@ def demo(tmp_path: Path, project: Path) -> Iterator[Any]:
         each.close()
 
 
+def asks(project: Path, topic: str) -> dict[str, Any]:
+    """Wait for a question that can be decided from elsewhere, as the status tells of it."""
+    asked = until(lambda: of(project, "question_asked", topic=topic), 30)[-1]
+
+    def is_told() -> bool:
+        status = json.loads(here("status", "--json", cwd=project).stdout)
+        return bool((status["question"] or {}).get("question_id") == asked["question_id"])
+
+    until(is_told)
+    return asked
+
+
 def prompt_of(project: Path, iteration: int) -> str:
     return next(project.rglob(f"iter-{iteration:03}/prompt.md")).read_text()
 
@@ -89,9 +101,9 @@ def test_declined_a_pause_follows_and_words_help(
     demo: Any, project: Path, scenario: str, pause_at: int
 ) -> None:
     screen = demo(scenario)
-    until(lambda: of(project, "question_asked", topic="redirect"), 30)
+    asks(project, "redirect")
     assert here("decide", "decline", cwd=project).returncode == 0
-    until(lambda: of(project, "question_asked", topic="pause"), 30)
+    asks(project, "pause")
     assert of(project, "question_asked", topic="pause")[0]["iteration"] == pause_at
     prompts = len(of(project, "prompt_prepared"))
     said = here("decide", "guide", "fix the rest in order", cwd=project)
@@ -112,7 +124,7 @@ def test_declined_a_pause_follows_and_words_help(
 def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: Path) -> None:
     screen = demo("regressing")
     screen.shows("REDIRECT at iteration 4", "roll back to the best point")
-    offer = of(project, "question_asked")[0]["rollback"]
+    offer = asks(project, "redirect")["rollback"]
     index = (project / ".git" / "index").read_bytes()
     head = _git(project, "rev-parse", "HEAD")
     assert offer["completion"] == 76

@@ -69,8 +69,9 @@ class Elsewhere:
         """Wait for the overseer's pause; its question, as the journal has it."""
         self.reaches("question_asked")
         found = until(lambda: [e for e in self.events("question_asked") if e["topic"] == "pause"])
-        question = until(lambda: self.status()["question"])
-        assert question["question_id"] == found[-1]["question_id"]
+        # The status, from which other terminals know of it, is written a moment later.
+        asked = found[-1]["question_id"]
+        until(lambda: (self.status()["question"] or {}).get("question_id") == asked)
         return found[-1]
 
     @property

@@ -213,7 +213,7 @@ def test_killed(repo: Path) -> None:
         until((repo / "begun").exists)
         process.kill()
     until(lambda: not processes(repo), timeout=6)
-    assert "its process is gone" in here("status", cwd=repo).stdout
+    until(lambda: "its process is gone" in here("status", cwd=repo).stdout)
     (repo / "go").touch()
     completes(repo, by=run)
     found = kinds(repo, "run_resumed")[0]["found"]
@@ -300,7 +300,7 @@ def test_an_open_question_is_asked_again(repo: Path) -> None:
         assert first["question_id"] != second["question_id"]
         until(lambda: "Make it pass" in screen.output.read_text(errors="replace"))
         assert "a question was open" in kinds(repo, "run_resumed")[0]["found"]
-        assert second["text"].splitlines()[0] in here("decide", cwd=repo).stdout
+        until(lambda: second["text"].splitlines()[0] in here("decide", cwd=repo).stdout)
         word = second["options"][0]["answer"]
         assert here("decide", word, cwd=repo).returncode == 0
         answered = until(lambda: kinds(repo, "question_answered"))
