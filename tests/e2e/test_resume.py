@@ -409,8 +409,10 @@ def test_the_repository_is_gone(limited: Path) -> None:
 
 
 def test_two_at_once(limited: Path) -> None:
-    words = ("resume", "--headless", "--max-iterations", "4")
+    words = ("resume", "--headless", "--max-iterations", "4", "--agent-command", WAITS)
     both = [start(*words, cwd=limited) for _ in range(2)]
+    until(lambda: any(process.poll() is not None for process in both), timeout=30)
+    (limited / "go").touch()
     said = [process.communicate(timeout=50)[1] for process in both]
     assert sorted(process.returncode for process in both) == [0, 2], said
     (refusal,) = filter(None, said)
