@@ -18,7 +18,7 @@ from ralph_tui.cli.order import Order
 from ralph_tui.cli.plan_file import find_plan, read_plan_file
 from ralph_tui.cli.resuming import Resumption, different
 from ralph_tui.engine import Engine, SystemClock
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.loop import Loop, Rules
 from ralph_tui.outreach import EscalationHandler, Readings, channels_of, outbox_folder
@@ -91,6 +91,11 @@ def relaunched(folder: Path, resumption: Resumption) -> Iterator[Launched]:
     start = start.model_copy(update=present)
     with _locked(repository, start.run_id) as lock:
         recording = read_journal(resumption.run.journal)
+        if len(recording.events) != resumption.known:
+            raise UsageError(
+                f"{resumption.run.name} has gone on meanwhile, by another resume: see "
+                "'ralph-tui status', then try again"
+            )
         cut(recording, resumption.keep)
         past = recording.events[: resumption.keep]
         name = resumption.run.name.split("/")
@@ -194,7 +199,7 @@ def _wired(
             command=order.command or "",
         ),
         read_plan=lambda: read_plan_file(plan),
-        sweep=lambda: sweep(dead.__contains__),
+        sweep=lambda: sweep(dead.__contains__, root),
     )
     rules = Rules(
         settings.control,

@@ -140,7 +140,7 @@ def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) 
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     # Whoever holds the lock knows that all runs are over: git of a killed one may still write.
-    sweep(recorded_run_ids(root).__contains__)
+    sweep(recorded_run_ids(root).__contains__, root)
     told, held = bring_back(recording, state, workspace, target, here())
     _refresh(found)
     code = _say(told, args)

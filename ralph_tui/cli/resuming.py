@@ -37,6 +37,8 @@ class Resumption:
     order: Order
     start: RunStarted
     """As recorded, with what is different now."""
+    known: int
+    """Events that can be read: with another number it has gone on since."""
     keep: int | None
     """Events of a damaged journal that are kept; None: all."""
     extension: Extend | None
@@ -75,7 +77,7 @@ def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mo
         mode=mode,
     )
     start = start.model_copy(update={"command": command, "mode": mode, "root": str(root)})
-    return Resumption(run, order, start, keep, extension)
+    return Resumption(run, order, start, len(recording.events), keep, extension)
 
 
 def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:

@@ -17,7 +17,13 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from ralph_tui.errors import ProcessError
-from ralph_tui.processes.sweep import COMMAND_MARK, RUN_MARK, stop_command
+from ralph_tui.processes.sweep import (
+    COMMAND_MARK,
+    PLACE_MARK,
+    RUN_MARK,
+    place_of,
+    stop_command,
+)
 
 PIPE = subprocess.PIPE
 STDOUT = subprocess.STDOUT
@@ -141,10 +147,11 @@ def launch(
     if lock_fd is not None:
         passed["--lock"] = lock_fd
     options = [str(part) for option in passed.items() for part in option]
-    marks = ["--set", f"{RUN_MARK}={run_id}", "--set", f"{COMMAND_MARK}={command_id}"]
+    marks = {RUN_MARK: run_id, PLACE_MARK: place_of(cwd), COMMAND_MARK: command_id}
+    marked = [part for name, value in marks.items() for part in ("--set", f"{name}={value}")]
     try:
         keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(KEEPER), *options, *marks, "--", *command],
+            [sys.executable, "-I", "-S", str(KEEPER), *options, *marked, "--", *command],
             cwd=cwd,
             env=dict(env),
             stdin=PIPE if stdin == "pipe" else NULL,

@@ -15,6 +15,8 @@ from pathlib import Path
 from ralph_tui.processes.keeper import Entry, descendants, process_table, send
 
 RUN_MARK = "RALPH_RUN_ID"
+PLACE_MARK = "RALPH_WORKTREE"
+"""See `place_of`: a copied worktree has the same runs, but not their processes."""
 COMMAND_MARK = "RALPH_COMMAND_ID"
 """Unique per launched command: tells what one keeper kept from the rest of a run."""
 
@@ -25,18 +27,27 @@ POLL_S = 0.02
 Belongs = Callable[[Entry], bool]
 
 
-def sweep(is_dead: Callable[[str], bool]) -> tuple[int, ...]:
-    """Stop all processes of runs that are dead; their pids. Blocks for at most 6 s.
+def place_of(worktree: Path) -> str:
+    """What tells a folder from its copies, also after it was renamed; empty when it is gone."""
+    with contextlib.suppress(OSError):
+        found = worktree.stat()
+        return f"{found.st_dev}:{found.st_ino}"
+    return ""
+
+
+def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
+    """Stop all processes of this worktree's dead runs; their pids. Blocks for at most 6 s.
 
     `is_dead` is asked once per run id found, and must say False for a run whose lock is held.
     """
+    place = place_of(worktree)
     table = process_table()
     above = (_mark(table[pid], RUN_MARK) for pid in _ancestry(table) if pid in table)
     verdicts = {run_id: False for run_id in above if run_id is not None}
 
     def belongs(entry: Entry) -> bool:
         run_id = _mark(entry, RUN_MARK)
-        if run_id is None:
+        if run_id is None or _mark(entry, PLACE_MARK) != place:
             return False
         if run_id not in verdicts:
             verdicts[run_id] = is_dead(run_id)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
-from ralph_tui.processes.sweep import RUN_MARK
+from ralph_tui.processes.sweep import PLACE_MARK, RUN_MARK, place_of
 from ralph_tui.text import one_line
 from ralph_tui.workspace.git import Answer, Running
 from ralph_tui.workspace.repository import Repository
@@ -100,6 +100,7 @@ class PrivateRepository:
         }
         if self.run_id:
             private[RUN_MARK] = self.run_id
+            private[PLACE_MARK] = place_of(self.repository.root)
         return self.repository.begin(
             *arguments, waits=waits, environment=private | dict(environment or {})
         )

@@ -14,7 +14,8 @@ from tests.soak.looking import Look
 from tests.soak.place import differences, git, owned, prepare
 
 MOMENTS = [
-    ("steady", ["restore", "snapshot", "verification", "projection rename", "session begins"]),
+    # The restore takes the work back to its beginning: the run lasts long enough for what follows.
+    ("steady", ["verification", "restore", "snapshot", "projection rename", "session begins"]),
     ("stuck", ["tool at work", "append", "question"]),
 ]
 

@@ -199,7 +199,7 @@ def test_sweep_stops_what_a_killed_keeper_left(orphans: Host) -> None:
         asked.append(run_id)
         return run_id == orphans.run_id
 
-    swept = sweep(is_dead)
+    swept = sweep(is_dead, orphans.folder)
     assert not alive(orphans.folder)
     assert before <= set(swept)
     assert asked.count(orphans.run_id) == 1
@@ -207,7 +207,7 @@ def test_sweep_stops_what_a_killed_keeper_left(orphans: Host) -> None:
 
 def test_sweep_leaves_a_living_run_alone(orphans: Host) -> None:
     before = pids(orphans.folder)
-    assert not set(sweep(lambda run_id: False)) & set(before)
+    assert not set(sweep(lambda run_id: False, orphans.folder)) & set(before)
     assert pids(orphans.folder) == before
 
 

@@ -14,7 +14,7 @@ import pytest
 from ralph_tui.processes import keeper
 from ralph_tui.processes import sweep as sweeping
 from ralph_tui.processes.keeper import Entry, descendants, process_table
-from ralph_tui.processes.sweep import RUN_MARK, sweep
+from ralph_tui.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -57,12 +57,12 @@ def test_where_there_is_no_proc_ps_tells_the_same() -> None:
 
 
 @pytest.fixture
-def marked() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def marked(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A process that bears the mark of a run, and a child of it that does not."""
     run_id = uuid.uuid4().hex
     process = subprocess.Popen(
         ["/bin/sh", "-c", "env -i sleep 100 & echo $!; wait"],
-        env={**os.environ, RUN_MARK: run_id},
+        env={**os.environ, RUN_MARK: run_id, PLACE_MARK: place_of(tmp_path)},
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
@@ -73,36 +73,63 @@ def marked() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 def test_the_marked_and_their_children_are_stopped(
-    marked: tuple[subprocess.Popen[bytes], str], monkeypatch: pytest.MonkeyPatch
+    marked: tuple[subprocess.Popen[bytes], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeping, "LADDER", ((signal.SIGTERM, 1.0), (signal.SIGKILL, 1.0)))
     process, run_id = marked
     assert process.stdout is not None
     child = int(process.stdout.readline())
-    swept = sweep(lambda found: found == run_id)
+    swept = sweep(lambda found: found == run_id, tmp_path)
     assert {process.pid, child} <= set(swept)
     assert process.wait(5) != 0
     row = process_table().get(child)
     assert row is None or not row.alive
 
 
-def test_processes_of_living_runs_stay(marked: tuple[subprocess.Popen[bytes], str]) -> None:
+def test_processes_of_living_runs_stay(
+    marked: tuple[subprocess.Popen[bytes], str], tmp_path: Path
+) -> None:
     process, _ = marked
-    assert process.pid not in sweep(lambda found: False)
+    assert process.pid not in sweep(lambda found: False, tmp_path)
     assert process.poll() is None
+
+
+def test_a_copied_worktree_leaves_the_processes_of_the_original_alone(
+    marked: tuple[subprocess.Popen[bytes], str], tmp_path: Path
+) -> None:
+    process, run_id = marked
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    assert sweep(lambda found: found == run_id, copy) == ()
+    assert process.poll() is None
+
+
+def test_a_renamed_worktree_is_still_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "before"
+    folder.mkdir()
+    place = place_of(folder)
+    assert place
+    assert place_of(folder.rename(tmp_path / "after")) == place
+    assert place_of(folder) == ""
 
 
 def test_a_run_that_the_sweeper_itself_lives_in_stays(tmp_path: Path) -> None:
     run_id = uuid.uuid4().hex
     script = (
-        f"from ralph_tui.processes.sweep import sweep;"
-        f"print(len(sweep(lambda found: found == {run_id!r})))"
+        "from pathlib import Path;"
+        "from ralph_tui.processes.sweep import sweep;"
+        f"print(len(sweep(lambda found: found == {run_id!r}, Path({str(tmp_path)!r}))))"
     )
     # The sweeper's own environment is bare: the mark is only on its parent, and on a sibling.
     command = f'sleep 100 & env -u {RUN_MARK} "$0" -c "$1"; kill $!'
     done = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable, script],
-        env={**os.environ, RUN_MARK: run_id, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={
+            **os.environ,
+            RUN_MARK: run_id,
+            PLACE_MARK: place_of(tmp_path),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
         capture_output=True,
         text=True,
         check=False,

@@ -173,5 +173,5 @@ def test_what_git_does_for_a_run_bears_its_mark(git_repo: Path) -> None:
     private.prepare()
     with private.begin("update-index", "-z", "--stdin", waits=True):
         until(lambda: resident_bytes("run-7") > 0)
-        assert len(sweep("run-7".__eq__)) == 1
+        assert len(sweep("run-7".__eq__, git_repo)) == 1
         assert resident_bytes("run-7") == 0
