@@ -14,7 +14,12 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.cli import build_parser
 from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.launch import relaunched
+from ralph_tui.cli.resuming import plan_resume
+from ralph_tui.errors import UsageError
+from ralph_tui.records.runs import resolve_run
 from ralph_tui.text import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
 from tests.soak.program import Program
@@ -34,10 +39,7 @@ def order(agent: str, *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with a run that has used up its two iterations; only to be copied.
-
-    Each worker has one of its own: copies are one run to `sweep`, which ends what is left of it.
-    """
+    """A repository with a run that has used up its two iterations; only to be copied."""
     root = tmp_path_factory.mktemp("recorded") / "repo"
     root.mkdir()
     git(root, "init", "-q")
@@ -437,3 +439,26 @@ def test_a_secret_in_the_command(limited: Path) -> None:
     changed(limited, 1, command=f"TOKEN={HIDDEN} {GATE}")
     assert "give it again with -c" in refused(limited, "--max-iterations", "5")
     completes(limited, "--max-iterations", "5", "-c", f"TOKEN=tok_0123 {GATE}")
+
+
+def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
+    args = build_parser()[0].parse_args(["resume", "--max-iterations", "4"])
+    plan = plan_resume(limited, resolve_run(limited, None), args, "headless")
+    completes(limited, "--max-iterations", "4")
+    before = journal(limited).read_bytes()
+    with pytest.raises(UsageError, match="has gone on meanwhile"), relaunched(limited, plan):
+        pytest.fail("it went on with a completed run")
+    assert journal(limited).read_bytes() == before
+
+
+def test_a_copy_leaves_the_agent_of_the_original_alone(
+    repo: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with working(repo) as process:
+        copy = shutil.copytree(repo, tmp_path_factory.mktemp("copy") / "repo", symlinks=True)
+        (copy / "go").touch()
+        completes(copy)
+        (repo / "go").touch()
+        process.communicate(timeout=30)
+    assert kinds(repo, "session_finished")[0]["outcome"] == "success"
+    assert kinds(repo, "run_finished")[0]["outcome"] == "completed"
