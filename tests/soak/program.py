@@ -73,11 +73,12 @@ class Program:
         """KILL; what was hit, for there may be no keeper now, and what the keepers kept."""
         keepers = [] if target == "ralph-tui" else self.keepers()
         kept = descendants(set(keepers), process_table()) if keepers else []
-        if not keepers or target == "both":
+        if target == "both":
             self.process.kill()
-        for keeper in keepers:
-            os.kill(keeper, signal.SIGKILL)
-        if not keepers or target == "both":
+        if not [keeper for keeper in keepers if _killed(keeper)] and target == "its keeper":
+            target = "ralph-tui"  # they have just gone by themselves
+        if target != "its keeper":
+            self.process.kill()
             self.process.wait()
         hit: Target = target if keepers else "ralph-tui"
         return hit, {(entry.pid, entry.started) for entry in kept}
@@ -151,3 +152,12 @@ class Tail:
             lines, _, _ = file.read().rpartition(b"\n")
         self._read += len(lines) + bool(lines)
         return [json.loads(line) for line in lines.split(b"\n") if line]
+
+
+def _killed(pid: int) -> bool:
+    """Whether it was still there to be killed."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
