@@ -223,18 +223,16 @@ def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
 
 
 MEASURE = """
-import json, resource, sys, time
+import json, resource, sys
 from pathlib import Path
 from ralph_tui.workspace.verification import ShellGate
 line = "tests/unit/test_something.py::test_name[param-1] PASSED  [ 42%]"
 command = f"yes '{line}' | head -c 200000000; echo; echo '===== 3 passed in 0.12s ====='"
 gate = ShellGate(command, cwd=Path.cwd(), run_id="r", timeout_s=50, count_tests=lambda lines: None)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-began = time.perf_counter()
 result = gate.run(Path("log"))
-seconds = time.perf_counter() - began
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps({"kb": after - before, "seconds": seconds, "ok": result.ok}))
+print(json.dumps({"kb": after - before, "ok": result.ok}))
 """
 
 
@@ -252,5 +250,3 @@ def test_200_megabytes_of_output_stay_out_of_memory(tmp_path: Path) -> None:
     assert (tmp_path / "log").stat().st_size > 200_000_000
     assert measured["kb"] < 40_000
     (tmp_path / "log").unlink()
-    # 2 s on a machine of its own; a tenth of that speed passes on a busy one.
-    assert measured["seconds"] < 20
