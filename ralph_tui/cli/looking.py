@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events.workspace import ChangeStatus, FileChange
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.records.worktree import worktree_root
 from ralph_tui.text import one_line
 
@@ -41,7 +41,9 @@ class RecordedFiles:
                 f"{one_line(str(workspace.root))} has no index of the run's to compare its files "
                 "with; the next snapshot makes one"
             )
-        return tuple(_undone(change) for change in workspace.changes(tree))
+        from ralph_tui.workspace.changes import way_back
+
+        return way_back(workspace.changes(tree))
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """See `Files`."""
@@ -83,11 +85,3 @@ class RecordedFiles:
         if not private.folder.exists():  # and so no run uses it
             private.prepare()
         return GitWorkspace(repository, "looked-at")
-
-
-def _undone(change: FileChange) -> FileChange:
-    """The way back of a change."""
-    back: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
-    status = back.get(change.status, change.status)
-    sizes = {"added": change.removed, "removed": change.added}
-    return change.model_copy(update={"status": status, **sizes})

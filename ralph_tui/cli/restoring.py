@@ -14,19 +14,16 @@ from ralph_tui.checkpoints import snapshot_taken, worktree_restored
 from ralph_tui.engine import SystemClock
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
-from ralph_tui.events.workspace import ChangeStatus, FileChange
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.records.journal import Journal, Recording, cut
 from ralph_tui.state import RunState
 from ralph_tui.text import clip, one_line
 from ralph_tui.words import count
-from ralph_tui.workspace.private import is_own
+from ralph_tui.workspace.changes import way_back
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Workspace
     from ralph_tui.workspace.repository import Repository
-
-STATUS: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
-"""What there is to do about a file that was changed, where it is not a modification."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +99,7 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
 
 def what_changes(workspace: "Workspace", tree: str) -> tuple[FileChange, ...]:
     """What a restore of `tree` would do to the worktree as it is now."""
-    return tuple(
-        change.model_copy(
-            update={
-                "status": STATUS.get(change.status, change.status),
-                "added": change.removed,
-                "removed": change.added,
-            }
-        )
-        for change in workspace.changes(tree, None)
-        if not is_own(change.path)
-    )
+    return way_back(workspace.changes(tree, None))
 
 
 def bring_back(

@@ -12,7 +12,7 @@ from pathlib import Path
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.observation.categories import categorize
-from ralph_tui.workspace.private import PrivateRepository
+from ralph_tui.workspace.private import PrivateRepository, is_own
 from ralph_tui.workspace.staging import MAX_FILE, OTHERS, untracked_paths
 
 MAX_COUNTED = 1_000_000
@@ -174,3 +174,19 @@ def _content(path: Path) -> bytes | None:
         return path.read_bytes() if path.is_file() else None
     except OSError:
         return None
+
+
+def way_back(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+    """What undoing these changes does to each file."""
+    status: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
+    return tuple(
+        change.model_copy(
+            update={
+                "status": status.get(change.status, change.status),
+                "added": change.removed,
+                "removed": change.added,
+            }
+        )
+        for change in changes
+        if not is_own(change.path)
+    )

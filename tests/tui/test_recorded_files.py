@@ -14,16 +14,21 @@ from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.tui.held import CHANGES
 
 
+def change_files(root: Path) -> None:
+    """Delete, add, and add what is no plain text file."""
+    (root / "README.md").unlink()
+    (root / "tool").write_text("#!/bin/sh\n")
+    (root / "tool").chmod(0o755)
+    (root / "link").symlink_to("tool")
+    (root / "ünï code.bin").write_bytes(b"\0\1\2")
+
+
 @pytest.fixture
 def recorded(git_repo: Path) -> tuple[Path, tuple[str, str]]:
     """An attempt's folder in a repository, and the trees of two snapshots."""
     workspace = GitWorkspace(open_repository(git_repo), "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
     first = workspace.snapshot(1, "one").tree
-    (git_repo / "README.md").unlink()
-    (git_repo / "tool").write_text("#!/bin/sh\n")
-    (git_repo / "tool").chmod(0o755)
-    (git_repo / "link").symlink_to("tool")
-    (git_repo / "ünï code.bin").write_bytes(b"\0\1\2")
+    change_files(git_repo)
     second = workspace.snapshot(2, "two").tree
     attempt = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001"
     attempt.mkdir(parents=True)
@@ -132,11 +137,7 @@ def test_a_restore_is_told_by_the_files_as_they_are(git_repo: Path, *, stale: bo
     index = git_repo / ".git/ralph-tui/index"
     workspace.snapshot(1, "one")
     old = index.read_bytes()
-    (git_repo / "README.md").unlink()
-    (git_repo / "tool").write_text("#!/bin/sh\n")
-    (git_repo / "tool").chmod(0o755)
-    (git_repo / "link").symlink_to("tool")
-    (git_repo / "ünï code.bin").write_bytes(b"\0\1\2")
+    change_files(git_repo)
     second = workspace.snapshot(2, "two").tree
     if stale:
         index.write_bytes(old)
