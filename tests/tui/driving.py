@@ -14,6 +14,7 @@ from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.tui.app import CockpitApp
 from ralph_tui.tui.cockpit import CockpitScreen
+from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.source import Live, Replay, Source
 from tests.tui.decisions import DECISIONS
 from tests.tui.make_run import STORIES
@@ -64,9 +65,15 @@ class Driver:
         await self.until(lambda: self.app.screen.size == size and len(self.text()) == size[1])
         await self.pilot.pause()
 
+    def _opens(self) -> bool:
+        """A dialog is on its way up: it does not know yet since when it can be seen."""
+        screen = self.app.screen
+        return isinstance(screen, Modal) and screen._sees_from == float("inf")
+
     async def press(self, *keys: str) -> None:
         """Press keys, long enough after whatever opened last."""
         for key in keys:
+            await self.until(lambda: not self._opens())
             self.watch.now += 3.0
             await self.pilot.press(key)
             await self.pilot.pause()
