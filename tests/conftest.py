@@ -3,6 +3,7 @@
 Git finds no identity at all and must not guess one: whatever works here works for anybody.
 """
 
+import gc
 import os
 import subprocess
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.workspaces import close_workspaces
 
 FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "COLUMNS", "LINES", "TMUX", "LC_ALL")
 FOREIGN_PREFIXES = ("TEXTUAL", "RALPH_", "GIT_", "XDG_")
@@ -41,6 +44,13 @@ os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
 time.tzset()
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: a third of a short test is the search through it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An empty home folder for the whole session."""
@@ -51,6 +61,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("CONFIG", "CACHE", "DATA", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def closed_workspaces() -> Iterator[None]:
+    """No test leaves a git that waits for the next snapshot."""
+    yield
+    close_workspaces()
 
 
 @pytest.fixture

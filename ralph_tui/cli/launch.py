@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -209,7 +209,7 @@ def _wired(
         Patience(settings.agent.silence_s, settings.agent.silence_answer_s),
     )
     run = Launched(engine, Loop(start, rules, ports, engine, engine.state), attempt, outreach)
-    with listening(engine, run_id) as address, _outreach_closed(outreach):
+    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach):
         lock.rename(attempt.name, str(address or ""))
         yield run
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,8 @@ def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) 
         return code
     # Whoever holds the lock knows that all runs are over: git of a killed one may still write.
     sweep(recorded_run_ids(root).__contains__, root)
-    told, held = bring_back(recording, state, workspace, target, here())
+    with closing(workspace):
+        told, held = bring_back(recording, state, workspace, target, here())
     _refresh(found)
     code = _say(told, args)
     if not held:

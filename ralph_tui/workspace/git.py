@@ -8,10 +8,11 @@ from a git hook must not write into that hook's index.
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import cast
+from typing import IO, cast
 
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
 from ralph_tui.text import one_line
@@ -30,6 +31,12 @@ if _users_refresh is None:
 else:
     os.environ[_REFRESH] = _users_refresh
 
+OLDEST_GIT = "2.30"
+"""The first one whose update-ref takes one transaction after another."""
+
+PIPE_BYTES = 1 << 16
+"""As much as a pipe holds."""
+
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -37,6 +44,10 @@ _ENVIRONMENT = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
+    # Else glibc gives git's memory back after every object it writes, and asks for it again at the
+    # next: a tenth of a millisecond each. Other C libraries do not know these.
+    "MALLOC_TOP_PAD_": str(2 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
 }
 # What git hands down to hooks, or a shell may hold, and would lead a command elsewhere.
 _MISLEADING = frozenset(
@@ -88,6 +99,30 @@ class Running:
             self._popen.terminate()  # git takes its locks away
             self._popen.communicate()
 
+    def ask(self, request: bytes, lines: int = 1) -> list[str]:
+        """Give a command that answers line by line a request; it goes on to wait for the next.
+
+        Raises as `finish` does where it ended instead.
+        """
+        stdin, stdout = cast("IO[bytes]", self._popen.stdin), cast("IO[bytes]", self._popen.stdout)
+        answer = []
+        with suppress(BrokenPipeError):
+            self._forget_warnings()
+            stdin.write(request)
+            stdin.flush()
+            answer = [stdout.readline() for _ in range(lines)]
+        if not answer or not answer[-1].endswith(b"\n"):
+            self.finish(accept=())
+        return [os.fsdecode(line.removesuffix(b"\n")) for line in answer]
+
+    def _forget_warnings(self) -> None:
+        """Of earlier requests: git would wait for ever for room in a pipe that nobody reads."""
+        error = cast("IO[bytes]", self._popen.stderr).fileno()
+        os.set_blocking(error, False)
+        with suppress(BlockingIOError):
+            while os.read(error, PIPE_BYTES):
+                pass
+
     def finish(self, stdin: bytes = b"", accept: Iterable[int] | None = (0,)) -> Answer:
         """Give it all its input and wait for its end; ``WorkspaceError`` unless in `accept`.
 
@@ -99,6 +134,54 @@ class Running:
         if accept is not None and answer.status not in accept:
             raise self._refusal(answer, self._arguments)
         return answer
+
+
+class Kept:
+    """A git command that is kept open for many requests, because starting it takes longer.
+
+    It is started when it is needed, and again where it has ended since. Git ends by itself when
+    this process does, however that happens: nobody else holds the other end of its input.
+    """
+
+    def __init__(self, begin: Callable[[], Running]) -> None:
+        self._begin = begin
+        self._running: Running | None = None
+
+    def begin(self) -> None:
+        """Start it, if it does not run: it gets ready while the caller does other things."""
+        self._running = self._running or self._begin()
+
+    def ask(self, request: bytes, lines: int = 1) -> list[str]:
+        """As `Running.ask`; where a command that was kept refuses, a new one is asked again.
+
+        So the request must do no harm when it is done twice.
+        """
+        was_kept = self._running is not None
+        self.begin()
+        try:
+            return self._ask(request, lines)
+        except NoRoomError:
+            raise
+        except WorkspaceError:
+            if not was_kept:
+                raise
+        self.begin()
+        return self._ask(request, lines)
+
+    def _ask(self, request: bytes, lines: int) -> list[str]:
+        running, self._running = cast("Running", self._running), None
+        with ExitStack() as failing:
+            failing.enter_context(running)
+            answer = running.ask(request, lines)
+            failing.pop_all()
+        self._running = running
+        return answer
+
+    def close(self) -> None:
+        """End it."""
+        if self._running is not None:
+            with self._running:
+                self._running = None
 
 
 def begin_git(
@@ -127,7 +210,7 @@ def begin_git(
         )
     except GitCommandNotFound as missing:
         raise WorkspaceError(
-            "git was not found on PATH; install git 2.25 or newer and run again."
+            f"git was not found on PATH; install git {OLDEST_GIT} or newer and run again."
         ) from missing
     except OSError as refused:
         kind = NoRoomError if refused.errno in NO_ROOM else WorkspaceError

@@ -1,17 +1,18 @@
 """Trees held by commits on hidden refs, so that git's own garbage collection keeps them.
 
-Each commit comes after the one before it. The two git commands that it takes can be started before
-the tree is known, because starting them takes longer than what they do.
+Each commit comes after the one before it. The two git commands that it takes are kept open from one
+snapshot to the next: starting them takes longer than what they do.
 """
 
 import json
+import os
 import time
-from contextlib import ExitStack
+from functools import partial
 
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.text import plain
-from ralph_tui.workspace.git import Running
-from ralph_tui.workspace.private import PrivateRepository
+from ralph_tui.workspace.git import Kept
+from ralph_tui.workspace.private import PrivateRepository, quoted
 from ralph_tui.workspace.staging import Staged, split
 
 RECORDED_MISSING = 1_000
@@ -20,37 +21,34 @@ RECORDED_MISSING = 1_000
 _WHO = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
 
+_WRITE = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
+# The user's hooks and reflogs are not for refs he did not make.
+_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
+_UPDATE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
+
 
 class Holding:
-    """Commits of one run; as a context it ends what was begun and not used."""
+    """Commits of one run; to be closed when no more will come."""
 
     def __init__(self, private: PrivateRepository, refs: str) -> None:
         self._private = private
         self._repository = private.repository
         self._refs = refs
-        self._begun: tuple[Running, Running] | None = None
-        self._stack = ExitStack()
+        # Neither bears the run's mark: they end with this process, and are no work of the agent's.
+        self._writer = Kept(partial(self._repository.begin, *_WRITE, waits=True))
+        self._updater = Kept(partial(self._repository.begin, *_UPDATE, waits=True))
         self._last: tuple[str, str] | None = None
         """Ref and commit of the newest snapshot."""
 
-    def __enter__(self) -> "Holding":
-        return self
+    def begin(self) -> None:
+        """Start what `hold` needs, where it does not run yet; `hold` does that itself as well."""
+        self._writer.begin()
+        self._updater.begin()
 
-    def __exit__(self, *_: object) -> None:
-        self._begun = None
-        self._stack.close()
-
-    def begin(self) -> tuple[Running, Running]:
-        """Start what `hold` needs; without it, it starts that itself."""
-        # The user's hooks and reflogs are not for refs he did not make.
-        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
-        write = ("hash-object", "-t", "commit", "-w", "--stdin")
-        update = ("update-ref", "--no-deref", "-z", "--stdin")
-        self._begun = (
-            self._stack.enter_context(self._private.begin(*write, waits=True)),
-            self._stack.enter_context(self._repository.begin(*quiet, *update, waits=True)),
-        )
-        return self._begun
+    def close(self) -> None:
+        """End what was begun."""
+        self._writer.close()
+        self._updater.close()
 
     def hold(self, staged: Staged, message: str, ref: str) -> str:
         """Commit a tree on a ref; returns the commit."""
@@ -77,13 +75,13 @@ class Holding:
 
     def _commit(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
         """Write a commit and point the ref to it, on a condition in the words of update-ref."""
-        write, update = self._begun or self.begin()
-        self._begun = None
         when = f"{_WHO} {int(time.time())} {time.strftime('%z')}"
         head = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
         content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
-        commit = write.finish(content.encode("utf-8", "replace")).line
-        update.finish(f"{condition}update {ref}\0{commit}\0\0".encode())
+        path = self._private.note("commit", content.encode("utf-8", "replace"))
+        (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
+        update = f"{condition}update {ref}\0{commit}\0\0"
+        self._updater.ask(f"start\0{update}commit\0".encode(), lines=2)
         return commit
 
     def _parent(self) -> str | None:

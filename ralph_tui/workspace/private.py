@@ -5,7 +5,8 @@ linked worktree has its own. Objects go to the repository's store; nothing else 
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +23,9 @@ OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
 # every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
-# What is on the disk counts, whatever another machine once wrote into the user's config.
+# What is on the disk counts, whatever another machine once wrote into the user's config. The index
+# is split because it is written twice for a snapshot: a large one as a whole takes as long as the
+# rest.
 _CONFIG = """\
 [core]
 \trepositoryFormatVersion = {version}
@@ -43,7 +46,7 @@ _CONFIG = """\
 \thooksPath = /dev/null
 \tfsmonitor = false
 \tuntrackedCache = false
-\tsplitIndex = false
+\tsplitIndex = true
 \tsparseCheckout = false
 \tprotectNTFS = false
 \tprotectHFS = false
@@ -116,8 +119,20 @@ class PrivateRepository:
                 f"the git repository of {one_line(str(self.repository.root))} is gone; "
                 f"put {one_line(str(git_dir))} back, or run `git init` there"
             )
-        try:
+        with self._writing():
             self._prepare()
+
+    def note(self, name: str, content: bytes) -> Path:
+        """Write a file for git to read; ``WorkspaceError`` when that cannot be."""
+        path = self.folder / name
+        with self._writing():
+            path.write_bytes(content)
+        return path
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             kind = NoRoomError if error.errno in NO_ROOM else WorkspaceError
             raise kind(
@@ -148,8 +163,9 @@ class PrivateRepository:
 
     def reset(self) -> None:
         """Forget the index and the settings, so that the next snapshot builds them anew."""
-        for name in ("index", "info/attributes"):
-            (self.folder / name).unlink(missing_ok=True)
+        for path in (*self.folder.glob("sharedindex.*"), self.folder / "info" / "attributes"):
+            path.unlink(missing_ok=True)
+        self.index.unlink(missing_ok=True)
         self.prepare()
 
     def _config(self) -> str:
@@ -159,13 +175,13 @@ class PrivateRepository:
             ignore_case="true" if (self.folder / "head").exists() else "false",
             version=0 if sha1 else 1,
             extensions="" if sha1 else f"[extensions]\n\tobjectFormat = {users.line}\n",
-            config=_quoted(self.repository.common_dir / "config"),
-            worktree_config=_quoted(self.repository.git_dir / "config.worktree"),
+            config=quoted(self.repository.common_dir / "config"),
+            worktree_config=quoted(self.repository.git_dir / "config.worktree"),
         )
 
 
-def _quoted(path: Path) -> str:
-    """A path as a value of a git config file."""
+def quoted(path: Path) -> str:
+    """A path as a value of a git config file, or as a line that git reads."""
     escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ralph_tui.errors import NO_ROOM, NoRoomError, UsageError, WorkspaceError
 from ralph_tui.text import one_line
-from ralph_tui.workspace.git import Answer, Running, begin_git, refused, run_git
+from ralph_tui.workspace.git import OLDEST_GIT, Answer, Running, begin_git, refused, run_git
 
-OLDEST_GIT = (2, 25)
 PROBE = 1 << 20
 """Bytes that must fit on a disk that is not full."""
 
@@ -121,5 +120,5 @@ def open_repository(path: Path) -> Repository:
 def _check_version(folder: Path) -> None:
     text = run_git(folder, "version").line
     found = re.search(r"(\d+)\.(\d+)", text)
-    if found and (int(found[1]), int(found[2])) < OLDEST_GIT:
-        raise WorkspaceError(f"{one_line(text)} is too old; install git 2.25 or newer.")
+    if found and [int(found[1]), int(found[2])] < [int(part) for part in OLDEST_GIT.split(".")]:
+        raise WorkspaceError(f"{one_line(text)} is too old; install git {OLDEST_GIT} or newer.")

@@ -33,7 +33,8 @@ def restore(
     index = private.folder / "restore-index"
     scratch = {"GIT_INDEX_FILE": str(index)}
     try:
-        private.git("read-tree", target, environment=scratch)
+        whole = ("-c", "core.splitIndex=false")  # the other half would stay
+        private.git(*whole, "read-tree", target, environment=scratch)
         # The target's rules first: a file that they ignore is one the target never held, so that
         # it is not in the target does not mean that it was not there.
         rules = {p: entry for p, entry in waiting.items() if PurePosixPath(p).name == ".gitignore"}

@@ -53,6 +53,11 @@ class GitWorkspace:
         named = tuple(changes.shown(path) for path in staged.missing[:SHOWN_MISSING])
         return Snapshot(number, ref, commit, staged.tree, named, len(staged.missing))
 
+    def close(self) -> None:
+        """End what is kept open between snapshots; the next one would start it again."""
+        with self._lock:
+            self._holding.close()
+
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         """Changed files between two trees, or a tree and the worktree as it is now."""
         if until is not None:
@@ -117,12 +122,11 @@ class GitWorkspace:
         # Each failure of git on a full disk leaves a piece of a file among the objects.
         if self._full and not self.repository.has_room():
             raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
-        with self._holding as holding:
-            staged = self._capture(holding.begin)
-            try:
-                return staged, holding.hold(staged, message, ref)
-            except NoRoomError:
-                raise
-            except WorkspaceError:  # the agent's own git may have pruned what it was made of
-                staged = self._staging.rebuild()
-                return staged, holding.hold(staged, message, ref)
+        staged = self._capture(self._holding.begin)
+        try:
+            return staged, self._holding.hold(staged, message, ref)
+        except NoRoomError:
+            raise
+        except WorkspaceError:  # the agent's own git may have pruned what it was made of
+            staged = self._staging.rebuild()
+            return staged, self._holding.hold(staged, message, ref)

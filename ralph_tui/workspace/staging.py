@@ -195,7 +195,9 @@ class Staging:
         """Untracked files beyond the limits; `_untracked` then holds those within."""
         untracked = self._untracked if self._untracked is not None else {}
         asking = {path: n for path, n in sizes.items() if path not in modified or path in untracked}
-        kept = {path: n for path, n in untracked.items() if path not in asking}
+        kept = untracked.copy()  # a copy, as there may be thousands and few that ask
+        for path in asking:
+            kept.pop(path, None)
         if not _within(kept, asking):
             tracked = self._tracked()
             asking = {path: n for path, n in asking.items() if path not in tracked}

@@ -3,14 +3,12 @@
 import shutil
 import subprocess
 import tempfile
-import uuid
 from pathlib import Path
 
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
+from tests.workspaces import workspace_of
 
 NAMES = st.sampled_from(["a", "b", "a b", ":x", "-c", "ü"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
@@ -66,7 +64,7 @@ def test_both_states_come_back(
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-        workspace = GitWorkspace(open_repository(root), str(uuid.uuid4()))
+        workspace = workspace_of(root)
         first_files = put(root, one)
         first = workspace.snapshot(0, "one")
         second_files = put(root, two)

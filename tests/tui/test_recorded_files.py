@@ -9,9 +9,8 @@ import pytest
 from ralph_tui.cli.looking import RecordedFiles
 from ralph_tui.errors import RalphError
 from ralph_tui.tui.diff import rows_of
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.tui.held import CHANGES
+from tests.workspaces import workspace_of
 
 
 def change_files(root: Path) -> None:
@@ -26,7 +25,7 @@ def change_files(root: Path) -> None:
 @pytest.fixture
 def recorded(git_repo: Path) -> tuple[Path, tuple[str, str]]:
     """An attempt's folder in a repository, and the trees of two snapshots."""
-    workspace = GitWorkspace(open_repository(git_repo), "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
+    workspace = workspace_of(git_repo, "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
     first = workspace.snapshot(1, "one").tree
     change_files(git_repo)
     second = workspace.snapshot(2, "two").tree
@@ -133,7 +132,7 @@ def whole(root: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("stale", [False, True], ids=["fresh", "stale"])
 def test_a_restore_is_told_by_the_files_as_they_are(git_repo: Path, *, stale: bool) -> None:
-    workspace = GitWorkspace(open_repository(git_repo), "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
+    workspace = workspace_of(git_repo, "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
     index = git_repo / ".git/ralph-tui/index"
     workspace.snapshot(1, "one")
     old = index.read_bytes()
@@ -176,7 +175,7 @@ def test_without_the_runs_index_nothing_is_told_and_nothing_made(
 
 @pytest.mark.parametrize("name", ["two\nlines", "a\tb", 'q"uo\\te', "\x1b[31mred", "ünï\udcff b/x"])
 def test_the_diff_of_one_file_is_found_whatever_its_name(git_repo: Path, name: str) -> None:
-    workspace = GitWorkspace(open_repository(git_repo), "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
+    workspace = workspace_of(git_repo, "5a4f0d51-4a54-4fbb-9f0e-3f4f7d5a1f11")
     first = workspace.snapshot(1, "one").tree
     path = git_repo / name
     path.parent.mkdir(exist_ok=True)

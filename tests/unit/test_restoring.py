@@ -24,9 +24,9 @@ from ralph_tui.events import (
 from ralph_tui.ports import Restored
 from ralph_tui.records.journal import Journal, read_journal
 from ralph_tui.state import RunState
-from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.unit.fakes import FakeClock
+from tests.workspaces import workspace_of
 
 RUN = "1d3a0c0e-0000-4000-8000-000000000001"
 START = RunStarted(
@@ -158,7 +158,7 @@ class Interrupted(GitWorkspace):
 @pytest.fixture
 def journal(git_repo: Path, tmp_path: Path) -> Path:
     """A run's, whose snapshot 1 has what the repository has."""
-    workspace = GitWorkspace(open_repository(git_repo), RUN)
+    workspace = workspace_of(git_repo, RUN)
     first = workspace.snapshot(1, "first")
     record = Journal(tmp_path / "events.jsonl", FakeClock())
     record.append(START)
@@ -176,14 +176,14 @@ def after(journal: Path) -> list[Event]:
 def test_one_that_fails_half_way_says_how_to_get_back(git_repo: Path, journal: Path) -> None:
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
-    breaking = Breaking(open_repository(git_repo), RUN)
+    breaking = workspace_of(git_repo, RUN, Breaking)
     with pytest.raises(WorkspaceError, match="ralph-tui restore 2"):
         bring_back(recording, state, breaking, chosen(state, "1"), "me")
     kinds = [event.kind for event in after(journal)]
     assert kinds == ["snapshot_taken", "restore_began", "noticed"]
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
-    workspace = GitWorkspace(open_repository(git_repo), RUN)
+    workspace = workspace_of(git_repo, RUN)
     told, held = bring_back(recording, state, workspace, chosen(state, "2"), "me")
     assert (told.present, told.paths, held) == (3, ["README.md"], True)
     assert (git_repo / "README.md").read_text() == "changed\nby me\n"
@@ -192,7 +192,7 @@ def test_one_that_fails_half_way_says_how_to_get_back(git_repo: Path, journal: P
 def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
-    workspace = Interrupted(open_repository(git_repo), RUN)
+    workspace = workspace_of(git_repo, RUN, Interrupted)
     handler = signal.getsignal(signal.SIGINT)
     bring_back(recording, state, workspace, chosen(state, "1"), "me")
     assert signal.getsignal(signal.SIGINT) is handler
@@ -202,7 +202,7 @@ def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
 
 def test_what_would_change_is_told_as_the_restore_does_it(git_repo: Path, journal: Path) -> None:
     state = RunState().apply_all(read_journal(journal).events)
-    workspace = GitWorkspace(open_repository(git_repo), RUN)
+    workspace = workspace_of(git_repo, RUN)
     changes = what_changes(workspace, chosen(state, "1").tree)
     assert [(c.path, c.status, c.added, c.removed) for c in changes] == [
         ("README.md", "modified", 1, 2),

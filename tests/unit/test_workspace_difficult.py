@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.workspace.git import Answer
 from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
+from tests.workspaces import workspace_of
 
 PRUNE = (
     "git for-each-ref --format='delete %(refname)' refs/ralph | git update-ref --stdin;"
@@ -35,10 +35,6 @@ def git(folder: Path, *arguments: str) -> str:
 
 def shell(folder: Path, command: str) -> None:
     subprocess.run(["sh", "-ec", command], cwd=folder, check=True, capture_output=True)
-
-
-def workspace_of(root: Path) -> GitWorkspace:
-    return GitWorkspace(open_repository(root), str(uuid.uuid4()))
 
 
 def held(workspace: GitWorkspace, tree: str) -> set[str]:

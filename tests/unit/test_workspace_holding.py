@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
-import uuid
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,12 @@ import pytest
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.processes.memory import resident_bytes
 from ralph_tui.processes.sweep import sweep
-from ralph_tui.workspace.git import begin_git
+from ralph_tui.workspace.git import PIPE_BYTES, Kept, begin_git
 from ralph_tui.workspace.private import PrivateRepository
 from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 from ralph_tui.workspace.staging import Staging
 from tests.waiting import until
+from tests.workspaces import workspace_of
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -24,14 +26,14 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.decode().strip()
 
 
-def workspace_of(root: Path) -> GitWorkspace:
-    return GitWorkspace(open_repository(root), str(uuid.uuid4()))
-
-
 def children() -> set[str]:
     """Processes this one has started and that have not ended, or were not waited for."""
-    tasks = Path("/proc/self/task")
-    if not tasks.joinpath(str(os.getpid()), "children").exists():
+    return children_of(os.getpid())
+
+
+def children_of(process: int) -> set[str]:
+    tasks = Path(f"/proc/{process}/task")
+    if not tasks.joinpath(str(process), "children").exists():
         pytest.skip("this system does not list children in /proc")
     return {child for task in tasks.iterdir() for child in (task / "children").read_text().split()}
 
@@ -122,10 +124,12 @@ def test_nothing_that_was_begun_is_left(git_repo: Path) -> None:
     refs.write_text("no folder")
     with pytest.raises(WorkspaceError):
         workspace.snapshot(1, "second")
+    workspace.close()
     assert children() <= before
     assert list((git_repo / ".git" / "ralph-tui").glob("*.lock")) == []
     refs.unlink()
     workspace.snapshot(1, "second")
+    workspace.close()
     assert children() <= before
 
 
@@ -175,3 +179,59 @@ def test_what_git_does_for_a_run_bears_its_mark(git_repo: Path) -> None:
         until(lambda: resident_bytes("run-7") > 0)
         assert len(sweep("run-7".__eq__, git_repo)) == 1
         assert resident_bytes("run-7") == 0
+
+
+def test_what_is_kept_open_may_be_killed(git_repo: Path) -> None:
+    """An agent can end any process of its owner; the next snapshot is taken all the same."""
+    before = children()
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    kept = children() - before
+    assert len(kept) == 2
+    for process in kept:
+        os.kill(int(process), signal.SIGKILL)
+    second = workspace.snapshot(1, "second")
+    assert git(git_repo, "rev-parse", f"{second.ref}^") == first.commit
+    assert len(children() - before) == 2
+    assert not kept & children()
+
+
+def test_what_is_kept_open_ends_with_a_process_that_is_killed(git_repo: Path) -> None:
+    taken = 'w.snapshot(0, "first"); print("taken", flush=True); input()'
+    opened = "from tests.workspaces import *; w = workspace_of(Path(sys.argv[1]))"
+    command = [sys.executable, "-c", f"import sys; {opened}; {taken}", str(git_repo)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"taken\n"
+        kept = children_of(program.pid)
+        assert len(kept) == 2
+        program.kill()
+    until(lambda: not any(Path("/proc", process).exists() for process in kept))
+
+
+def test_warnings_of_what_is_kept_open_do_not_stop_it(tmp_path: Path) -> None:
+    """More of them than a pipe holds, over many requests."""
+    git(tmp_path, "init", "-q")
+    script = f"while read -r line; do printf '%0{PIPE_BYTES // 2}d' 1 >&2; echo \"$line\"; done"
+    kept = Kept(lambda: begin_git(tmp_path, "-c", f"alias.echoed=!{script}", "echoed", waits=True))
+    with closing(kept):
+        for number in range(10):
+            assert kept.ask(b"%d\n" % number) == [str(number)]
+
+
+def test_what_is_kept_open_says_why_it_ended(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    kept = Kept(lambda: begin_git(tmp_path, "update-ref", "--stdin", waits=True))
+    with closing(kept):
+        assert kept.ask(b"start\n") == ["start: ok"]
+        with pytest.raises(WorkspaceError, match=r"update-ref failed.*unknown command: nonsense"):
+            kept.ask(b"nonsense\n")
+        assert kept.ask(b"start\ncommit\n", lines=2) == ["start: ok", "commit: ok"]
+
+
+def test_a_folder_whose_name_git_would_read_otherwise(tmp_path: Path) -> None:
+    root = tmp_path / 'a "name"\nwith \\'
+    root.mkdir()
+    git(root, "init", "-q")
+    taken = workspace_of(root).snapshot(0, "first")
+    assert git(root, "rev-parse", taken.ref) == taken.commit

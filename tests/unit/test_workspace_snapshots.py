@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from ralph_tui.events.workspace import SnapshotTaken
 from ralph_tui.workspace import staging
 from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.snapshots import GitWorkspace
+from tests.workspaces import workspace_of
 
 Git = Callable[..., str]
 
@@ -37,10 +37,6 @@ def git(folder: Path, *arguments: str) -> str:
         ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True
     )
     return done.stdout.decode("utf-8", "surrogateescape")
-
-
-def workspace_of(root: Path) -> GitWorkspace:
-    return GitWorkspace(open_repository(root), str(uuid.uuid4()))
 
 
 def held(workspace: GitWorkspace, tree: str) -> set[str]:
@@ -470,6 +466,11 @@ def test_a_private_file_stays_private(git_repo: Path) -> None:
     assert (git_repo / "key").stat().st_mode & 0o777 == 0o600
 
 
+def shared_index(private: Path) -> Path:
+    (found,) = private.glob("sharedindex.*")
+    return found
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -477,10 +478,16 @@ def test_a_private_file_stays_private(git_repo: Path) -> None:
         lambda private: (private / "index").write_bytes(b"DIRC nonsense"),
         lambda private: (private / "index").write_bytes(b""),
         lambda private: (private / "index").unlink(),
+        lambda private: shared_index(private).write_bytes(b"DIRC nonsense"),
+        lambda private: shared_index(private).write_bytes(b""),
+        lambda private: shared_index(private).unlink(),
         lambda private: (private / "HEAD").unlink(),
         lambda private: (private / "config").write_text("[not a config"),
     ],
-    ids=["stale lock", "corrupt index", "empty index", "no index", "no HEAD", "bad config"],
+    ids=[
+        *("stale lock", "corrupt index", "empty index", "no index", "corrupt shared index"),
+        *("empty shared index", "no shared index", "no HEAD", "bad config"),
+    ],
 )
 def test_damage_to_the_private_folder_is_mended(
     git_repo: Path, damage: Callable[[Path], object]
@@ -503,7 +510,7 @@ def test_snapshots_chain_and_outlive_clean_and_gc(git_repo: Path) -> None:
     second = workspace.snapshot(1, "second")
     git(git_repo, "clean", "-fdxq")
     git(git_repo, "gc", "-q", "--prune=now")
-    again = GitWorkspace(workspace.repository, first.ref.split("/")[2])  # after a resume
+    again = workspace_of(git_repo, first.ref.split("/")[2])  # after a resume
     third = again.snapshot(2, "third")
     parents = git(git_repo, "rev-list", "--first-parent", third.commit).split()
     assert parents == [third.commit, second.commit, first.commit, head]
@@ -518,7 +525,7 @@ def test_objects_that_were_pruned_are_written_again(git_repo: Path) -> None:
     (git_repo / "lost.py").write_text("staged, then the run was killed\n")
     workspace._staging.add(["lost.py"])
     git(git_repo, "gc", "-q", "--prune=now")
-    taken = GitWorkspace(workspace.repository, str(uuid.uuid4())).snapshot(0, "next")
+    taken = workspace_of(git_repo).snapshot(0, "next")
     assert git(git_repo, "show", f"{taken.commit}:lost.py").startswith("staged")
 
 

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +18,9 @@ import watchfiles
 from ralph_tui.events import Event
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FilesChanged
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 from ralph_tui.workspace.watching import Batches, FileWatcher, Pace
 from tests.waiting import until
+from tests.workspaces import workspace_of
 
 QUICK = Pace(quiet=0.05, storm=0.2, between=0.1, polling=0.1)
 
@@ -34,7 +32,7 @@ class Seen:
         self.root = root
         self.events: list[Event] = []
         self.times: list[float] = []
-        self.workspace = GitWorkspace(open_repository(root), str(uuid.uuid4()))
+        self.workspace = workspace_of(root)
         self.tree = self.workspace.snapshot(0, "start").tree
 
     def emit(self, event: Event) -> None:
