@@ -28,6 +28,8 @@ _SUSPECT = re.compile(
 )
 
 HIDDEN = "[redacted]"
+SHORT = 100
+"""Characters of a text that is worth remembering."""
 
 # Shapes of well-known credentials, and the places where unknown ones are named as such.
 _SECRETS = re.compile(
@@ -93,7 +95,7 @@ def redact(text: str) -> str:
 
 def strip_controls(text: str) -> str:
     """The text without control sequences; newlines and tabs stay, ``\\r\\n`` is a newline."""
-    if _SUSPECT.search(text) is None:
+    if text.isprintable() or _SUSPECT.search(text) is None:
         return text
     text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
@@ -101,6 +103,12 @@ def strip_controls(text: str) -> str:
 
 def plain(text: str) -> str:
     """Text that may reach disk and screen: no control sequences, no secrets."""
+    return _plain_again(text) if len(text) <= SHORT else redact(strip_controls(text))
+
+
+@lru_cache(maxsize=4096)
+def _plain_again(text: str) -> str:
+    """Short texts are mostly names and paths that have passed here before."""
     return redact(strip_controls(text))
 
 

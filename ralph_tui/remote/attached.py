@@ -26,8 +26,9 @@ from ralph_tui.state import RunState
 from ralph_tui.text import one_line
 from ralph_tui.tui.files import Files
 from ralph_tui.tui.player import Player
-from ralph_tui.tui.source import POLL_S
 
+POLL_S = 0.03
+"""Seconds a poll may fold before the screen is drawn again."""
 LOOK_S = 1.0
 """How often it is looked whether the run's process is still there."""
 MISSED = 2

@@ -104,6 +104,12 @@ class CockpitApp(App[str], inherit_bindings=False):
         self._screen = CockpitScreen(self.source)
         return self._screen
 
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001  as it is called
+        """Not before there is a screen: its widgets bring styles, with which all are parsed."""
+        self.stylesheet.set_variables(self.get_css_variables())
+        if self.screen_stack:
+            super().refresh_css(animate)
+
     def on_mount(self) -> None:
         """Let the caller begin once the first screen stands."""
         if self._when_painted is not None:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from time import monotonic
@@ -19,8 +20,8 @@ from ralph_tui.tui.files import Files
 from ralph_tui.tui.keyframes import copied
 from ralph_tui.tui.player import Player
 
-POLL_S = 0.03
-"""Seconds a poll may fold before the screen is drawn again."""
+OPENING_S = 0.1
+"""Seconds a poll may fold of a record that is opened: a long one grows complete poll by poll."""
 PER_POLL = 5000
 """Events taken in at most per poll, so that a flood delays nobody's key."""
 LONGEST_GAP_S = 2.0
@@ -161,15 +162,18 @@ class Replay:
         self._events = events
         self._applied = 0
         self._frames: dict[int, RunState] = {}
-        gaps = ((b.at - a.at).total_seconds() for a, b in pairwise(events))
-        self._times = list(
-            accumulate((min(LONGEST_GAP_S, max(0.0, gap)) for gap in gaps), initial=0.0)
-        )
         self._iterations = [
             index + 1 for index, event in enumerate(events) if event.kind == "iteration_started"
         ]
-        self._cursor = self._times[-1]
+        self._since = 0.0
+        """Seconds of replay time that have passed since the event at the position."""
         self._last: float | None = None
+
+    @cached_property
+    def _times(self) -> list[float]:
+        """Seconds of replay time at each event; a long record is on screen before it is known."""
+        gaps = ((b.at - a.at).total_seconds() for a, b in pairwise(self._events))
+        return list(accumulate((min(LONGEST_GAP_S, max(0.0, gap)) for gap in gaps), initial=0.0))
 
     def start(self) -> None:
         """See `Source`."""
@@ -189,8 +193,7 @@ class Replay:
             self._applied = stop
             if stop == frame and frame not in self._frames:
                 self._frames[frame] = copied(state)
-                # A long record is on screen at once and grows complete, poll by poll.
-                if monotonic() - began > POLL_S:
+                if monotonic() - began > OPENING_S:
                     break
         return state
 
@@ -207,21 +210,24 @@ class Replay:
 
     def _play(self, passed: float) -> None:
         if self.speed:
-            self._cursor += passed * self.speed
-            self.position = max(self.position, bisect_right(self._times, self._cursor))
+            now = self._now() + passed * self.speed
+            self.position = min(self.length, max(self.position, bisect_right(self._times, now)))
+            self._since = now - self._times[self.position - 1]
         else:
-            self.position += max(1, self.length // 60)
-        self.position = min(self.position, self.length)
-        if not self.speed and self.position:
-            self._cursor = self._times[self.position - 1]
+            self.position = min(self.length, self.position + max(1, self.length // 60))
+            self._since = 0.0
         if self.position == self.length:
             self.playing = False
+
+    def _now(self) -> float:
+        """Seconds of replay time."""
+        return self._times[self.position - 1] + self._since
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`."""
         if not self._applied or not self.playing:
             return state.at
-        beyond = self._cursor - self._times[self._applied - 1]
+        beyond = self._now() - self._times[self._applied - 1]
         return state.at + timedelta(seconds=min(LONGEST_GAP_S, max(0.0, beyond)))
 
     def send(self, command: Command) -> None:
@@ -240,7 +246,7 @@ class Replay:
         """See `Player`."""
         self.playing = False
         self.position = min(self.length, max(min(1, self.length), position))
-        self._cursor = self._times[self.position - 1] if self.position else 0.0
+        self._since = 0.0
 
     def step_iteration(self, direction: int) -> None:
         """See `Player`."""
