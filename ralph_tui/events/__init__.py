@@ -1,5 +1,6 @@
 """The vocabulary: every fact of a run, one module per layer. Knows nobody else."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, get_args
 
@@ -162,9 +163,9 @@ EVENT_TYPES: dict[str, type[Event]] = {
 
 
 @cache
-def _adapter() -> TypeAdapter[Event]:
+def _reader() -> Callable[[str | bytes], Event]:
     """Built when the first journal is read: a first paint does not wait for it."""
-    return TypeAdapter(AnyEvent)
+    return TypeAdapter(AnyEvent).validator.validate_json
 
 
 def parse_event(line: str | bytes) -> Event:
@@ -173,7 +174,7 @@ def parse_event(line: str | bytes) -> Event:
     Raises ``ValueError`` for anything that is not an event: the caller knows file and line.
     """
     try:
-        return _adapter().validate_json(line)
+        return _reader()(line)
     except ValidationError as error:
         if any(problem["type"] == "union_tag_invalid" for problem in error.errors()):
             return _unknown(from_json(line))

@@ -20,7 +20,7 @@ from ralph_tui.tui.files import Files
 from ralph_tui.tui.keyframes import copied
 from ralph_tui.tui.player import Player
 
-OPENING_S = 0.1
+OPENING_S = 0.15
 """Seconds a poll may fold of a record that is opened: a long one grows complete poll by poll."""
 PER_POLL = 5000
 """Events taken in at most per poll, so that a flood delays nobody's key."""
