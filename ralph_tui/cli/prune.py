@@ -35,7 +35,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "--older-than", metavar="AGE", default="0s", help="only runs that ended before, e.g. 30d"
     )
-    parser.add_argument("--dead", action="store_true", help="also runs that died without an end")
+    parser.add_argument(
+        "--dead", action="store_true", help="also runs without an end, or with a damaged journal"
+    )
     parser.add_argument(
         "--orphans", action="store_true", help="also snapshots of runs whose journal is gone"
     )

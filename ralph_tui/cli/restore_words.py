@@ -1,6 +1,5 @@
 """What ``ralph-tui restore`` says: the points of a run, what would change, and what has."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,12 +59,12 @@ def in_the_way(workspace: "GitWorkspace", changes: "tuple[FileChange, ...]") -> 
 
 
 def _stays(there: Path, doomed: set[Path]) -> bool:
+    from ralph_tui.workspace.restoring import files_below
+
     if there.is_symlink() or not there.is_dir():
         return there.is_symlink() or there.exists()
     # A folder goes with the last of its files, if all of them are to go.
-    emptied = any(there in path.parents for path in doomed)
-    files = (Path(folder, name) for folder, _, names in os.walk(there) for name in names)
-    return not emptied or any(file not in doomed for file in files)
+    return any(file not in doomed for file in files_below(there))
 
 
 def plan(

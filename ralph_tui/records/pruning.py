@@ -20,6 +20,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.records.folders import ralph_folder
 from ralph_tui.records.lock import holder
 from ralph_tui.records.runs import RecordedRun, find_runs
+from ralph_tui.records.status import problem_of
 from ralph_tui.text import one_line
 
 RUN_LOGS = frozenset({"terminal.log"})
@@ -87,7 +88,7 @@ class _Ends:
 def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime) -> Listing:
     """Runs of a worktree that ended at least `age` ago, without the newest `keep` of all.
 
-    `dead`: also those whose process is gone without an end.
+    `dead`: also those whose process is gone without an end, or whose journal is damaged.
     """
     owner = holder(ralph_folder(root) / "lock")
     left, found = [], []
@@ -112,6 +113,8 @@ def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime
             why = f"it is alive (process {owner.pid})"
         elif ends.kind not in ENDS and not dead:
             why = "it has no end; 'ralph-tui resume' goes on with it, --dead prunes it"
+        elif not dead and problem_of(run):
+            why = "its journal has a bad line, which 'ralph-tui status' names; --dead prunes it"
         if why:
             left.append(f"{run.name}: {why}")
         if why or number >= newest or now - ends.at < age:

@@ -98,11 +98,23 @@ def _facts(told: Material) -> str:
         ("Permissions", escaped(run.permission_mode or started.permissions)),
         ("Completion command", code(started.command) if started.command else ""),
         ("Plan", code(started.plan) if started.plan else ""),
-        ("Started", f"{started.mode}, with at most {count(run.max_iterations, 'iteration')}"
-                    + (f" and {money(run.budget_usd)}" if run.budget_usd else "")),
+        ("Started", f"{started.mode}, with at most {count(started.max_iterations, 'iteration')}"
+                    + (f" and {money(started.budget_usd)}" if started.budget_usd else "")),
+        ("Limits since", _limits(told)),
         ("Git", _git(told)),
     ]  # fmt: skip
     return "\n".join(f"- {name}: {text}" for name, text in facts if text)
+
+
+def _limits(told: Material) -> str:
+    """Those of the end, where they are not those of the start."""
+    run, started = told.state.run, told.started
+    changed = []
+    if run.max_iterations != started.max_iterations:
+        changed.append(count(run.max_iterations, "iteration"))
+    if run.budget_usd and run.budget_usd != started.budget_usd:
+        changed.append(money(run.budget_usd))
+    return " and ".join(changed)
 
 
 def _completion(told: Material) -> str:

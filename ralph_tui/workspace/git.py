@@ -43,6 +43,7 @@ _ENVIRONMENT = {
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_PAGER": "cat",
+    "GIT_FLUSH": "1",  # else one that is kept open may hold its answer back
     "LC_ALL": "C",
     # Else glibc gives git's memory back after every object it writes, and asks for it again at the
     # next: a tenth of a millisecond each. Other C libraries do not know these.

@@ -7,6 +7,7 @@ snapshot to the next: starting them takes longer than what they do.
 import json
 import os
 import time
+from contextlib import suppress
 from functools import partial
 
 from ralph_tui.errors import NoRoomError, WorkspaceError
@@ -80,6 +81,9 @@ class Holding:
         content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
         path = self._private.note("commit", content.encode("utf-8", "replace"))
         (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
+        # A git that was killed may have left it: whoever writes this ref has it to itself.
+        with suppress(OSError):
+            (self._repository.common_dir / f"{ref}.lock").unlink()
         update = f"{condition}update {ref}\0{commit}\0\0"
         self._updater.ask(f"start\0{update}commit\0".encode(), lines=2)
         return commit

@@ -4,11 +4,13 @@ It lies inside the worktree's git dir, where ``git clean -fdx`` does not reach a
 linked worktree has its own. Objects go to the repository's store; nothing else of it is written.
 """
 
+import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
 from ralph_tui.processes.sweep import PLACE_MARK, RUN_MARK, place_of
@@ -23,9 +25,8 @@ OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
 # every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
-# What is on the disk counts, whatever another machine once wrote into the user's config. The index
-# is split because it is written twice for a snapshot: a large one as a whole takes as long as the
-# rest.
+# What is on the disk counts, whatever another machine once wrote into the user's config. A split
+# index would be faster, but one that is cut off can be read, as that of fewer files.
 _CONFIG = """\
 [core]
 \trepositoryFormatVersion = {version}
@@ -46,11 +47,12 @@ _CONFIG = """\
 \thooksPath = /dev/null
 \tfsmonitor = false
 \tuntrackedCache = false
-\tsplitIndex = true
+\tsplitIndex = false
 \tsparseCheckout = false
 \tprotectNTFS = false
 \tprotectHFS = false
 [index]
+\tskipHash = false
 \tsparse = false
 \tversion = 4
 [gc]
@@ -58,6 +60,9 @@ _CONFIG = """\
 [maintenance]
 \tauto = false
 """
+
+_CHECKSUMS = {"sha1": 20, "sha256": 32}
+"""Bytes at the end of an index, by the repository's object format."""
 
 
 @dataclass
@@ -126,6 +131,8 @@ class PrivateRepository:
         """Write a file for git to read; ``WorkspaceError`` when that cannot be."""
         path = self.folder / name
         with self._writing():
+            if path.is_symlink():  # it may lead anywhere
+                path.unlink()
             path.write_bytes(content)
         return path
 
@@ -142,7 +149,8 @@ class PrivateRepository:
 
     def unlock(self) -> None:
         """Take away the index's lock; whoever writes the index here has it to itself."""
-        self.index.with_name("index.lock").unlink(missing_ok=True)
+        with self._writing():
+            self.index.with_name("index.lock").unlink(missing_ok=True)
 
     def _prepare(self) -> None:
         info = self.folder / "info"
@@ -161,11 +169,25 @@ class PrivateRepository:
         if not exclude.exists() or exclude.read_bytes() != wanted:
             exclude.write_bytes(wanted)
 
+    def is_whole(self) -> bool:
+        """Whether the index is as git wrote it, or there is none.
+
+        A power cut can leave a part of it, which git would read as an index of fewer files.
+        """
+        try:
+            index = self.index.read_bytes()
+        except OSError:
+            return True  # git tells of it
+        return any(
+            index[-size:] == hashlib.new(name, index[:-size], usedforsecurity=False).digest()
+            for name, size in _CHECKSUMS.items()
+        )
+
     def reset(self) -> None:
         """Forget the index and the settings, so that the next snapshot builds them anew."""
-        for path in (*self.folder.glob("sharedindex.*"), self.folder / "info" / "attributes"):
-            path.unlink(missing_ok=True)
-        self.index.unlink(missing_ok=True)
+        with self._writing():
+            for name in ("index", "info/attributes"):
+                (self.folder / name).unlink(missing_ok=True)
         self.prepare()
 
     def _config(self) -> str:
@@ -184,6 +206,20 @@ def quoted(path: Path) -> str:
     """A path as a value of a git config file, or as a line that git reads."""
     escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def is_within(root: Path, path: str) -> bool:
+    """Whether all parents that exist are folders, not links: only then the path is in `root`."""
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        try:
+            found = (root / parent).lstat()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        if not stat.S_ISDIR(found.st_mode):
+            return False
+    return True
 
 
 def is_own(path: str) -> bool:

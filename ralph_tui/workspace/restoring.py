@@ -7,13 +7,13 @@ symbolic link is followed.
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from ralph_tui.ports import Restored
 from ralph_tui.workspace.changes import Entry, diff_trees
-from ralph_tui.workspace.private import PrivateRepository, is_own
+from ralph_tui.workspace.private import PrivateRepository, is_own, is_within
 from ralph_tui.workspace.staging import ignored_paths, nul_separated
 
 
@@ -33,8 +33,7 @@ def restore(
     index = private.folder / "restore-index"
     scratch = {"GIT_INDEX_FILE": str(index)}
     try:
-        whole = ("-c", "core.splitIndex=false")  # the other half would stay
-        private.git(*whole, "read-tree", target, environment=scratch)
+        private.git("read-tree", target, environment=scratch)
         # The target's rules first: a file that they ignore is one the target never held, so that
         # it is not in the target does not mean that it was not there.
         rules = {p: entry for p, entry in waiting.items() if PurePosixPath(p).name == ".gitignore"}
@@ -44,7 +43,8 @@ def restore(
         ignored = ignored_paths(private, doomed, "--no-index")
         changed |= _apply(private, {p: e for p, e in rest.items() if p not in ignored}, scratch)
     finally:
-        index.unlink(missing_ok=True)
+        with suppress(OSError):  # git writes another one over it
+            index.unlink()
     return Restored(tuple(sorted(changed)), tuple(sorted(differing.keys() - changed)))
 
 
@@ -74,7 +74,7 @@ def _apply(
 
 
 def _delete(root: Path, path: str) -> bool:
-    if not _parents_are_folders(root, path):
+    if not is_within(root, path):
         return False
     try:
         (root / path).unlink()
@@ -87,13 +87,42 @@ def _delete(root: Path, path: str) -> bool:
 
 def _writable(root: Path, path: str, *, held: bool) -> bool:
     """Whether a file can be written here, and nothing that no snapshot holds stands there."""
-    if not _parents_are_folders(root, path) or not _may_write(root, path):
+    if not is_within(root, path) or not _may_write(root, path):
         return False
     try:
         found = (root / path).lstat()
     except OSError:
         return True
-    return held and not stat.S_ISDIR(found.st_mode)
+    if stat.S_ISDIR(found.st_mode):
+        return _razed(root / path)
+    return held
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All that is no folder in a folder; one that cannot be looked into counts as a file."""
+    try:
+        entries = list(folder.iterdir())
+    except OSError:
+        yield folder
+        return
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink():
+            yield from files_below(entry)
+        else:
+            yield entry
+
+
+def _razed(folder: Path) -> bool:
+    """Take away a folder in which there is nothing; one in which there are only such ones, too."""
+    if any(True for _ in files_below(folder)):
+        return False
+    try:
+        for inner in folder.iterdir():
+            _razed(inner)
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
 
 
 def _may_write(root: Path, path: str) -> bool:
@@ -101,20 +130,6 @@ def _may_write(root: Path, path: str) -> bool:
     parents = (root / parent for parent in PurePosixPath(path).parents)
     nearest = next((parent for parent in parents if parent.exists()), root)
     return os.access(nearest, os.W_OK | os.X_OK)
-
-
-def _parents_are_folders(root: Path, path: str) -> bool:
-    """Whether all parents that exist are folders, not links: only then the path is in `root`."""
-    for parent in reversed(PurePosixPath(path).parents[:-1]):
-        try:
-            found = (root / parent).lstat()
-        except FileNotFoundError:
-            return True
-        except OSError:
-            return False
-        if not stat.S_ISDIR(found.st_mode):
-            return False
-    return True
 
 
 def _remove_empty_folders(root: Path, deleted: Iterable[str]) -> None:

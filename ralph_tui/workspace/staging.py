@@ -8,13 +8,14 @@ and submodules, special files, and files that cannot be read.
 
 import os
 import re
+import signal
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.workspace.git import Answer, Running
-from ralph_tui.workspace.private import PrivateRepository, is_own
+from ralph_tui.workspace.private import PrivateRepository, is_own, is_within
 
 MAX_FILE = 10_000_000
 """Bytes of one untracked file."""
@@ -65,7 +66,7 @@ class Staging:
         """
         self._private.prepare()
         try:
-            return self._capture(meanwhile)
+            return self._capture(meanwhile) if self._private.is_whole() else self.rebuild()
         except NoRoomError:
             self._untracked = self._users_index = None
             raise
@@ -152,9 +153,16 @@ class Staging:
         return refused
 
     def _update(self, paths: list[str], begun: Running | None) -> Answer:
+        answer = self._update_once(paths, begun)
+        # Somebody killed git, or a file that shrank while git read it: only the file does so again.
+        # A full disk does, too, and each time leaves a piece of a file behind.
+        again = answer.status < 0 and answer.status != -signal.SIGXFSZ
+        return self._update_once(paths) if again else answer
+
+    def _update_once(self, paths: list[str], begun: Running | None = None) -> Answer:
         with begun or self._private.begin(*_UPDATE, waits=True) as update:
             answer = update.finish(nul_separated(paths), accept=None)
-        if answer.status < 0:  # a file that shrinks while git reads it can kill git
+        if answer.status < 0:
             self._private.unlock()
         return answer
 
@@ -249,7 +257,11 @@ def _differences(answer: Answer) -> tuple[set[str], set[str]]:
 
 
 def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:
-    """Those of the paths that git ignores; without ``--no-index`` held files are not."""
+    """Those of the paths that git ignores; without ``--no-index`` held files are not.
+
+    None of them lies behind a link: git refuses to answer about such a path.
+    """
+    paths = [path for path in paths if is_within(private.repository.root, path)]
     if not paths:
         return set()
     # The dot keeps a name like ``:(top)x`` a name: this command knows no literal pathspecs.

@@ -98,15 +98,9 @@ class FileWatcher:
                 self._follow_events(ignore_permission_denied=True)
         except (OSError, WatchfilesRustInternalError) as error:
             pause = self._pace.polling
-            hint = (
-                " (the system is out of watches: raise fs.inotify.max_user_watches or "
-                "max_user_instances)"
-                if out_of_watches(error)
-                else ""
-            )
             self._notice(
                 "The files cannot be watched; changes are looked for every "
-                f"{pause:g} s instead{hint}.",
+                f"{pause:g} s instead{_why_not(error)}.",
                 str(error),
             )
             while not self._stopping.wait(pause):
@@ -194,6 +188,15 @@ def _newest(root: Path, paths: list[str]) -> str | None:
         except OSError:
             continue
     return max(times, key=lambda path: times[path], default=None)
+
+
+def _why_not(error: Exception) -> str:
+    if out_of_watches(error):
+        where = "fs.inotify.max_user_watches or max_user_instances"
+        return f" (the system is out of watches: raise {where})"
+    if "to string" in str(error):  # the library knows no other names
+        return " (a file has come whose name is not UTF-8)"
+    return ""
 
 
 def out_of_watches(error: Exception) -> bool:

@@ -243,15 +243,34 @@ def test_a_folder_that_goes_is_not_in_the_way(ended: Path, before: World) -> Non
     assert world(ended) == before
 
 
-@pytest.mark.parametrize("what", ["ignored", "empty folder", "link"])
+def test_folders_without_files_are_not_in_the_way(ended: Path, before: World) -> None:
+    (ended / "old.txt" / "one" / "two").mkdir(parents=True)
+    (ended / "old.txt" / "three").mkdir()
+    assert "left alone" not in restored(ended, "1", "--yes")
+    assert world(ended) == before
+
+
+def test_a_link_in_the_place_of_a_folder_is_not_in_the_way(ended: Path) -> None:
+    """Git refuses to answer about a path that lies behind a link."""
+    (ended / "place").mkdir()
+    (ended / "place" / "inner.txt").write_text("held\n")
+    as_folder = world(ended)
+    restored(ended, "1", "--yes")
+    (ended / "place").symlink_to("README.md")
+    as_link = world(ended)
+    assert "left alone" not in restored(ended, "4", "--yes")
+    assert world(ended) == as_folder
+    assert "left alone" not in restored(ended, "6", "--yes")
+    assert world(ended) == as_link
+
+
+@pytest.mark.parametrize("what", ["ignored", "link"])
 def test_the_plan_knows_what_will_be_left_alone(ended: Path, what: str) -> None:
     (ended / ".gitignore").write_text("*.log\nmine.txt\n")
     if what == "ignored":
         (ended / "mine.txt").write_text("newer\n")
-    elif what == "link":
-        (ended / "mine.txt").symlink_to("/none")
     else:
-        (ended / "mine.txt").mkdir()
+        (ended / "mine.txt").symlink_to("/none")
     done = run("restore", "1", "--yes", cwd=ended)
     (row,) = [line for line in done.stdout.splitlines() if line.endswith("  (will be left alone)")]
     assert row.split()[1] == "mine.txt"

@@ -126,6 +126,18 @@ def test_a_run_without_an_end_is_left_alone_unless_asked_for(tmp_path: Path) -> 
     assert [run.outcome for run in dead.runs] == ["died", "crashed"]
 
 
+def test_a_damaged_journal_is_left_alone_unless_asked_for(tmp_path: Path) -> None:
+    """What a resume from before the bad line would go back to is not for the bin."""
+    journal = make_run(tmp_path, 1) / "events.jsonl"
+    first, *rest = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join([first, "garbage\n", *rest]))
+    listing = listed(tmp_path)
+    assert names(listing) == []
+    assert "001: its journal has a bad line" in listing.left[0]
+    assert listing.kept_ids == {run_id(1)}
+    assert names(listed(tmp_path, dead=True)) == ["001"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

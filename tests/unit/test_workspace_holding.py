@@ -7,13 +7,14 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.processes.memory import resident_bytes
 from ralph_tui.processes.sweep import sweep
-from ralph_tui.workspace.git import PIPE_BYTES, Kept, begin_git
+from ralph_tui.workspace.git import PIPE_BYTES, Answer, Kept, Running, begin_git
 from ralph_tui.workspace.private import PrivateRepository
 from ralph_tui.workspace.repository import open_repository
 from ralph_tui.workspace.staging import Staging
@@ -207,6 +208,69 @@ def test_what_is_kept_open_ends_with_a_process_that_is_killed(git_repo: Path) ->
         assert len(kept) == 2
         program.kill()
     until(lambda: not any(Path("/proc", process).exists() for process in kept))
+
+
+def test_answers_come_whatever_the_environment_says(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_FLUSH", "0")  # git would hold an answer back until more of them come
+    assert workspace_of(git_repo).snapshot(0, "first").commit
+
+
+def test_a_lock_that_a_killed_git_has_left(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    (git_repo / ".git" / f"{first.ref[:-1]}1.lock").touch()
+    second = workspace.snapshot(1, "second")
+    assert git(git_repo, "rev-parse", second.ref) == second.commit
+
+
+def test_a_git_that_is_killed_while_it_reads_files(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is not the file's fault: it is held all the same."""
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    (git_repo / "new.py").write_text("1\n")
+    finish = Running.finish
+    killed: list[Running] = []
+
+    def kill_one(running: Running, stdin: bytes = b"", accept: Any = (0,)) -> Answer:
+        if stdin == b"new.py\0" and not killed:
+            killed.append(running)
+            running._popen.kill()
+        return finish(running, stdin, accept)
+
+    monkeypatch.setattr(Running, "finish", kill_one)
+    taken = workspace.snapshot(1, "second")
+    assert killed
+    assert taken.missing == ()
+    assert git(git_repo, "show", f"{taken.tree}:new.py") == "1"
+
+
+def test_a_planted_link_is_not_followed(git_repo: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine\n")
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    note = git_repo / ".git" / "ralph-tui" / "commit"
+    note.unlink()
+    note.symlink_to(mine)
+    taken = workspace.snapshot(1, "second")
+    assert git(git_repo, "rev-parse", taken.ref) == taken.commit
+    assert mine.read_text() == "mine\n"
+
+
+def test_a_folder_in_the_place_of_the_index_is_told(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    index = git_repo / ".git" / "ralph-tui" / "index"
+    index.unlink()
+    index.mkdir()
+    with pytest.raises(WorkspaceError, match="cannot write to"):
+        workspace.snapshot(1, "second")
+    index.rmdir()
+    workspace.snapshot(1, "second")
 
 
 def test_warnings_of_what_is_kept_open_do_not_stop_it(tmp_path: Path) -> None:

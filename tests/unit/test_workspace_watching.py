@@ -163,6 +163,20 @@ def test_polls_where_nothing_can_be_watched(seen: Seen, start: Callable[..., Fil
     assert "max_user_watches" in warning.text
 
 
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems hold no such names")
+def test_polls_where_a_name_is_no_text_and_says_so(
+    seen: Seen, start: Callable[..., FileWatcher]
+) -> None:
+    start()
+    (seen.root / "app.py").write_text("1\n")
+    until(lambda: seen.paths() == ["app.py"])
+    (seen.root / os.fsdecode(b"bad\xff")).touch()
+    until(seen.noticed)
+    assert "name is not UTF-8" in seen.noticed()[0].text
+    (seen.root / "b.py").write_text("1\n")
+    until(lambda: "b.py" in seen.paths())
+
+
 def test_an_unreadable_folder_does_not_end_watching(
     seen: Seen, start: Callable[..., FileWatcher]
 ) -> None:

@@ -203,5 +203,5 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
     head: Line = [("↶ rolled back", "owner strong"), (f" to {where}", "text")]
     head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
     kept = f"; {count(len(back.kept), 'file')} left alone" if back.kept else ""
-    words = f"snapshot {back.present} holds what was there before{kept}: to restore it undoes this"
+    words = f"restoring snapshot {back.present} undoes this{kept}"
     return [head, *([(row, "dim")] for row in wrap(words, width, 2))]
