@@ -162,26 +162,26 @@ class PrivateRepository:
             # Last: it marks the folder as whole.
             (info / "attributes").write_text(_ATTRIBUTES)
         self.unlock()
-        users = self.repository.common_dir / "info" / "exclude"
-        wanted = users.read_bytes() if users.is_file() else b""
+        wanted = _content(self.repository.common_dir / "info" / "exclude") or b""
         wanted += b"\n" + "".join(f"/{own}\n" for own in OWN_FOLDERS).encode()
         exclude = info / "exclude"
-        if not exclude.exists() or exclude.read_bytes() != wanted:
+        if _content(exclude) != wanted:
             exclude.write_bytes(wanted)
 
-    def is_whole(self) -> bool:
-        """Whether the index is as git wrote it, or there is none.
+    def check(self) -> None:
+        """Raises ``WorkspaceError`` where the index is not as git wrote it.
 
         A power cut can leave a part of it, which git would read as an index of fewer files.
         """
         try:
             index = self.index.read_bytes()
         except OSError:
-            return True  # git tells of it
-        return any(
+            return  # there is none yet; else git tells of it
+        if not any(
             index[-size:] == hashlib.new(name, index[:-size], usedforsecurity=False).digest()
             for name, size in _CHECKSUMS.items()
-        )
+        ):
+            raise WorkspaceError(f"{one_line(str(self.index))} is damaged; delete it")
 
     def reset(self) -> None:
         """Forget the index and the settings, so that the next snapshot builds them anew."""
@@ -200,6 +200,14 @@ class PrivateRepository:
             config=quoted(self.repository.common_dir / "config"),
             worktree_config=quoted(self.repository.git_dir / "config.worktree"),
         )
+
+
+def _content(path: Path) -> bytes | None:
+    """None where there is no file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
 
 
 def quoted(path: Path) -> str:

@@ -29,6 +29,8 @@ MAX_REFUSED = 100
 OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
 """Git's list of the paths beside the private index: see `untracked_paths`."""
 _DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
+# Trees are hashes for the most part, which no compression makes smaller.
+_WRITE_TREE = ("-c", "core.looseCompression=0", "write-tree")
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 
 _STORE_FAULT = re.compile(
@@ -66,7 +68,7 @@ class Staging:
         """
         self._private.prepare()
         try:
-            return self._capture(meanwhile) if self._private.is_whole() else self.rebuild()
+            return self._capture(meanwhile)
         except NoRoomError:
             self._untracked = self._users_index = None
             raise
@@ -92,10 +94,11 @@ class Staging:
         ):
             if meanwhile is not None:
                 meanwhile()
+            self._private.check()
             modified, gone = _differences(look.finish())
             missing = self._bring(modified, gone, untracked_paths(walk.finish()), update)
         # Also when nothing changed: git looks whether its objects are still there.
-        tree = self._private.git("write-tree").line
+        tree = self._private.git(*_WRITE_TREE).line
         return Staged(tree, tuple(sorted(missing)))
 
     def _bring(

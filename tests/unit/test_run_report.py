@@ -21,6 +21,7 @@ from ralph_tui.events import (
     GuidanceQueued,
     IterationFinished,
     IterationStarted,
+    LimitsChanged,
     ReadingTaken,
     RunCrashed,
     RunFinished,
@@ -123,6 +124,14 @@ def test_how_it_stands_without_an_end() -> None:
     assert "| 2 | not finished | — | — | — |" in text
     crashed = page(RunCrashed(error="ValueError: no", traceback="..."))
     assert "**Crashed, by a bug of ralph-tui:** ValueError: no" in crashed
+
+
+def test_limits_that_were_changed_are_told_beside_those_of_the_start() -> None:
+    assert "- Started: attended, with at most 9 iterations\n" in page()
+    assert "Limits since" not in page()
+    text = page(LimitsChanged(max_iterations=10, budget_usd=5.0, by="resume"))
+    assert "- Started: attended, with at most 9 iterations\n" in text
+    assert "- Limits since: 10 iterations and $5.00\n" in text
 
 
 def test_an_estimated_cost_is_marked_where_it_is_one() -> None:
