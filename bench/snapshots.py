@@ -48,6 +48,7 @@ def _compare(root: Path, files: int, rounds: int) -> Iterator[Result]:
         taken.append(workspace.snapshot(len(taken), "bench"))
 
     first = seconds_of(snapshot)
+    os.sync()  # what was made for this is not to be written in the middle of a measurement
     states = {
         "nothing changed": lambda: None,
         f"{CHANGED} files changed": _editor(root),

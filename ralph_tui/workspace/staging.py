@@ -86,10 +86,10 @@ class Staging:
         if self._untracked is None:
             self._untracked = self._sizes(self._held() - self._tracked())
         # Starting git is most of what a small change costs, so that what is needed later starts
-        # while these two walk the worktree.
+        # while these two walk the worktree; the second takes all cores, so it is not the first.
         with (
-            self._private.begin(*_DIFFERENCES) as look,
             self._private.begin(*OTHERS) as walk,
+            self._private.begin(*_DIFFERENCES) as look,
             self._private.begin(*_UPDATE, waits=True) as update,
         ):
             if meanwhile is not None:
