@@ -96,7 +96,7 @@ def _looks(workspace: GitWorkspace, taken: list[Snapshot], files: int) -> Iterat
 
 
 def _floor(root: Path, files: int) -> Result:
-    """What no snapshot can do without: two walks, three more of git in turn, a file per object."""
+    """What no snapshot can do without: two walks, two more of git in turn, a file per object."""
     start = per_call(partial(run_git, root, "version"), calls=5)
     objects = root / ".git" / "objects"
     turns = count()
