@@ -8,7 +8,7 @@ from a git hook must not write into that hook's index.
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -170,11 +170,13 @@ class Kept:
         return self._ask(request, lines)
 
     def _ask(self, request: bytes, lines: int) -> list[str]:
-        try:
-            return cast("Running", self._running).ask(request, lines)
-        except BaseException:
-            self.close()  # an answer that was not awaited would be taken for the next one's
-            raise
+        running, self._running = cast("Running", self._running), None
+        with ExitStack() as failing:
+            failing.enter_context(running)
+            answer = running.ask(request, lines)
+            failing.pop_all()
+        self._running = running
+        return answer
 
     def close(self) -> None:
         """End it."""
