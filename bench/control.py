@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from statistics import median
 
 from bench.result import Result, Scale, ms
-from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
-from ralph_tui.oversight import Oversight, judge
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.layers.oversight import Oversight, judge
 
 SHORT, LONG = 10, 10_000
 """Readings before those that are timed."""

@@ -14,8 +14,8 @@ from statistics import mean
 
 from bench.families import APART, HEALTHY, SICK, Family, Simulated
 from bench.result import Result, Scale
-from ralph_tui.control import Budget, Sample
-from ralph_tui.governor import Governor
+from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.governor import Governor
 
 BUDGETS = (5, 10, 20, 50, 200)
 SMALL = 20

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from ralph_tui.control import Budget, ControlSettings, Patience
+from ralph_tui.layers.control import Budget, ControlSettings, Patience
 
 TOP = 99.9
 """The most a run reads that is not done."""

@@ -4,7 +4,6 @@ from collections.abc import Generator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from ralph_tui.control import Budget, Evaluation, History, Sample, evaluate
 from ralph_tui.events import (
     AgentSpoke,
     Event,
@@ -20,6 +19,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
+from ralph_tui.layers.control import Budget, Evaluation, History, Sample, evaluate
 
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 TICK = timedelta(milliseconds=40)

@@ -15,8 +15,8 @@ from bench.places import clean_environment
 from bench.result import Result, Scale
 from bench.usage import resident_bytes
 from ralph_tui.events import Event, IterationStarted, SessionStarted
+from ralph_tui.sources.replay import PER_POLL, Live
 from ralph_tui.tui.app import CockpitApp
-from ralph_tui.tui.source import PER_POLL, Live
 
 FEW = 10_000
 MANY = 1_000_000

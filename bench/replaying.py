@@ -11,9 +11,9 @@ from bench.long_run import LAST_WORD, write_journal
 from bench.places import ralph_tui
 from bench.result import Result, Scale, ms, percentile, seconds_of
 from bench.terminal import Terminal
-from ralph_tui.records.journal import read_journal
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
-from ralph_tui.tui.source import Replay
 
 EVENTS = 100_000
 ITERATIONS = 100

@@ -12,10 +12,10 @@ from statistics import median
 
 from bench.places import clean_environment, repository
 from bench.result import Result, Scale, in_turns, ms, per_call, seconds_of
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.ports import Snapshot
-from ralph_tui.workspace.git import run_git
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 
 BUDGETS = {1_000: 2.7, 20_000: 1.8}
 """The ratio allowed by the number of files."""

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from ralph_tui import agents
-from ralph_tui.agents import StreamAgent
+from ralph_tui.adapters import agents
+from ralph_tui.adapters.agents import StreamAgent
 from ralph_tui.cli import main
 from ralph_tui.ports import Agent
 

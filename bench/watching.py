@@ -14,8 +14,8 @@ from bench.places import OBJECTIVE, minimal_app, ralph_tui, repository, run_of
 from bench.result import Result, Scale, ms, percentile
 from bench.starting import MINIMAL_PAINTED, PAINTED
 from bench.terminal import Terminal
-from ralph_tui.records.journal import read_journal
-from ralph_tui.records.runs import find_runs
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import find_runs
 
 SETTLE_S = 3.0
 HERTZ = 15

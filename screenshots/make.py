@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import find_runs
 from ralph_tui.events import Event, QuestionAsked
-from ralph_tui.oversight import OversightSettings
-from ralph_tui.records.journal import read_journal
-from ralph_tui.records.runs import find_runs
+from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.sources.replay import Live, Replay, Source
 from ralph_tui.tui.app import CockpitApp
-from ralph_tui.tui.cockpit import CockpitScreen
-from ralph_tui.tui.source import Live, Replay, Source
+from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 FOLDER = Path(__file__).parent
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)

@@ -3,8 +3,8 @@
 import uuid
 from pathlib import Path
 
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 
 _open: list[GitWorkspace] = []
 

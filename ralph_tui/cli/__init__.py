@@ -18,7 +18,7 @@ from ralph_tui import __version__
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.text import one_line
+from ralph_tui.text.sanitize import one_line
 
 COMMANDS = (
     *("run", "demo", "resume", "attach", "replay", "status"),
@@ -26,7 +26,7 @@ COMMANDS = (
     *("report", "prune", "rebuild"),
     *("lab", "doctor"),
 )
-"""In the order of the help; each is a module of this package."""
+"""In the order of the help; each is a module of `commands`."""
 
 DESCRIPTION = """\
 Runs a coding agent in a loop until a command you trust says that the work is done: completion is
@@ -99,7 +99,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _command(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{name}")
+    return importlib.import_module(f"{__name__}.commands.{name}")
 
 
 def _home(parser: Parser) -> int:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.lock import Owner, holder
+from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
+from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.remote.client import PATIENCE_S, order
 from ralph_tui.errors import RalphError, UsageError
-from ralph_tui.records.folders import ralph_folder
-from ralph_tui.records.lock import Owner, holder
-from ralph_tui.records.runs import RecordedRun, resolve_run
-from ralph_tui.records.status import read_status
-from ralph_tui.records.worktree import worktree_root
-from ralph_tui.remote.client import PATIENCE_S, order
-from ralph_tui.text import one_line, plain
+from ralph_tui.text.sanitize import one_line, plain
 
 TEXT_LIMIT = 100_000
 """Characters of words for the agent."""

@@ -6,8 +6,8 @@ a status file is a file all the same, so it passes the door once more.
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.text import clip, one_line, plain
-from ralph_tui.words import count, duration, ending, money
+from ralph_tui.text.format import count, duration, ending, money
+from ralph_tui.text.sanitize import clip, one_line, plain
 
 GLYPHS = {
     "completed": "✓",

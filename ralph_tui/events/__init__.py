@@ -71,7 +71,7 @@ from ralph_tui.events.workspace import (
     SnapshotTaken,
     WorktreeRestored,
 )
-from ralph_tui.text import plain
+from ralph_tui.text.sanitize import plain
 
 SCHEMA_VERSION = 1
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ralph_tui.text import one_line, plain
+from ralph_tui.text.sanitize import one_line, plain
 
 Plain = Annotated[str, AfterValidator(plain)]
 """Untrusted text of any number of lines."""

@@ -7,7 +7,7 @@ for more than 100 ms.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ralph_tui.observation.plan import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.ports.agents import Agent, Ask, Asked, Asker, Permissions, Session, Turn
 from ralph_tui.ports.host import Accepted, Clock, Emit, Host, Job, Order, Refused
 from ralph_tui.ports.outreach import Outreach, Silent

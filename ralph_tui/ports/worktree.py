@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.observation.gate import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 
 
 class Gate(Protocol):

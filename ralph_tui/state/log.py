@@ -27,8 +27,8 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.base import Event
 from ralph_tui.state.overseer_rows import ROWS, Row, RowLevel
-from ralph_tui.text import clip, one_line
-from ralph_tui.words import day_and_clock
+from ralph_tui.text.format import day_and_clock
+from ralph_tui.text.sanitize import clip, one_line
 
 GLYPHS: dict[RowLevel, str] = {"log": "●", "good": "✓", "warn": "▲", "critical": "◆", "owner": "▸"}
 RAW_LIMIT = 300

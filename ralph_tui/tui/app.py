@@ -5,6 +5,7 @@ Rule: it knows the source and the screen; it decides nothing about the run, nor 
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from time import monotonic as real_monotonic
 from typing import ClassVar
 
@@ -12,11 +13,11 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from ralph_tui.sources.replay import Source
 from ralph_tui.state import RunState
-from ralph_tui.text import clip, one_line
-from ralph_tui.tui.cockpit import CockpitScreen
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.source import Source
 from ralph_tui.tui.themes import TERMINAL, THEMES, ink_for, named
 
 AFTER_PAINT_S = 0.1
@@ -62,7 +63,7 @@ class CockpitApp(App[str], inherit_bindings=False):
     It returns ``screen`` when its owner wanted to leave only that.
     """
 
-    CSS_PATH = "ralph.tcss"
+    CSS_PATH = Path(__file__).with_name("ralph.tcss")
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = None
 

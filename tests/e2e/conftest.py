@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.records.lock import holder
+from ralph_tui.adapters.records.lock import holder
 from tests.waiting import until
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.analysis.lab import recompute
 from ralph_tui.events import InterventionMade, parse_event
-from ralph_tui.lab import recompute
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.processes import sweep as sweeping
-from ralph_tui.processes.child import launch
-from ralph_tui.processes.sweep import sweep
+from ralph_tui.adapters.processes import sweep as sweeping
+from ralph_tui.adapters.processes.child import launch
+from ralph_tui.adapters.processes.sweep import sweep
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.records.lock import acquire
 from tests.e2e.cli import CLI, GATE, Command, events_of, here, project, run, start
 from tests.e2e.test_resume import everything, git, journal
 from tests.e2e.tmux import Terminal

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli import build_parser
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.launch import relaunched
-from ralph_tui.cli.resuming import plan_resume
 from ralph_tui.errors import UsageError
-from ralph_tui.records.runs import resolve_run
-from ralph_tui.text import HIDDEN
+from ralph_tui.runtime.assembly import relaunched
+from ralph_tui.runtime.resumption import plan_resume
+from ralph_tui.text.sanitize import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
 from tests.soak.program import Program
 from tests.waiting import until

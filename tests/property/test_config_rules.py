@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui import config
-from ralph_tui.config import load, variable
+from ralph_tui.config import sources as config
+from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.config.sources import load, variable
 from ralph_tui.errors import UsageError
-from ralph_tui.settings import NAMES, Settings
 
 ANYTHING = st.text(max_size=20) | st.sampled_from(["0", "-1", "1e999", "nan", "true", "8h", "3"])
 VALUES = st.recursive(

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.control import (
+from ralph_tui.analysis.lab import simulate
+from ralph_tui.layers.control import (
     PROGRESS_ALARMS,
     Budget,
     ControlSettings,
@@ -16,10 +17,9 @@ from ralph_tui.control import (
     Sample,
     evaluate,
 )
-from ralph_tui.governor import Governor
-from ralph_tui.lab import simulate
-from ralph_tui.oversight import LEVELS, Evidence, Level, Oversight, Verdict, judge
-from ralph_tui.oversight.episodes import Episode
+from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.oversight import LEVELS, Evidence, Level, Oversight, Verdict, judge
+from ralph_tui.layers.oversight.episodes import Episode
 
 READINGS = st.one_of(
     st.integers(0, 100).map(float),

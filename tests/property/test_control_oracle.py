@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.control import Budget, ControlSettings, Sample
-from ralph_tui.governor import Governor
-from ralph_tui.lab import simulate
-from ralph_tui.oversight import Evidence
+from ralph_tui.analysis.lab import simulate
+from ralph_tui.layers.control import Budget, ControlSettings, Sample
+from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.oversight import Evidence
 from tests.property import oracle
 
 EXACT = ("iteration", "profile", "band", "alarms", "detections", "intervention")

@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
-from ralph_tui.control import evaluate as evaluate_reading
-from ralph_tui.control.gains import PROFILES, Gains
-from ralph_tui.control.metrics import measure
-from ralph_tui.control.pid import output
-from ralph_tui.lab import Row, simulate
-from ralph_tui.oversight import OversightSettings
+from ralph_tui.analysis.lab import Row, simulate
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
+from ralph_tui.layers.control import evaluate as evaluate_reading
+from ralph_tui.layers.control.gains import PROFILES, Gains
+from ralph_tui.layers.control.metrics import measure
+from ralph_tui.layers.control.pid import output
+from ralph_tui.layers.oversight import OversightSettings
 
 READINGS = st.one_of(
     st.integers(0, 100).map(float),

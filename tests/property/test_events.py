@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import (
     EVENT_TYPES,
     Event,
@@ -18,9 +19,8 @@ from ralph_tui.events import (
     Unpaused,
     parse_event,
 )
-from ralph_tui.records.journal import read_journal
 from ralph_tui.state import RunState
-from ralph_tui.text import one_line, plain, redact, strip_controls
+from ralph_tui.text.sanitize import one_line, plain, redact, strip_controls
 
 hostile = st.text(
     st.one_of(

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from ralph_tui.events.sensor import GateFinished
 from ralph_tui.events.workspace import Category, CategoryTotal, FilesChanged
-from ralph_tui.observation.categories import categorize
-from ralph_tui.observation.counts import count_tests
-from ralph_tui.observation.gate import Counts, GateResult
-from ralph_tui.observation.plan import Progress, read_plan
-from ralph_tui.observation.report import Report, find_report, promised
-from ralph_tui.observation.sensor import SOURCES, UNPROVEN, Sensor
+from ralph_tui.layers.sensor.categories import categorize
+from ralph_tui.layers.sensor.counts import count_tests
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.plan import Progress, read_plan
+from ralph_tui.layers.sensor.report import Report, find_report, promised
+from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Sensor
 
 few = st.integers(0, 30)
 counts = st.builds(Counts, st.just("pytest"), few, few, few, few)

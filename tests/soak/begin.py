@@ -5,10 +5,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ralph_tui import demo
-from ralph_tui.cli.front import Front, show_run
-from ralph_tui.cli.launch import Launched, launched
-from ralph_tui.cli.order import Order
-from ralph_tui.settings import Settings
+from ralph_tui.cli.fronts.common import Front, show_run
+from ralph_tui.config.settings import Settings
+from ralph_tui.runtime.assembly import Launched, launched
+from ralph_tui.runtime.request import Order
 
 
 def main(scenario: str, *options: str) -> int:

@@ -6,11 +6,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.cli.exit_codes import OUTCOME_CODES
 from ralph_tui.commands import Answer, Unpause
-from ralph_tui.records.journal import read_journal
-from ralph_tui.records.lock import holder
-from ralph_tui.records.runs import RecordedRun
 from tests.e2e.cli import processes_of
 from tests.soak.figures import Figures
 from tests.soak.looking import Look, living, start_of

@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ralph_tui.adapters.processes.keeper import process_table
+from ralph_tui.adapters.records.journal import Recording, read_journal
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.errors import RalphError
 from ralph_tui.events import RunStarted, SnapshotTaken
-from ralph_tui.processes.keeper import process_table
-from ralph_tui.records.journal import Recording, read_journal
-from ralph_tui.records.runs import RecordedRun
-from ralph_tui.records.status import read_status
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.soak.figures import Figures
 from tests.soak.place import differences, git, owned, tree_of
 

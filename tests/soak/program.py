@@ -13,11 +13,11 @@ import threading
 from pathlib import Path
 from typing import Any, Literal
 
+from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
+from ralph_tui.adapters.records.lock import Owner
+from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
-from ralph_tui.processes.keeper import Entry, descendants, process_table
-from ralph_tui.records.lock import Owner
-from ralph_tui.remote.client import send
 
 ROOT = Path(__file__).parents[2]
 Target = Literal["ralph-tui", "its keeper", "both"]

@@ -21,7 +21,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
-from ralph_tui.overseer import (
+from ralph_tui.loop.steps.overseer import (
     ABORT,
     APPROVE,
     CONTINUE,

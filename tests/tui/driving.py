@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
+from ralph_tui.sources.replay import Live, Replay, Source
 from ralph_tui.tui.app import CockpitApp
-from ralph_tui.tui.cockpit import CockpitScreen
+from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.source import Live, Replay, Source
 from tests.tui.decisions import DECISIONS
 from tests.tui.make_run import STORIES
 

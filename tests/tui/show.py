@@ -3,8 +3,8 @@
 import sys
 from collections import deque
 
+from ralph_tui.sources.replay import Live, Replay
 from ralph_tui.tui.app import CockpitApp
-from ralph_tui.tui.source import Live, Replay
 from tests.tui.decisions import DECISIONS
 from tests.tui.make_run import STORIES
 

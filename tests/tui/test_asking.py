@@ -7,10 +7,10 @@ import pytest
 from ralph_tui.commands import Abort, Answer
 from ralph_tui.events import QuestionAnswered, QuestionAsked, QuestionWithdrawn
 from ralph_tui.events.waiting import Option
+from ralph_tui.sources.replay import Live
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
-from ralph_tui.tui.source import Live
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.make_run import HOSTILE, silence
 

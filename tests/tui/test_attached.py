@@ -9,16 +9,16 @@ from typing import cast
 
 import pytest
 
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.adapters.records.lock import Lock, acquire
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.tail import CHUNK, ReplacedError, Tail
+from ralph_tui.adapters.remote.server import listening
 from ralph_tui.commands import Command, Pause, Stop
-from ralph_tui.engine import Engine, SystemClock
 from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.records.journal import Journal
-from ralph_tui.records.lock import Lock, acquire
-from ralph_tui.records.runs import RecordedRun
-from ralph_tui.remote.attached import GONE, Attached
-from ralph_tui.remote.server import listening
-from ralph_tui.remote.tail import CHUNK, ReplacedError, Tail
+from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.sources.attached import GONE, Attached
 from ralph_tui.state import RunState
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.control import Budget, History, Sample, evaluate
+from ralph_tui.layers.control import Budget, History, Sample, evaluate
 from ralph_tui.state import Mark, SignalPoint
-from ralph_tui.tui.chart import horizon, plot, series_of, thinned
-from ralph_tui.tui.spans import Line, cells
+from ralph_tui.tui.draw.chart import horizon, plot, series_of, thinned
+from ralph_tui.tui.draw.spans import Line, cells
 
 
 def points_of(series: list[float], max_iterations: int = 10) -> list[SignalPoint]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 from textual.widgets import TextArea
 
-from ralph_tui.actions import ACTIONS, offered
 from ralph_tui.commands import (
     Abort,
     Checkpoint,
@@ -19,7 +18,8 @@ from ralph_tui.commands import (
     Unpause,
 )
 from ralph_tui.events import RunFinished
-from ralph_tui.tui import layout
+from ralph_tui.tui.actions import ACTIONS, offered
+from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.guide import Guide as GuideDialog
 from ralph_tui.tui.modals.help import Help

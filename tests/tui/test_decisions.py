@@ -12,16 +12,16 @@ from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
 from ralph_tui.events import Event, QuestionAnswered, QuestionHeld
+from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
-from ralph_tui.tui.bars import bars
+from ralph_tui.tui.draw.bars import bars
+from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.asked import granted
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.sheet import Sheet
 from ralph_tui.tui.panes.signal_chart import marks_of
 from ralph_tui.tui.panes.stops import stops_of
-from ralph_tui.tui.source import Replay
-from ralph_tui.tui.spans import cells
 from tests.tui.decisions import DECISIONS, REFRAME, decided, nasty, redirect, rolled_back
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.test_cockpit import frames

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
     PauseRequested,
@@ -18,12 +19,11 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state import RunState
-from ralph_tui.state.summary import summarize
+from ralph_tui.text.format import duration, money
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.draw.words import context_level, fraction, percent, short_duration
 from ralph_tui.tui.panes.header import header_lines
-from ralph_tui.tui.spans import cells
-from ralph_tui.tui.verdict import verdict
-from ralph_tui.tui.words import context_level, fraction, percent, short_duration
-from ralph_tui.words import duration, money
+from ralph_tui.tui.panes.verdict import verdict
 from tests.tui.make_run import START, STORIES, Recorder
 
 ANY = (

@@ -11,12 +11,12 @@ from ralph_tui.commands import Command, Restore
 from ralph_tui.events import AlarmRaised, CheckpointCaptured, Event, WorktreeRestored
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
-from ralph_tui.tui.diff import LONGEST, MOST_LINES, rows_of
+from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
+from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.stops import Stop, stops_of, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
-from ralph_tui.tui.spans import Line
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.held import DIFFS, Held
 

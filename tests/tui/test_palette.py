@@ -3,11 +3,11 @@
 import pytest
 from textual.command import CommandList
 
-from ralph_tui.actions import ACTIONS, offered
 from ralph_tui.commands import Pause, SetPermissions
 from ralph_tui.events import PermissionsChanged, ToolDenied
+from ralph_tui.tui.actions import ACTIONS, offered
+from ralph_tui.tui.cockpit.palette import Palette, offers
 from ralph_tui.tui.modals.confirm import Confirm
-from ralph_tui.tui.palette import Palette, offers
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.make_run import HOSTILE
 

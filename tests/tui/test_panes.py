@@ -17,15 +17,15 @@ from ralph_tui.events import (
     ToolStarted,
     WaitEnded,
 )
+from ralph_tui.sources.replay import Live
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS, without_report
+from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.prompt import read_inside
 from ralph_tui.tui.panes.stops import stops_of, track
 from ralph_tui.tui.panes.timeline import Timeline
-from ralph_tui.tui.source import Live
-from ralph_tui.tui.spans import cells
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.make_run import START, flood, running, stuck
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.cli.looking import RecordedFiles
 from ralph_tui.errors import RalphError
-from ralph_tui.tui.diff import rows_of
+from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.tui.draw.diff import rows_of
 from tests.tui.held import CHANGES
 from tests.workspaces import workspace_of
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Pause
 from ralph_tui.events import AgentSpoke, Event
+from ralph_tui.sources.keyframes import copied
+from ralph_tui.sources.replay import FRAME, LONGEST_GAP_S, SPEEDS, Live, Replay
 from ralph_tui.state import RunState
-from ralph_tui.tui.keyframes import copied
-from ralph_tui.tui.source import FRAME, LONGEST_GAP_S, SPEEDS, Live, Replay
 from tests.tui.make_run import START, STORIES, flood, running, stuck
 
 

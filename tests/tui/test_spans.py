@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from ralph_tui.tui.spans import cells, clip, clip_line, flat, spread, wrap
+from ralph_tui.tui.draw.spans import cells, clip, clip_line, flat, spread, wrap
 
 NASTY = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("日本👩🚀é e\u0301[]/ \t")),

@@ -20,8 +20,8 @@ from ralph_tui.events import (
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.loop import Loop, Rules
-from ralph_tui.observation.gate import Counts, GateResult
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.loop.loop import Loop, Rules
 from ralph_tui.ports import Ask, Asked, Emit, Job, Ports, Restored, Snapshot, Turn
 from ralph_tui.state import RunState
 

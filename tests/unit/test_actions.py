@@ -2,9 +2,9 @@
 
 import pytest
 
-from ralph_tui.actions import ACTIONS, BY_NAME, offered
 from ralph_tui.events import AbortRequested, RunFinished, StopRequested
 from ralph_tui.state import RunState
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
 
 
 @pytest.mark.parametrize("live", [True, False])

@@ -12,11 +12,11 @@ from typing import TypeVar
 
 import pytest
 
-from ralph_tui import agents
-from ralph_tui.agents import streaming
-from ralph_tui.agents.command import SPOKEN
-from ralph_tui.agents.start import Settings
-from ralph_tui.agents.streaming import StreamAgent
+from ralph_tui.adapters import agents
+from ralph_tui.adapters.agents import streaming
+from ralph_tui.adapters.agents.command import SPOKEN
+from ralph_tui.adapters.agents.start import Settings
+from ralph_tui.adapters.agents.streaming import StreamAgent
 from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
     AgentNoted,

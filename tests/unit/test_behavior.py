@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.control import Budget, Sample
 from ralph_tui.events.oversight import DetectionName, Level, Subject
-from ralph_tui.governor import Governor
-from ralph_tui.oversight import Evidence, Verdict
-from ralph_tui.oversight.objective import missing_from, named_by, words_of
-from ralph_tui.oversight.redirects import gains_in_words, propose, recommendations
-from ralph_tui.oversight.trail import without_particulars
+from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.oversight import Evidence, Verdict
+from ralph_tui.layers.oversight.objective import missing_from, named_by, words_of
+from ralph_tui.layers.oversight.redirects import gains_in_words, propose, recommendations
+from ralph_tui.layers.oversight.trail import without_particulars
 
 LOGIN = "Implement user login with JWT tokens"
 STRAYED = Evidence(objective=LOGIN, changed=("docs/palette.md", "theme/colors.css"))

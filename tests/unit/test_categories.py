@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.observation.categories import categorize
+from ralph_tui.layers.sensor.categories import categorize
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.processes.memory import resident_bytes
-from ralph_tui.processes.sweep import RUN_MARK
-from ralph_tui.records.checkpoints import (
+from ralph_tui.adapters.processes.memory import resident_bytes
+from ralph_tui.adapters.processes.sweep import RUN_MARK
+from ralph_tui.adapters.records.checkpoints import (
     CheckpointData,
     CheckpointManager,
     advised_interval,
     scan_aiwg,
 )
-from ralph_tui.words import duration
-from ralph_tui.workspace import readings
-from ralph_tui.workspace.readings import GitStatus, git_status
-from ralph_tui.workspace.repository import open_repository
+from ralph_tui.adapters.workspace import readings
+from ralph_tui.adapters.workspace.readings import GitStatus, git_status
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.text.format import duration
 from tests.unit.fakes import FakeClock
 
 
@@ -160,7 +160,7 @@ def test_a_look_at_aiwg_is_bounded_and_follows_no_link(
         (top / name).write_text(name)
     seen = scan_aiwg(tmp_path)
     assert (seen.files, seen.error) == (["a/ralph/x", "b/y", "z"], None)
-    monkeypatch.setattr("ralph_tui.records.present.MOST_SCANNED", 2)
+    monkeypatch.setattr("ralph_tui.adapters.records.present.MOST_SCANNED", 2)
     assert len(scan_aiwg(tmp_path).files) == 2
     assert "only 2 files" in (scan_aiwg(tmp_path).error or "")
     assert scan_aiwg(tmp_path / "nothing").error is None

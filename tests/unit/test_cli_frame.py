@@ -13,10 +13,10 @@ import pytest
 from ralph_tui import __version__, cli
 from ralph_tui.cli import COMMANDS, build_parser, main
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fronts.terminal import prepare_textual
+from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.cli.parser import Parser
-from ralph_tui.cli.settings import add_settings, load_settings
-from ralph_tui.cli.terminal import prepare_textual
-from ralph_tui.config import FLAGS
+from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
 

@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from ralph_tui.config import FLAGS, Loaded, load, user_config_file, variable
+from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.config.sources import FLAGS, Loaded, load, user_config_file, variable
 from ralph_tui.errors import UsageError
 from ralph_tui.events.run import RunStarted
-from ralph_tui.settings import NAMES, Settings
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
-from ralph_tui.control import evaluate as evaluate_reading
-from ralph_tui.lab import simulate
+from ralph_tui.analysis.lab import simulate
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
+from ralph_tui.layers.control import evaluate as evaluate_reading
 
 
 def raised(progress: list[float], **options: object) -> dict[int, tuple[str, ...]]:

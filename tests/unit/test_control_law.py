@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import pytest
 from pydantic import ValidationError
 
-from ralph_tui.control import (
+from ralph_tui.analysis.lab import simulate
+from ralph_tui.events.control import Band
+from ralph_tui.layers.control import (
     Budget,
     ControlSettings,
     Evaluation,
@@ -16,9 +18,7 @@ from ralph_tui.control import (
     evaluate,
     urgency_of,
 )
-from ralph_tui.control.pid import band_of
-from ralph_tui.events.control import Band
-from ralph_tui.lab import simulate
+from ralph_tui.layers.control.pid import band_of
 
 STEADY = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
 

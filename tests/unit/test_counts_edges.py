@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.observation.counts import LONGEST_LINE, count_tests, lines_of
-from ralph_tui.observation.gate import Counts
+from ralph_tui.layers.sensor.counts import LONGEST_LINE, count_tests, lines_of
+from ralph_tui.layers.sensor.gate import Counts
 
 RULE = "-" * 70
 

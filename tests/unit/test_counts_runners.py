@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.observation.counts import count_tests, lines_of
+from ralph_tui.layers.sensor.counts import count_tests, lines_of
 
 OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
 

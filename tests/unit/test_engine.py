@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.journal import Journal, read_journal
+from ralph_tui.adapters.records.status import STATUS_VERSION
 from ralph_tui.commands import Pause, Stop
-from ralph_tui.engine import Engine, SystemClock
 from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
-from ralph_tui.inbox import LIMIT, Inbox
 from ralph_tui.ports import Job
-from ralph_tui.records.journal import Journal, read_journal
-from ralph_tui.records.status import STATUS_VERSION
+from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.runtime.inbox import LIMIT, Inbox
 
 START = RunStarted(
     run_id="r",

@@ -1,8 +1,8 @@
 """Episodes and the situation table: when the overseer speaks, redirects, asks and gives up."""
 
-from ralph_tui.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
-from ralph_tui.lab import simulate
-from ralph_tui.oversight import Level, Oversight, OversightSettings, Verdict, judge
+from ralph_tui.analysis.lab import simulate
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.layers.oversight import Level, Oversight, OversightSettings, Verdict, judge
 
 
 def levels(progress: list[float], **options: object) -> dict[int, Level]:

@@ -1,6 +1,5 @@
 """Layers 1 and 4 as one fold: what a run's state tells them."""
 
-from ralph_tui.control import Budget, ControlSettings, Sample
 from ralph_tui.events import (
     AgentReported,
     ConflictsFound,
@@ -15,8 +14,9 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import CategoryTotal, FileChange
-from ralph_tui.governor import Governor, budget_of, evidence_of
-from ralph_tui.oversight import Oversight, OversightSettings
+from ralph_tui.layers.control import Budget, ControlSettings, Sample
+from ralph_tui.layers.governor import Governor, budget_of, evidence_of
+from ralph_tui.layers.oversight import Oversight, OversightSettings
 from ralph_tui.state import RunState
 
 START = RunStarted(

@@ -18,7 +18,7 @@ EMBEDDED = PACKAGE / "demo" / "project"
 
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(EMBEDDED))
 MAX_LINES = 320
-LONG = {PACKAGE / "processes" / "keeper.py"}
+LONG = {PACKAGE / "adapters" / "processes" / "keeper.py"}
 """One file on purpose: it runs alone, without the package."""
 
 HEAVY = {"textual", "rich", "git", "watchfiles", "httpx"}
@@ -46,13 +46,13 @@ def test_the_contracts_of_pyproject_are_kept(
 
 
 def test_importing_the_loop_imports_neither_screen_nor_git() -> None:
-    loaded = loaded_after("import ralph_tui.loop")
+    loaded = loaded_after("import ralph_tui.loop.loop")
     assert "pydantic" in loaded
     assert not loaded & HEAVY
 
 
 def test_importing_the_engine_imports_no_screen() -> None:
-    assert not loaded_after("import ralph_tui.engine") & {"textual", "rich"}
+    assert not loaded_after("import ralph_tui.runtime.engine") & {"textual", "rich"}
 
 
 def test_quick_commands_import_nothing_heavy(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_only_the_engine_catches_what_nobody_expected() -> None:
     caught = [
         f"{path}:{node.lineno}"
         for path in FILES
-        if path != PACKAGE / "engine.py"
+        if path != PACKAGE / "runtime" / "engine.py"
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ExceptHandler) and catches_everything(node)
     ]
@@ -112,7 +112,7 @@ def test_only_the_engine_catches_what_nobody_expected() -> None:
 
 def test_the_keeper_needs_the_standard_library_only() -> None:
     """It runs with ``python -I -S``, where nothing else is found."""
-    tree = ast.parse((PACKAGE / "processes" / "keeper.py").read_text())
+    tree = ast.parse((PACKAGE / "adapters" / "processes" / "keeper.py").read_text())
     imported = {
         name.partition(".")[0]
         for node in ast.walk(tree)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.errors import JournalError
 from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
-from ralph_tui.records.journal import Journal, read_journal
 from tests.unit.fakes import FakeClock
 
 
@@ -158,10 +158,10 @@ def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from ralph_tui.engine import SystemClock
+from ralph_tui.runtime.engine import SystemClock
 from ralph_tui.errors import JournalFullError
 from ralph_tui.events import Noticed, RunStarted
-from ralph_tui.records.journal import Journal
+from ralph_tui.adapters.records.journal import Journal
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 journal = Journal(Path("events.jsonl"), SystemClock())

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.cli import lab
+from ralph_tui.analysis.lab import recompute
+from ralph_tui.cli.commands import lab
 from ralph_tui.commands import Answer
-from ralph_tui.control import ControlSettings
 from ralph_tui.errors import JournalError, UsageError
 from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
-from ralph_tui.lab import recompute
-from ralph_tui.loop import Rules
-from ralph_tui.oversight import OversightSettings
+from ralph_tui.layers.control import ControlSettings
+from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.loop.loop import Rules
 from tests.unit.fakes import FakeSession, World
 
 FIELDS = [
@@ -169,9 +169,9 @@ def test_bad_input_is_told_in_one_sentence(arguments: list[str], named: str) -> 
 
 def test_registering_the_command_imports_nothing_heavy() -> None:
     code = (
-        "import argparse, sys; from ralph_tui.cli import lab; "
+        "import argparse, sys; from ralph_tui.cli.commands import lab; "
         "lab.add_parser(argparse.ArgumentParser().add_subparsers()); "
-        "print(sorted({'pydantic', 'textual', 'ralph_tui.lab'} & set(sys.modules)))"
+        "print(sorted({'pydantic', 'textual', 'ralph_tui.analysis.lab'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.lock import Owner, acquire, holder
 from ralph_tui.errors import LockHeldError, WorkspaceError
-from ralph_tui.records.lock import Owner, acquire, holder
 
 
 def test_a_second_run_is_refused_and_told_who_owns_the_worktree(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_dead_owner_whose_agents_are_being_stopped_is_waited_for(tmp_path: Pat
     script = (
         "import os, subprocess, sys\n"
         "from pathlib import Path\n"
-        "from ralph_tui.records.lock import acquire\n"
+        "from ralph_tui.adapters.records.lock import acquire\n"
         f"lock = acquire(Path({str(path)!r}), 'task-001/001', 'uuid', 'now')\n"
         "child = subprocess.Popen(['cat'], stdin=0, pass_fds=[lock.descriptor])\n"
         "print(child.pid, flush=True)\n"

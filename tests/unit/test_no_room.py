@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.commands import Abort, Checkpoint, Stop
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events import RunStarted
-from ralph_tui.observation.gate import GateResult
-from ralph_tui.records.journal import Journal, read_journal
+from ralph_tui.layers.sensor.gate import GateResult
 from tests.unit.fakes import FakeClock, FakeSession, World
 
 

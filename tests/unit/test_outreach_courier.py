@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.outreach import EscalationHandler
+from ralph_tui.adapters.outreach.courier import FIRST_PAUSE, LONGEST_PAUSE, Courier
+from ralph_tui.adapters.outreach.dialects import DIALECTS
+from ralph_tui.adapters.outreach.message import Message, Readings, message_of
+from ralph_tui.adapters.outreach.outbox import MOST_FILES, IssueNumbers, Outbox
+from ralph_tui.adapters.outreach.tracker import Tracker
+from ralph_tui.adapters.outreach.webhook import Webhook
+from ralph_tui.adapters.outreach.wire import Timeouts, UndeliveredError
 from ralph_tui.events import EscalationDelivered, EscalationRaised, RunStarted
 from ralph_tui.events.base import Event
-from ralph_tui.outreach import EscalationHandler
-from ralph_tui.outreach.courier import FIRST_PAUSE, LONGEST_PAUSE, Courier
-from ralph_tui.outreach.dialects import DIALECTS
-from ralph_tui.outreach.message import Message, Readings, message_of
-from ralph_tui.outreach.outbox import MOST_FILES, IssueNumbers, Outbox
-from ralph_tui.outreach.tracker import Tracker
-from ralph_tui.outreach.webhook import Webhook
-from ralph_tui.outreach.wire import Timeouts, UndeliveredError
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
 from tests.unit.fakes import FakeClock
 from tests.waiting import until

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui import config
-from ralph_tui.config import load
+from ralph_tui.adapters.outreach import channels_of
+from ralph_tui.config import sources as config
+from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
-from ralph_tui.outreach import channels_of
-from ralph_tui.settings import NAMES, Settings
-from ralph_tui.text import secrets_of
+from ralph_tui.text.sanitize import secrets_of
 
 HOOK = "https://user:pass@hooks.example.com:8443/services/T0AB/x-secret-4711?key=abc"
 MINE = [name for name in NAMES if name.startswith("outreach.")]
@@ -125,7 +125,7 @@ def test_a_channel_without_httpx_is_refused_naming_the_extra(
 ) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(
-        "ralph_tui.outreach.handler.find_spec",
+        "ralph_tui.adapters.outreach.handler.find_spec",
         lambda name: None if name == "httpx" else real(name),
     )
     assert channels_of(Settings().outreach, {}, tmp_path) == []

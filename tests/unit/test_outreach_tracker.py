@@ -10,13 +10,13 @@ from typing import Literal
 
 import pytest
 
+from ralph_tui.adapters.outreach.dialects import DIALECTS
+from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, message_of
+from ralph_tui.adapters.outreach.outbox import IssueNumbers
+from ralph_tui.adapters.outreach.tracker import Tracker
+from ralph_tui.adapters.outreach.wire import LARGEST_ANSWER, Timeouts, UndeliveredError, Wire
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel
-from ralph_tui.outreach.dialects import DIALECTS
-from ralph_tui.outreach.message import LABELS, Message, Readings, message_of
-from ralph_tui.outreach.outbox import IssueNumbers
-from ralph_tui.outreach.tracker import Tracker
-from ralph_tui.outreach.wire import LARGEST_ANSWER, Timeouts, UndeliveredError, Wire
 from tests.trackers import REPOSITORY, TOKEN, Answering, Reply, Request, TrackerService, served
 
 QUICK = Timeouts(connect_s=2, silence_s=0.2, total_s=2)

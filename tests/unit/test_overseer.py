@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Unpause
 from ralph_tui.events import Event, QuestionAsked
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.loop import Rules
-from ralph_tui.oversight import OversightSettings
+from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.loop.loop import Rules
 from ralph_tui.ports import Accepted, Order, Refused
 
 from .fakes import FakeSession, World, promise

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tui.observation.plan import Progress, read_plan
+from ralph_tui.layers.sensor.plan import Progress, read_plan
 
 CHECKLIST = """\
 # Plan

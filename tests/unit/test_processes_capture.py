@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tui import text as door
-from ralph_tui.processes import capture
-from ralph_tui.processes.capture import HOLD_LIMIT, TAIL_LIMIT, CappedLog, redact_bytes
-from ralph_tui.text import HIDDEN, redact
+from ralph_tui.adapters.processes import capture
+from ralph_tui.adapters.processes.capture import HOLD_LIMIT, TAIL_LIMIT, CappedLog, redact_bytes
+from ralph_tui.text import sanitize as door
+from ralph_tui.text.sanitize import HIDDEN, redact
 
 SECRETS = [
     "sk-ant-api03-" + "a1B2" * 8,

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
+from ralph_tui.adapters.processes.keeper import INTERRUPT_S
 from ralph_tui.errors import ProcessError
-from ralph_tui.processes.child import PIPE, STDOUT, Child, Exit, launch
-from ralph_tui.processes.keeper import INTERRUPT_S
 from tests.waiting import until
 
 LIMIT_S = 6.0

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.processes import keeper
-from ralph_tui.processes import sweep as sweeping
-from ralph_tui.processes.keeper import Entry, descendants, process_table
-from ralph_tui.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
+from ralph_tui.adapters.processes import keeper
+from ralph_tui.adapters.processes import sweep as sweeping
+from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
+from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -117,7 +117,7 @@ def test_a_run_that_the_sweeper_itself_lives_in_stays(tmp_path: Path) -> None:
     run_id = uuid.uuid4().hex
     script = (
         "from pathlib import Path;"
-        "from ralph_tui.processes.sweep import sweep;"
+        "from ralph_tui.adapters.processes.sweep import sweep;"
         f"print(len(sweep(lambda found: found == {run_id!r}, Path({str(tmp_path)!r}))))"
     )
     # The sweeper's own environment is bare: the mark is only on its parent, and on a sibling.

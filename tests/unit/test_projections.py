@@ -11,6 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.records.action_log import ActionLog, action_type
+from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.records.projections import Attempt, attempt_of, project
+from ralph_tui.adapters.records.remade import put
+from ralph_tui.adapters.records.tasks import rebuild_attempt, task_files, write_task
 from ralph_tui.events import (
     AgentReported,
     Event,
@@ -20,11 +25,6 @@ from ralph_tui.events import (
     ToolFinished,
     ToolStarted,
 )
-from ralph_tui.records.action_log import ActionLog, action_type
-from ralph_tui.records.attempts import AttemptFolder
-from ralph_tui.records.projections import Attempt, attempt_of, project
-from ralph_tui.records.remade import put
-from ralph_tui.records.tasks import rebuild_attempt, task_files, write_task
 from ralph_tui.state import RunState
 from tests.tui.make_run import STORIES, Recorder
 

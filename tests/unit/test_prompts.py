@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import GateFinished, ReadingTaken, SignalComputed
-from ralph_tui.intelligence.assessment import estimate_progress
-from ralph_tui.intelligence.prompts import PROMISE, Situation, build_prompt
+from ralph_tui.layers.intelligence.assessment import estimate_progress
+from ralph_tui.layers.intelligence.prompts import PROMISE, Situation, build_prompt
 
 
 def signal(output: float, urgency: str) -> SignalComputed:

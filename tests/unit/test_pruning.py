@@ -12,11 +12,11 @@ from uuid import UUID
 
 import pytest
 
+from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.adapters.records.pruning import Listing, OldFile, known_run_ids, old_runs, remove
+from ralph_tui.adapters.workspace.hidden_refs import delete_refs, hidden_refs, worktrees
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.records.lock import acquire
-from ralph_tui.records.pruning import Listing, OldFile, known_run_ids, old_runs, remove
-from ralph_tui.workspace.hidden_refs import delete_refs, hidden_refs, worktrees
-from ralph_tui.workspace.repository import open_repository
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 LOGS = {

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tui.events.workspace import FileChange
-from ralph_tui.observation.categories import categorize
-from ralph_tui.records.readings import (
+from ralph_tui.adapters.records.readings import (
     PresentReading,
     diff,
     key_files,
@@ -20,13 +18,15 @@ from ralph_tui.records.readings import (
     write_diff,
     write_reading,
 )
-from ralph_tui.workspace.readings import (
+from ralph_tui.adapters.workspace.readings import (
     _MAY_BE_TEST,
     commits_between,
     count_test_files,
     git_status,
 )
-from ralph_tui.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor.categories import categorize
 
 NOW = datetime(2026, 1, 18, 14, 30, tzinfo=UTC)
 IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com")

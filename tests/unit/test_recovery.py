@@ -15,7 +15,7 @@ from ralph_tui.events import (
     RunResumed,
 )
 from ralph_tui.events.workspace import CategoryTotal
-from ralph_tui.recovery import found
+from ralph_tui.loop.recovery import found
 from ralph_tui.state import RunState
 
 from .fakes import World

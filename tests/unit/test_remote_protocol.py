@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.commands import Abort, Answer, Command, Guide, Pause, SetPermissions
-from ralph_tui.remote.protocol import (
+from ralph_tui.adapters.remote.protocol import (
     LIMIT,
     REASON_LIMIT,
     RefusedError,
@@ -17,7 +16,8 @@ from ralph_tui.remote.protocol import (
     refused_line,
     request_line,
 )
-from ralph_tui.remote.requests import NAME_LIMIT, SOMEBODY, read_request
+from ralph_tui.adapters.remote.requests import NAME_LIMIT, SOMEBODY, read_request
+from ralph_tui.commands import Abort, Answer, Command, Guide, Pause, SetPermissions
 
 COMMANDS: list[Command] = [
     Pause(by="the terminal pts/3"),

@@ -18,19 +18,19 @@ from uuid import uuid4
 
 import pytest
 
+from ralph_tui.adapters.records.journal import Journal, read_journal
+from ralph_tui.adapters.remote import server as server_module
+from ralph_tui.adapters.remote.address import listen
+from ralph_tui.adapters.remote.client import send
+from ralph_tui.adapters.remote.protocol import LIMIT
+from ralph_tui.adapters.remote.server import CONNECTIONS, listening
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
-from ralph_tui.engine import Engine, SystemClock
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.waiting import Option
+from ralph_tui.loop.waiting.scheduler import Ended, Helm
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.records.journal import Journal, read_journal
-from ralph_tui.remote import server as server_module
-from ralph_tui.remote.address import listen
-from ralph_tui.remote.client import send
-from ralph_tui.remote.protocol import LIMIT
-from ralph_tui.remote.server import CONNECTIONS, listening
-from ralph_tui.steering import Ended, Helm
+from ralph_tui.runtime.engine import Engine, SystemClock
 from tests.waiting import until
 
 START = RunStarted(
@@ -454,7 +454,8 @@ def test_what_the_run_has_started_cannot_command_it(living: Living) -> None:
     """An agent that finds the socket may not grant itself anything."""
     script = (
         "import sys; from pathlib import Path; from ralph_tui.commands import Pause;"
-        "from ralph_tui.remote.client import send; print(send(Path(sys.argv[1]), Pause(), 5))"
+        "from ralph_tui.adapters.remote.client import send;"
+        "print(send(Path(sys.argv[1]), Pause(), 5))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(living.path)],

@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.cli import abort, decide, live
+from ralph_tui.adapters.records.lock import Lock, Owner, acquire
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.cli import live
+from ralph_tui.cli.commands import abort, decide
+from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
-from ralph_tui.cli.plain import plain_line
 from ralph_tui.cli.status_words import (
     GLYPHS,
     LINE_LIMIT,
@@ -39,11 +43,8 @@ from ralph_tui.events import (
     Unpaused,
 )
 from ralph_tui.events.waiting import Option, Rollback
-from ralph_tui.records.lock import Lock, Owner, acquire
-from ralph_tui.records.runs import RecordedRun
 from ralph_tui.state import RunState
-from ralph_tui.state.summary import summarize
-from ralph_tui.words import ending
+from ralph_tui.text.format import ending
 
 NOW = datetime.now(UTC)
 START = RunStarted(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.observation.report import Report, find_report, promised
+from ralph_tui.layers.sensor.report import Report, find_report, promised
 
 
 def line(**fields: Any) -> str:

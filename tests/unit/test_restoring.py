@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.cli.restoring import bring_back, chosen, not_held, points, what_changes
+from ralph_tui.adapters.records.journal import Journal, read_journal
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import (
     CheckpointCaptured,
@@ -22,9 +23,8 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.ports import Restored
-from ralph_tui.records.journal import Journal, read_journal
+from ralph_tui.runtime.restoring import bring_back, chosen, not_held, points, what_changes
 from ralph_tui.state import RunState
-from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.unit.fakes import FakeClock
 from tests.workspaces import workspace_of
 

@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.analysis.report.chart import completion_chart
+from ralph_tui.analysis.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
 from ralph_tui.events import (
     AgentReported,
     CheckpointCaptured,
@@ -36,10 +40,6 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
-from ralph_tui.records.journal import read_journal
-from ralph_tui.report import Circumstances, report
-from ralph_tui.report.chart import completion_chart
-from ralph_tui.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
 from tests.fixtures.journals.make import FOLDER, samples
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)

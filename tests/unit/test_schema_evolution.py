@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.cli.plain import plain_line
+from ralph_tui.adapters.records.journal import Recording, read_journal
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import UnknownEvent, parse_event
-from ralph_tui.records.journal import Recording, read_journal
-from ralph_tui.report import Circumstances, report
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER, facts, missing_fields
 

@@ -4,10 +4,10 @@ import pytest
 
 from ralph_tui.events.sensor import GateFinished
 from ralph_tui.events.workspace import CategoryTotal, FilesChanged
-from ralph_tui.observation.gate import Counts, GateResult
-from ralph_tui.observation.plan import Progress
-from ralph_tui.observation.report import Report
-from ralph_tui.observation.sensor import UNPROVEN, Reading, Sensor
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.report import Report
+from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, Sensor
 
 
 def red(passed: int | None = None, failed: int = 0, errors: int = 0) -> GateResult:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from ralph_tui.commands import Abort, Answer, Guide, Interrupt, RetryNow, SetPermissions
 from ralph_tui.errors import NoRoomError
 from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
-from ralph_tui.loop import Rules
-from ralph_tui.sessions import (
+from ralph_tui.loop.loop import Rules
+from ralph_tui.loop.steps.sessions import (
     AFTER_RESET_S,
     GO_ON,
     LONGEST_WAIT_S,
     STALE_RESET_S,
     wait_until,
 )
-from ralph_tui.silence import Patience
+from ralph_tui.loop.steps.watchdog import Patience
 from tests.unit.fakes import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.records import status
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import problem_of
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.errors import JournalError
-from ralph_tui.records import status
-from ralph_tui.records.journal import read_journal
-from ralph_tui.records.runs import RecordedRun
-from ralph_tui.records.status import problem_of
 from ralph_tui.state import RunState
-from ralph_tui.state.summary import summarize
 from tests.fixtures.journals.make import FOLDER
 
 LINES = (FOLDER / "v1-stuck.jsonl").read_bytes().splitlines(keepends=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.workspace import verification
+from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import NoRoomError
-from ralph_tui.observation.gate import Counts
-from ralph_tui.workspace import verification
-from ralph_tui.workspace.verification import ShellGate
+from ralph_tui.layers.sensor.gate import Counts
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -225,7 +225,7 @@ def test_a_killed_keeper_is_said(tmp_path: Path) -> None:
 MEASURE = """
 import json, resource, sys
 from pathlib import Path
-from ralph_tui.workspace.verification import ShellGate
+from ralph_tui.adapters.workspace.verification import ShellGate
 line = "tests/unit/test_something.py::test_name[param-1] PASSED  [ 42%]"
 command = f"yes '{line}' | head -c 200000000; echo; echo '===== 3 passed in 0.12s ====='"
 gate = ShellGate(command, cwd=Path.cwd(), run_id="r", timeout_s=50, count_tests=lambda lines: None)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.workspace import changes as counting
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.workspace import changes as counting
-from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.workspaces import workspace_of
 
 

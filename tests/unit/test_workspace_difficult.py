@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.workspace.git import Answer
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import NoRoomError, WorkspaceError
-from ralph_tui.workspace.git import Answer
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.workspaces import workspace_of
 
 PRUNE = (
@@ -356,8 +356,8 @@ AS_NOBODY = """\
 import os, sys, subprocess, uuid
 from pathlib import Path
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 root = Path.cwd()
 subprocess.run(["git", "init", "-q"], check=True)
 def write(name, text):

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.processes.memory import resident_bytes
+from ralph_tui.adapters.processes.sweep import sweep
+from ralph_tui.adapters.workspace.git import PIPE_BYTES, Answer, Kept, Running, begin_git
+from ralph_tui.adapters.workspace.private import PrivateRepository
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.staging import Staging
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.processes.memory import resident_bytes
-from ralph_tui.processes.sweep import sweep
-from ralph_tui.workspace.git import PIPE_BYTES, Answer, Kept, Running, begin_git
-from ralph_tui.workspace.private import PrivateRepository
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.staging import Staging
 from tests.waiting import until
 from tests.workspaces import workspace_of
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import RalphError, UsageError, WorkspaceError
-from ralph_tui.workspace.git import run_git
-from ralph_tui.workspace.repository import open_repository
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -85,7 +85,7 @@ def test_git_is_missing_from_the_start(git_repo: Path) -> None:
     program = (
         "import sys, pathlib\n"
         "from ralph_tui.errors import WorkspaceError\n"
-        "from ralph_tui.workspace.repository import open_repository\n"
+        "from ralph_tui.adapters.workspace.repository import open_repository\n"
         "try: open_repository(pathlib.Path(sys.argv[1]))\n"
         "except WorkspaceError as error: print(error)\n"
     )
@@ -120,7 +120,7 @@ def test_a_failing_command_is_one_sentence(git_repo: Path) -> None:
 def test_importing_leaves_the_environment_alone() -> None:
     program = (
         "import os; before = dict(os.environ)\n"
-        "import ralph_tui.workspace.repository\n"
+        "import ralph_tui.adapters.workspace.repository\n"
         "assert dict(os.environ) == before\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.workspace import staging
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events.workspace import SnapshotTaken
-from ralph_tui.workspace import staging
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
 from tests.workspaces import workspace_of
 
 Git = Callable[..., str]

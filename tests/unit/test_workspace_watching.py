@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 import watchfiles
 
+from ralph_tui.adapters.workspace.watching import Batches, FileWatcher, Pace
 from ralph_tui.events import Event
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FilesChanged
-from ralph_tui.workspace.watching import Batches, FileWatcher, Pace
 from tests.waiting import until
 from tests.workspaces import workspace_of
 
@@ -195,9 +195,9 @@ LIMITED = """
 import pathlib, sys, uuid
 sys.path.insert(0, sys.argv[2])
 from tests.waiting import until
-from ralph_tui.workspace.repository import open_repository
-from ralph_tui.workspace.snapshots import GitWorkspace
-from ralph_tui.workspace.watching import FileWatcher, Pace
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.adapters.workspace.watching import FileWatcher, Pace
 root = pathlib.Path(sys.argv[1])
 events = []
 workspace = GitWorkspace(open_repository(root), str(uuid.uuid4()))

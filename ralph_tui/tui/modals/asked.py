@@ -10,10 +10,10 @@ from datetime import datetime
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
-from ralph_tui.tui.bars import Reading, bars
-from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.words import bar, countdown, percent
-from ralph_tui.words import count
+from ralph_tui.text.format import count
+from ralph_tui.tui.draw.bars import Reading, bars
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.draw.words import bar, countdown, percent
 
 TITLES = {
     "redirect": "REDIRECT at iteration {}",

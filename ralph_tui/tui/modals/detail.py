@@ -5,7 +5,7 @@ from time import monotonic
 
 from textual.content import Content
 
-from ralph_tui.text import clip
+from ralph_tui.text.sanitize import clip
 from ralph_tui.tui.modals.reading import Reading
 
 MOST_CHARACTERS = 20_000

@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from ralph_tui.events.waiting import Takes
-from ralph_tui.text import plain
+from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.modals.asked import EDITING
 from ralph_tui.tui.modals.guide import Words
 

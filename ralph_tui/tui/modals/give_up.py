@@ -10,8 +10,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from ralph_tui.tui.files import Outlook
 from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.preview import Preview
 
 Way = Literal["keep", "roll_back", "stay"]

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from ralph_tui.text import strip_controls
+from ralph_tui.text.sanitize import strip_controls
 from ralph_tui.tui.modals.modal import Modal
 
 

@@ -5,11 +5,11 @@ from time import monotonic
 
 from textual.content import Content
 
-from ralph_tui.actions import ACTIONS, offered
-from ralph_tui.tui.chart import KINDS
+from ralph_tui.tui.actions import ACTIONS, offered
+from ralph_tui.tui.draw.chart import KINDS
+from ralph_tui.tui.draw.spans import wrap
+from ralph_tui.tui.draw.words import PHASES
 from ralph_tui.tui.modals.reading import Reading
-from ralph_tui.tui.spans import wrap
-from ralph_tui.tui.words import PHASES
 
 PANE_KEYS = (
     ("1-8", "Focus a pane; in a group its number opens its tab."),

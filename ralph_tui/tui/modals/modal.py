@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from ralph_tui.tui.ink import InkScreen
+from ralph_tui.tui.draw.ink import InkScreen
 
 T = TypeVar("T")
 

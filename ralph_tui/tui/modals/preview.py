@@ -8,8 +8,8 @@ from textual.message import Message
 from textual.widgets import Static
 
 from ralph_tui.errors import RalphError
-from ralph_tui.tui.files import Outlook
-from ralph_tui.tui.spans import flat
+from ralph_tui.tui.draw.spans import flat
+from ralph_tui.tui.modals.outlook import Outlook
 
 
 class Preview(Static):

@@ -22,13 +22,13 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
-from ralph_tui.tui.files import Outlook
+from ralph_tui.tui.draw.spans import Line, clip, flat
+from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import asked as words
 from ralph_tui.tui.modals.editor import Editor
 from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.sheet import Sheet
-from ralph_tui.tui.spans import Line, clip, flat
-from ralph_tui.tui.words import countdown
 
 MOST_CHARACTERS = 100_000
 """Of what an answer brings along."""

@@ -8,8 +8,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from ralph_tui.tui.files import Outlook
 from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.preview import Preview
 
 

@@ -2,8 +2,8 @@
 
 from textual import events
 
-from ralph_tui.tui.ink import Ink
-from ralph_tui.tui.spans import Line, cells, clip_line
+from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 
 class Sheet(Ink):

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from ralph_tui.state import AgentRow, RunState
+from ralph_tui.text.format import clock, duration
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.draw.words import WAITS, countdown
 from ralph_tui.tui.panes.rows import RowsPane
-from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.words import WAITS, countdown
-from ralph_tui.words import clock, duration
 
 RECENT = 50
 """Rows at the end among which an open tool call is looked for."""

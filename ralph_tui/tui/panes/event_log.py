@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ralph_tui.state import Intervention, LogRow, RunState
+from ralph_tui.text.format import clock, count
+from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
+from ralph_tui.tui.draw.words import points
 from ralph_tui.tui.panes.rows import RowsPane
-from ralph_tui.tui.spans import Line, clip, flat, wrap
-from ralph_tui.tui.words import points
-from ralph_tui.words import clock, count
 
 STYLES = {"log": "dim", "good": "good", "warn": "warn", "critical": "bad", "owner": "owner"}
 MOST_ROWS = 3

@@ -8,11 +8,11 @@ from datetime import datetime
 
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
 from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.text.format import clock, count, duration
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.draw.words import percent, points, tokens
 from ralph_tui.tui.panes.files import tail
 from ralph_tui.tui.panes.stops import TRIGGERS, Stop
-from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.words import percent, points, tokens
-from ralph_tui.words import clock, count, duration
 
 
 def facts(stop: Stop, state: RunState, now: datetime, width: int) -> list[Line]:

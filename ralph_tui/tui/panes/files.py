@@ -5,10 +5,10 @@ from typing import ClassVar, get_args
 
 from ralph_tui.events.workspace import Category
 from ralph_tui.state import RunState
+from ralph_tui.text.format import count
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat
+from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.panes.pane import LinesPane, padded
-from ralph_tui.tui.spans import Line, cells, clip, flat
-from ralph_tui.tui.words import since
-from ralph_tui.words import count
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUS = {"added": ("+", "good"), "modified": ("~", "accent"), "deleted": ("−", "bad")}

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
+from ralph_tui.text.format import clock, duration
+from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.panes.pane import LinesPane
-from ralph_tui.tui.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.words import since
-from ralph_tui.words import clock, duration
 
 
 class GatePane(LinesPane):

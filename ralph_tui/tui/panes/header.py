@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
-from ralph_tui.tui.fitting import fit, join
-from ralph_tui.tui.ink import Ink
+from ralph_tui.tui.draw.fitting import fit, join
+from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
+from ralph_tui.tui.draw.words import percent
 from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
-from ralph_tui.tui.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.verdict import verdict
-from ralph_tui.tui.words import percent
+from ralph_tui.tui.panes.verdict import verdict
 
 
 def header_lines(

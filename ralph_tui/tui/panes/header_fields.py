@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ralph_tui.state import RunState
-from ralph_tui.tui.fitting import Field
-from ralph_tui.tui.spans import Line, clip, flat
-from ralph_tui.tui.verdict import Verdict
-from ralph_tui.tui.words import (
+from ralph_tui.text.format import duration, money
+from ralph_tui.tui.draw.fitting import Field
+from ralph_tui.tui.draw.spans import Line, clip, flat
+from ralph_tui.tui.draw.words import (
     PHASES,
     SHORT_PHASES,
     WAITS,
@@ -25,7 +25,7 @@ from ralph_tui.tui.words import (
     spark,
     tokens,
 )
-from ralph_tui.words import duration, money
+from ralph_tui.tui.panes.verdict import Verdict
 
 HEALTH = {
     "healthy": ("", "good"),

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.state import RunState
+from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.panes.pane import LinesPane
-from ralph_tui.tui.spans import Line, wrap
 
 
 class LearningsPane(LinesPane):

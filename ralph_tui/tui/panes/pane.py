@@ -15,8 +15,8 @@ from textual.message import Message
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
-from ralph_tui.tui.ink import Ink
-from ralph_tui.tui.spans import Line, cells, clip_line
+from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""

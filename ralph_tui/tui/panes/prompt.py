@@ -4,12 +4,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
+from ralph_tui.sources.replay import Source
 from ralph_tui.state import RunState
-from ralph_tui.text import plain
+from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.draw.spans import Line, wrap
+from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.pane import LinesPane
-from ralph_tui.tui.source import Source
-from ralph_tui.tui.spans import Line, wrap
-from ralph_tui.tui.words import tokens
 
 MOST_CHARACTERS = 200_000
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
+from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.pane import Pane
-from ralph_tui.tui.spans import Line, cells
 
 
 class RowsPane(Pane):

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import ClassVar
 
-from ralph_tui.control import band_words
+from ralph_tui.layers.control import band_words
 from ralph_tui.state import Mark, RunState
-from ralph_tui.tui.chart import KINDS, plot, series_of
+from ralph_tui.tui.draw.chart import KINDS, plot, series_of
+from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.draw.words import fraction
 from ralph_tui.tui.panes.pane import LinesPane, padded
-from ralph_tui.tui.spans import Line, cells
-from ralph_tui.tui.words import fraction
 
 LEGEND_ROWS = 9
 """From this height on the legend has a row inside the frame."""

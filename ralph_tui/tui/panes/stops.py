@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ralph_tui.events import InterventionMade, SnapshotTaken, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
-from ralph_tui.tui.spans import Line
+from ralph_tui.tui.draw.spans import Line
 
 TRIGGERS = {
     "start": ("▷", "at the start"),

@@ -7,13 +7,13 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from ralph_tui.actions import BY_NAME
 from ralph_tui.state import RunState
+from ralph_tui.text.format import count
+from ralph_tui.tui.actions import BY_NAME
+from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.stops import Key, Stop, find, stops_of, track
-from ralph_tui.tui.spans import Line, cells
-from ralph_tui.words import count
 
 
 class Timeline(LinesPane):

@@ -1,0 +1,1 @@
+"""The outside, behind the ports: agents, git, files, processes, sockets, channels."""

@@ -1,0 +1,88 @@
+"""The answer to a one-shot question: a JSON object out of whatever a program printed. Pure.
+
+``--output-format json`` wraps the words in a result, or in a list of all events of the session;
+the words may wrap their JSON in a code fence, or in prose.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+
+from ralph_tui.adapters.agents import outcome
+from ralph_tui.adapters.agents.fields import as_list, as_map, as_text
+from ralph_tui.adapters.agents.usage import Ledger, Usage
+from ralph_tui.ports import Asked
+from ralph_tui.text.sanitize import clip, one_line
+
+SHOWN = 120
+_OBJECTS = 50
+"""Braces at which an object is looked for."""
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+
+
+def cannot_be_asked(name: str) -> Asked:
+    """For agents without a model behind a question."""
+    return Asked(
+        None, error=f"The agent `{name}` cannot be asked a question; choose the agent `claude`."
+    )
+
+
+def read_answer(printed: str) -> Asked:
+    """What a program answered that was asked with ``--output-format json``."""
+    result = _result(printed)
+    if result is None:
+        said = clip(one_line(printed[:1000].strip()), SHOWN)
+        what = f"It printed no result, but: {said}" if said else "It printed nothing."
+        return Asked(None, error=what)
+    usage = Usage(0, Ledger())
+    # The result settles what it cost.
+    list(usage.result(result))
+    verdict = outcome.of_result(result)
+    answer, error = None, verdict.reason
+    if verdict.outcome == "success":
+        words = as_text(result.get("result"))
+        answer = _object(result.get("structured_output")) or find_object(words)
+        if answer is None:
+            error = f"The answer holds no JSON object: {clip(one_line(words[:1000]), SHOWN)}"
+    return Asked(answer, error=error, cost_usd=usage.cost_usd, tokens=usage.tokens)
+
+
+def find_object(words: str) -> dict[str, object] | None:
+    """The JSON object in the words: all of them, a fenced block, or the first that parses."""
+    for text in (words, *_FENCE.findall(words)):
+        found = _object(_parse(text.strip()))
+        if found is not None:
+            return found
+    decoder = json.JSONDecoder()
+    start = words.find("{")
+    for _ in range(_OBJECTS):
+        if start < 0:
+            return None
+        try:
+            value, _end = decoder.raw_decode(words, start)
+        except (ValueError, RecursionError):
+            value = None
+        if (found := _object(value)) is not None:
+            return found
+        start = words.find("{", start + 1)
+    return None
+
+
+def _result(printed: str) -> Mapping[str, object] | None:
+    whole = _parse(printed.strip())
+    candidates = [whole, *as_list(whole)]
+    if whole is None:
+        candidates = [_parse(line) for line in printed.splitlines() if '"result"' in line]
+    results = [as_map(item) for item in candidates if as_map(item).get("type") == "result"]
+    return results[-1] if results else None
+
+
+def _object(value: object) -> dict[str, object] | None:
+    return value if isinstance(value, dict) and value else None
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,154 @@
+"""The agent `command`: any shell command that takes the prompt on stdin and prints plain text.
+
+Its lines become words of the agent, in batches: a command may print ten thousand lines a second.
+"""
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from ralph_tui.adapters.agents.asking import cannot_be_asked
+from ralph_tui.adapters.agents.outcome import REASON, Verdict
+from ralph_tui.adapters.agents.process import ProcessSession
+from ralph_tui.adapters.agents.start import Settings, start_child
+from ralph_tui.adapters.agents.summaries import shorten
+from ralph_tui.adapters.agents.transcript import KeyFilter
+from ralph_tui.adapters.agents.words import claims
+from ralph_tui.errors import UsageError
+from ralph_tui.events import AgentSpoke, Event
+from ralph_tui.ports import Ask, Asked, Emit, Turn
+
+BATCH_S = 0.1
+"""Seconds of output that are told together."""
+SLOWEST_S = 2.0
+"""The same for a command that never stops printing: a night of it stays in the megabytes."""
+LINES = 12
+"""Lines kept at each end of a batch."""
+FLOOD_RATE = 2 * LINES / BATCH_S
+"""Lines per second that can all be told; only what prints faster than that is slowed down."""
+SPOKEN = 2000
+"""Characters of a batch."""
+
+
+class CommandAgent:
+    """Runs a shell command once per session."""
+
+    name = "command"
+
+    def __init__(self, settings: Settings) -> None:
+        if not settings.command.strip():
+            raise UsageError(
+                "The agent `command` needs a command: give one with --agent-command,"
+                ' for example --agent-command "my-agent --stdin".'
+            )
+        self._settings = settings
+
+    def start(self, turn: Turn, emit: Emit) -> "CommandSession":
+        """Start it; raises ``AgentError`` when not even a shell can be started."""
+        child = start_child(["/bin/sh", "-c", self._settings.command], self._settings, turn)
+        session = CommandSession(child, turn, emit, self._settings.timeout_s)
+        session.begin(self.name)
+        return session
+
+    def ask(self, question: Ask) -> Asked:
+        """Not answered: a shell command has no model to ask."""
+        return cannot_be_asked(self.name)
+
+
+class CommandSession(ProcessSession):
+    """A running shell command."""
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self._batch = Batch()
+        self._wait_s = BATCH_S
+        self._spoken = False
+        self._key_filter = KeyFilter()
+        self._prompt_lines = frozenset(self._turn.prompt.splitlines())
+        self._say(self._turn.prompt.encode("utf-8", "surrogateescape"))
+        self._close_stdin()
+
+    def _heard(self, line: str, offset: int) -> Iterator[Event]:
+        # A command that echoes its prompt repeats the contract; it claims nothing.
+        claimed = [] if line in self._prompt_lines else claims(line, self._turn.iteration)
+        self._batch.add(line, offset, claimed)
+        if time.monotonic() - self._batch.began >= self._wait_s:
+            yield from self._flush()
+
+    def _clean(self, line: str) -> str:
+        return self._key_filter(line)
+
+    def _patience(self) -> float | None:
+        return (
+            max(0.0, self._batch.began + self._wait_s - time.monotonic()) if self._batch else None
+        )
+
+    def _silence(self) -> Iterable[Event]:
+        return self._flush()
+
+    def _last_words(self) -> Iterable[Event]:
+        return self._flush()
+
+    def _flush(self) -> list[Event]:
+        batch, self._batch = self._batch, Batch()
+        flooded = batch.rate > FLOOD_RATE
+        self._wait_s = min(self._wait_s * 2, SLOWEST_S) if flooded else BATCH_S
+        return batch.events(self._turn.iteration)
+
+    def _verdict(self, exit_code: int | None) -> Verdict:
+        said = f": {shorten(self.stderr_tail.strip(), REASON)}" if self.stderr_tail else "."
+        if exit_code == 0:
+            return Verdict("success")
+        if exit_code in (126, 127) and not self._spoken:
+            return Verdict("missing", f"The agent's command cannot be run ({exit_code}){said}")
+        if exit_code is None or exit_code > 128:
+            signal = "" if exit_code is None else f" by signal {exit_code - 128}"
+            return Verdict("crashed", f"The agent's command was ended{signal}{said}")
+        return Verdict("error", f"The agent's command exited with code {exit_code}{said}")
+
+
+class Batch:
+    """Lines printed within one span of time; the middle of a long one is only counted."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self._offset = 0
+        self._head: list[str] = []
+        self._tail: deque[str] = deque(maxlen=LINES)
+        self._count = 0
+        self._claims: dict[str, Event] = {}
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    @property
+    def rate(self) -> float:
+        """Lines per second since it began."""
+        return self._count / max(time.monotonic() - self.began, BATCH_S)
+
+    def add(self, line: str, offset: int, claimed: list[Event]) -> None:
+        """Take one line; of several reports the last stands."""
+        if not self._count:
+            self.began, self._offset = time.monotonic(), offset
+        self._count += 1
+        for claim in claimed:
+            self._claims[claim.kind] = claim
+        # A progress bar redraws its line after a carriage return: the last state counts.
+        shown = line[-SPOKEN * 4 :].rstrip("\r").rpartition("\r")[2] if "\r" in line else line
+        if len(self._head) < LINES:
+            self._head.append(shown[: 2 * SPOKEN])
+        else:
+            self._tail.append(shown[: 2 * SPOKEN])
+
+    def events(self, iteration: int) -> list[Event]:
+        """The batch as the agent's words, then what they claim."""
+        left_out = self._count - len(self._head) - len(self._tail)
+        middle = [f"… {left_out} more lines …"] if left_out else []
+        lines = [shorten(line, SPOKEN // 2) for line in (*self._head, *middle, *self._tail)]
+        text = "\n".join(lines).strip("\n")
+        if len(text) > SPOKEN:
+            text = f"{text[: SPOKEN // 2]}\n…\n{text[-SPOKEN // 2 + 3 :]}"
+        if not text.strip():
+            return list(self._claims.values())
+        spoken = AgentSpoke(iteration=iteration, text=text, offset=self._offset)
+        return [spoken, *self._claims.values()]

@@ -1,0 +1,112 @@
+"""Signs of life that are not work, as sentences: retries, limits, hooks, compaction. Pure."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from ralph_tui.adapters.agents.fields import as_amount, as_count, as_map, as_text
+
+Json = Mapping[str, object]
+Notice = tuple[str, str]
+"""A sentence and its level: log, warn, error."""
+
+
+def retry(fields: Json) -> Notice:
+    """A call to the agent's service failed, and will be tried again."""
+    cause = (as_text(fields.get("error")) or "unknown error").replace("_", " ")
+    status = fields.get("error_status")
+    code = f" ({status})" if isinstance(status, int) else ""
+    attempts = f"{as_count(fields.get('attempt'))} of {as_count(fields.get('max_retries'))}"
+    delay = as_count(fields.get("retry_delay_ms")) / 1000
+    return f"The service refused a call: {cause}{code}; retry {attempts} in {delay:.1f} s", "warn"
+
+
+def compacted(fields: Json) -> Notice:
+    """The agent summed its context up."""
+    facts = as_map(fields.get("compact_metadata"))
+    before, after = as_count(facts.get("pre_tokens")), as_count(facts.get("post_tokens"))
+    shrunk = f" from {before} to {after} tokens" if before and after else ""
+    return f"The agent compacted its context{shrunk}", "log"
+
+
+def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
+    """Whether a usage limit is reached, and when all that are reached have ended."""
+    info = as_map(fields.get("rate_limit_info"))
+    if as_text(info.get("status")) != "rejected":
+        return False, None
+    windows = map(as_map, as_map(info.get("unifiedWindows")).values())
+    ends = [_moment(window.get("resetsAt")) for window in windows
+            if as_text(window.get("status")) == "rejected"]  # fmt: skip
+    known = [end for end in (_moment(info.get("resetsAt")), *ends) if end is not None]
+    return True, max(known, default=None)
+
+
+def background(fields: Json) -> Notice:
+    """Work in the background began, or ended."""
+    if as_text(fields.get("subtype")) == "task_started":
+        what = as_text(fields.get("description")) or as_text(fields.get("task_type")) or "a task"
+        return f"In the background: {what}", "log"
+    status = as_text(fields.get("status")) or "ended"
+    summary = as_text(fields.get("summary")) or f"Background task {status}"
+    return summary, "log" if status == "completed" else "warn"
+
+
+def _rate_limit(fields: Json) -> Notice | None:
+    info = as_map(fields.get("rate_limit_info"))
+    status = as_text(info.get("status"))
+    if status == "allowed":
+        return None
+    window = as_text(info.get("rateLimitType")).replace("_", "-") or "unknown"
+    used = as_amount(info.get("utilization"))
+    share = "" if used is None else f", {used:.0%} used"
+    resets = _moment(info.get("resetsAt"))
+    until = f", resets at {resets:%Y-%m-%d %H:%M} UTC" if resets else ""
+    if status == "rejected":
+        return f"Usage limit reached ({window} window{until})", "error"
+    return f"Usage limit is near ({window} window{share}{until})", "warn"
+
+
+def _hook(fields: Json) -> Notice:
+    name = as_text(fields.get("hook_name")) or "unnamed"
+    result = as_text(fields.get("outcome")) or "ended"
+    if fields.get("exit_code") or result == "error":
+        return f"Hook {name}: {result}, exit {as_count(fields.get('exit_code'))}", "warn"
+    return f"Hook {name}: {result}", "log"
+
+
+def _status(fields: Json) -> Notice | None:
+    compacting = as_text(fields.get("status")) == "compacting"
+    return ("The agent compacts its context", "log") if compacting else None
+
+
+def _fallback(fields: Json) -> Notice:
+    model = as_text(fields.get("fallback_model")) or as_text(fields.get("to_model"))
+    return f"The agent changed to another model{': ' * bool(model)}{model}", "warn"
+
+
+def _told(fields: Json) -> Notice | None:
+    for name in ("content", "message", "text", "summary"):
+        if (text := as_text(fields.get(name))).strip():
+            return text, "log"
+    return None
+
+
+def _moment(seconds: object) -> datetime | None:
+    amount = as_amount(seconds)
+    if amount is None:
+        return None
+    try:
+        # Milliseconds, where seconds would mean the year 5138 or later.
+        return datetime.fromtimestamp(amount / 1000 if amount > 1e11 else amount, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+SENTENCES: Mapping[str, Callable[[Json], Notice | None]] = {
+    "rate_limit_event": _rate_limit,
+    "system/hook_response": _hook,
+    "system/status": _status,
+    "system/model_fallback": _fallback,
+    "system/informational": _told,
+    "system/notification": _told,
+}
+"""The kinds that are told as they are; None where there is nothing to tell."""

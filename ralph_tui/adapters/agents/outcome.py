@@ -1,0 +1,204 @@
+"""How a session ended: by what its result says, else by how its process ended. Pure.
+
+A result decides by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by its subtype
+or the exit code alone: a refused login arrives as subtype "success". Older versions tell only
+words; then these decide.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from ralph_tui.adapters.agents.fields import as_list, as_text
+from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.text.sanitize import clip, one_line
+
+REASON = 300
+
+Limit = Literal["usage_limit", "overload"]
+
+_OVERLOAD = frozenset({"overloaded", "overloaded_error"})
+_LIMITS = frozenset({"rate_limit", "rate_limit_error", "usage_limit_reached", *_OVERLOAD})
+_AUTH_ERRORS = frozenset(
+    {"authentication_failed", "authentication_error", "permission_error", "oauth_org_not_allowed",
+     "billing_error", "credit_balance_too_low", "no_api_key"}
+)  # fmt: skip
+_INTERRUPTED = frozenset({"aborted_streaming", "aborted_tools"})
+
+_WORDS: tuple[tuple[re.Pattern[str], SessionOutcome], ...] = (
+    (re.compile(r"API Error: 529|overloaded_error", re.I), "limited"),
+    (
+        re.compile(
+            r"API Error: 429|rate_limit_error|hit your limit|(usage|hour|weekly) limit reached"
+            r"|spending cap reached|limit reached.*resets",
+            re.I,
+        ),
+        "limited",
+    ),
+    (
+        re.compile(
+            r"API Error: 40[13]\b|authentication_error|invalid api key|please run /login"
+            r"|not logged in|oauth token (has expired|revoked)|credit balance is too low",
+            re.I,
+        ),
+        "auth",
+    ),
+    (re.compile(r"prompt is too long|context (window|length) exceeded", re.I), "context_full"),
+)
+"""What the words of a failed turn mean where nothing else does; the first that is found."""
+_OVERLOADED = re.compile(r"\b529\b|overloaded", re.I)
+
+_LOG_IN = "run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key"
+
+_SENTENCES: Mapping[SessionOutcome, str] = {
+    "error": "The agent reported a failure",
+    "limited": "A usage limit ended the session",
+    "auth": "The agent is not allowed to use its service",
+    "context_full": "The agent's context window overflowed",
+    "max_turns": "The agent reached its maximum number of turns",
+    "budget": "The agent reached its budget",
+    "interrupted": "The agent was interrupted",
+}
+_OVERLOAD_ENDED = "The agent's service is overloaded, which ended the session"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An outcome and the sentence that explains it, empty on success."""
+
+    outcome: SessionOutcome
+    reason: str = ""
+    limit: Limit | None = None
+    """Which kind of limit it was, with outcome ``limited``."""
+    resets_at: datetime | None = None
+    """When that ends, UTC, as far as known."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A call to the service that failed: what it means when nothing better follows."""
+
+    outcome: SessionOutcome
+    limit: Limit | None = None
+    said: str = ""
+    """What was said of it, shortly."""
+
+
+def of_result(result: Mapping[str, object], hint: Refusal | None = None) -> Verdict:
+    """What one ``result`` event says of the turn it ends; `hint`: of the last failed call."""
+    if not _failed(result):
+        if as_text(result.get("terminal_reason")) == "hook_stopped":
+            return Verdict("success", "A hook of yours stopped the agent before it was done.")
+        if as_text(result.get("stop_reason")) == "refusal":
+            return Verdict("success", "The model refused to go on.")
+        return Verdict("success")
+    details = as_text(result.get("result")) or "; ".join(
+        text for item in as_list(result.get("errors")) if (text := as_text(item))
+    )
+    details = details[:2000]
+    outcome = _told(result)
+    limit = _limit(as_text(result.get("api_error")), result.get("api_error_status"))
+    if outcome == "error":
+        # Older versions say it in words only.
+        outcome = _in_words(details) or outcome
+    if outcome == "error" and hint is not None and result.get("api_error_status") is None:
+        outcome, limit = hint.outcome, hint.limit
+    if outcome != "limited":
+        limit = None
+    elif limit is None:
+        limit = _limit_in_words(details)
+    if result.get("api_error_status") == 404:
+        return Verdict(outcome, _because("The service knows no such model or address", details))
+    return Verdict(outcome, _sentence(outcome, details, limit), limit)
+
+
+def of_retry(error: str, status: object) -> Refusal | None:
+    """What a failed call to the service means when nothing came after it."""
+    code = str(status) if type(status) is int else ""
+    said = ", ".join(filter(None, (error.replace("_", " "), code)))
+    if status in (401, 403) or error in _AUTH_ERRORS:
+        return Refusal("auth", said=said)
+    if status in (429, 529) or error in _LIMITS:
+        return Refusal("limited", _limit(error, status), said)
+    return None
+
+
+def of_refusal(refusal: Refusal) -> Verdict:
+    """A session that ended while its calls to the service were refused."""
+    sentence = _sentence(refusal.outcome, refusal.said, refusal.limit)
+    return Verdict(refusal.outcome, sentence, refusal.limit)
+
+
+def of_exit(exit_code: int | None, last_words: str, *, heard: bool) -> Verdict:
+    """A process that ended without a result; `heard` says whether it printed any known event."""
+    said = f": {clip(one_line(last_words[:2000]), REASON)}" if last_words.strip() else ""
+    if exit_code in (126, 127) and not heard:
+        return Verdict("missing", f"The agent's command was not found{said}.")
+    if exit_code is None or exit_code > 128:
+        signal = "" if exit_code is None else f" by signal {exit_code - 128}"
+        return Verdict("crashed", f"The agent's process was ended{signal} without a result{said}.")
+    if exit_code == 0 and heard:
+        return Verdict("error", f"The agent's stream broke off without a result{said}.")
+    if exit_code == 0:
+        return Verdict("error", f"The agent printed nothing that can be understood{said}.")
+    known = _in_words(last_words[:2000])
+    if known is not None:
+        limit = _limit_in_words(last_words) if known == "limited" else None
+        return Verdict(known, _sentence(known, last_words[:2000], limit), limit)
+    outcome: SessionOutcome = "error" if said else "crashed"
+    return Verdict(outcome, f"The agent exited with code {exit_code} without a result{said}.")
+
+
+def _failed(result: Mapping[str, object]) -> bool:
+    if result.get("is_error") is True:
+        return True
+    # Older versions call a turn that ran out of turns no error; only then the subtype may speak.
+    silent = not as_text(result.get("terminal_reason"))
+    return silent and as_text(result.get("subtype")).startswith("error_")
+
+
+def _told(result: Mapping[str, object]) -> SessionOutcome:
+    reason = as_text(result.get("terminal_reason"))
+    ended = reason or as_text(result.get("subtype"))
+    if ended in _INTERRUPTED:
+        return "interrupted"
+    if ended in ("max_turns", "error_max_turns"):
+        return "max_turns"
+    if "budget" in ended or as_text(result.get("subtype")) == "error_max_budget_usd":
+        return "budget"
+    api_error = as_text(result.get("api_error"))
+    if "prompt_too_long" in (reason, api_error):
+        return "context_full"
+    refusal = of_retry(api_error, result.get("api_error_status"))
+    return refusal.outcome if refusal is not None else "error"
+
+
+def _limit(error: str, status: object) -> Limit | None:
+    if status == 529 or error in _OVERLOAD:
+        return "overload"
+    return "usage_limit" if status == 429 or error in _LIMITS else None
+
+
+def _sentence(outcome: SessionOutcome, details: str, limit: Limit | None = None) -> str:
+    sentence = _OVERLOAD_ENDED if limit == "overload" else _SENTENCES[outcome]
+    if outcome == "interrupted":
+        return f"{sentence}."
+    if outcome != "auth":
+        return _because(sentence, details)
+    words = clip(one_line(details), REASON).strip()
+    return f"{sentence}{f' ({words})' if words else ''}: {_LOG_IN}."
+
+
+def _because(sentence: str, details: str) -> str:
+    words = clip(one_line(details), REASON).strip()
+    return f"{sentence}: {words}" if words else f"{sentence}."
+
+
+def _limit_in_words(text: str) -> Limit:
+    return "overload" if _OVERLOADED.search(text) else "usage_limit"
+
+
+def _in_words(text: str) -> SessionOutcome | None:
+    return next((outcome for words, outcome in _WORDS if words.search(text)), None)

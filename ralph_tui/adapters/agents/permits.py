@@ -1,0 +1,110 @@
+"""Permissions in Claude Code's notation: what the completion command needs, what was denied. Pure.
+
+A shell command is permitted part by part, so each part of ``a && b`` has a rule of its own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from ralph_tui.adapters.agents.fields import as_text
+
+Json = Mapping[str, object]
+
+_HARMLESS = frozenset(
+    {"cd", "echo", "ls", "cat", "pwd", "true", "false", "head", "tail", "wc", "which", "test", "["}
+)
+"""Programs that need no rule of their own inside the project."""
+_SUBCOMMANDS: Mapping[str, int] = {
+    **dict.fromkeys(
+        ("git", "npm", "pnpm", "yarn", "bun", "cargo", "go", "docker", "podman", "kubectl", "pip",
+         "pip3", "uv", "uvx", "npx", "make", "just", "gh", "brew", "apt", "apt-get", "dotnet",
+         "mvn", "gradle", "poetry", "pipx", "python", "python3", "node", "deno", "ruby", "bash",
+         "sh", "sudo", "env", "bundle", "composer", "terraform", "systemctl"),
+        1,
+    ),
+}  # fmt: skip
+"""How many further words say what these programs do."""
+_TAKE_ONE_MORE = frozenset({"run", "exec", "compose", "-m", "tool"})
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`()]*\Z")
+_PLAIN_WORD = re.compile(r"[\w@%+./:=~^,-]+\Z")
+_WORDS = re.compile(r"\S+")
+_LONGEST_COMMAND = 2000
+
+
+def denied(tool: str, arguments: Json, message: str = "") -> str:
+    """The ``permissions.allow`` line that would permit this use of a tool."""
+    if tool == "Bash":
+        parts = shell_parts(as_text(arguments.get("command"))[:_LONGEST_COMMAND])
+        part = _blamed(parts, message)
+        return f"Bash({prefix(part)}:*)" if part else "Bash"
+    if tool == "WebFetch":
+        host = _host(as_text(arguments.get("url")))
+        return f"WebFetch(domain:{host})" if host else "WebFetch"
+    return tool
+
+
+def for_command(command: str) -> list[str]:
+    """The rules that let an agent run the completion command, whole and with more arguments."""
+    parts = [part for part in shell_parts(command) if "\n" not in part]
+    whole = [command.strip()] if command.strip() and "\n" not in command.strip() else []
+    exact = [f"Bash({part})" for part in whole]
+    return list(dict.fromkeys((*exact, *(f"Bash({part}:*)" for part in (*whole, *parts)))))
+
+
+def shell_parts(command: str) -> list[str]:
+    """The commands between ``&&``, ``||``, ``;``, ``|``, ``&`` and newlines outside of quotes."""
+    parts, part, quote = [], "", ""
+    characters = iter(command)
+    for character in characters:
+        if character == "\\" and quote != "'":
+            part += character + next(characters, "")
+        elif quote:
+            part += character
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            part += character
+            quote = character
+        elif character == "&" and part.endswith(">"):
+            # A redirection such as 2>&1.
+            part += character
+        elif character in "&|;\n":
+            parts.append(part)
+            part = ""
+        else:
+            part += character
+    return [stripped for part in (*parts, part) if (stripped := part.strip())]
+
+
+def prefix(part: str) -> str:
+    """The beginning of a command that says what it does: ``npm run build``, ``touch``."""
+    words = _WORDS.findall(part)
+    kept: list[str] = []
+    while words and _ASSIGNMENT.match(words[0]):
+        kept.append(words.pop(0))
+    if not words:
+        return " ".join(kept)
+    program = words.pop(0)
+    kept.append(program)
+    more = _SUBCOMMANDS.get(program.rpartition("/")[2], 0)
+    while more and words and _PLAIN_WORD.match(words[0]):
+        kept.append(words.pop(0))
+        more += (kept[-1] in _TAKE_ONE_MORE) - 1
+    return " ".join(kept)
+
+
+def _blamed(parts: Sequence[str], message: str) -> str:
+    """The part that was not permitted: named at the message's beginning, or not known harmless."""
+    named = message.split(" ", 1)[0]
+    for part in parts:
+        if named and part.split()[0] == named:
+            return part
+    suspects = [part for part in parts if part.split()[0] not in _HARMLESS]
+    return (suspects or parts or [""])[0]
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,219 @@
+"""Sessions that speak Claude Code's stream-json both ways on one pipe pair.
+
+The prompt is the first user message; guidance follows as further ones, each with a uuid for which
+the agent gives receipts. Stdin stays open until a result has come and no guidance is on its way,
+then it is closed; output is read to its end, because background work brings further turns.
+"""
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ralph_tui.adapters.agents.asking import cannot_be_asked
+from ralph_tui.adapters.agents.outcome import Verdict
+from ralph_tui.adapters.agents.process import ProcessSession, Tally
+from ralph_tui.adapters.agents.start import Settings, start_child
+from ralph_tui.adapters.agents.stream import StreamReader
+from ralph_tui.adapters.agents.usage import Ledger
+from ralph_tui.adapters.processes.child import Child
+from ralph_tui.events import Event, GuidanceAcknowledged, GuidanceDelivered
+from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
+
+LONGEST_LINE = 64 << 20
+RECEIPT_S = 10.0
+"""How long a finished agent may be silent about guidance before stdin is closed all the same."""
+BACKGROUND_S = 540.0
+"""How long its work in the background may be silent when its turn is over: a server never ends."""
+LINGER_S = 20.0
+"""How long an agent that has nothing left to do may take to end by itself."""
+
+
+STREAMING = (
+    "-p",
+    "--input-format", "stream-json",
+    "--output-format", "stream-json",
+    "--verbose",
+)  # fmt: skip
+"""The flags of a session that can be spoken to."""
+
+
+def user_message(text: str, message_id: str | None = None) -> bytes:
+    """A line of input: words for the agent; with an id it gives receipts."""
+    message: dict[str, object] = {
+        "type": "user",
+        "message": {"role": "user", "content": text},
+        "parent_tool_use_id": None,
+        "session_id": "default",
+    }
+    if message_id is not None:
+        message["uuid"] = message_id
+    return _line(message)
+
+
+def control_request(subtype: str) -> bytes:
+    """A line of input: a request to the agent's program, not to its model."""
+    request = {"subtype": subtype}
+    return _line({"type": "control_request", "request_id": str(uuid.uuid4()), "request": request})
+
+
+def _line(message: dict[str, object]) -> bytes:
+    # ASCII, so that lone surrogates of a file name in a prompt survive as escapes.
+    return json.dumps(message).encode("ascii") + b"\n"
+
+
+class StreamAgent:
+    """An agent whose program speaks stream-json both ways."""
+
+    def __init__(self, name: str, program: Sequence[str], settings: Settings) -> None:
+        self.name = name
+        self.settings = settings
+        self.ledger = Ledger()
+        """What the sessions of this run know of each other."""
+        self._program = program
+
+    def start(self, turn: Turn, emit: Emit) -> Session:
+        """Start a session; raises ``AgentError`` when the program cannot be started."""
+        return self.begin(replace(turn, resume=None), emit)
+
+    def ask(self, question: Ask) -> Asked:
+        """Not answered: this program only works."""
+        return cannot_be_asked(self.name)
+
+    def command_line(self, turn: Turn) -> list[str]:
+        """The program and its flags for one session."""
+        return [*self._program, *STREAMING, "--session-id", turn.session_id]
+
+    def begin(self, turn: Turn, emit: Emit) -> "StreamSession":
+        """Start the process of a session."""
+        settings = self.settings
+        child = start_child(self.command_line(turn), settings, turn)
+        reader = StreamReader(turn.iteration, settings.root, self.ledger, turn.resume)
+        session = StreamSession(
+            child, turn, emit, settings.timeout_s, reader=reader, ledger=self.ledger
+        )
+        session.begin(self.name)
+        return session
+
+
+class StreamSession(ProcessSession):
+    """A running agent that can be spoken to."""
+
+    takes_guidance = True
+    line_limit = LONGEST_LINE
+
+    def __init__(
+        self,
+        child: Child,
+        turn: Turn,
+        emit: Emit,
+        timeout_s: float,
+        *,
+        reader: StreamReader,
+        ledger: Ledger,
+    ) -> None:
+        super().__init__(child, turn, emit, timeout_s)
+        self._reader = reader
+        self._ledger = ledger
+        self._sent: set[str] = set()
+        self._on_its_way: set[str] = set()
+        self._input_closed = False
+        self._say(user_message(turn.prompt))
+
+    def send(self, guidance_id: str, text: str) -> bool:
+        """Hand words over; False when the agent takes no more. `guidance_id` should be a uuid."""
+        with self._lock:
+            if self._input_closed or self._finished or self._ordered:
+                return False
+            self._sent.add(guidance_id)
+            self._on_its_way.add(guidance_id)
+            self._reader.receipts.awaited[guidance_id] = text
+            self._say(user_message(text, guidance_id))
+        return True
+
+    def _heard(self, line: str, offset: int) -> Iterable[Event]:
+        reader = self._reader
+        turns_ended = reader.results
+        for event in reader.feed(line, offset, time.monotonic()):
+            match event:
+                case GuidanceDelivered() | GuidanceAcknowledged() if not self._is_ours(event):
+                    # Receipts are also given for what the agent tells itself.
+                    continue
+                case GuidanceAcknowledged(guidance_id=guidance_id):
+                    self._on_its_way.discard(guidance_id)
+                    self._close_when_done(force=False)
+                case _:
+                    pass
+            yield event
+        if reader.results > turns_ended:
+            self._close_when_done(force=False)
+        if reader.endings.hopeless is not None and not self._ordered:
+            self._end(reader.endings.hopeless, at_once=True)
+        self._ask_for_window()
+
+    def _is_ours(self, event: GuidanceDelivered | GuidanceAcknowledged) -> bool:
+        return event.guidance_id in self._sent
+
+    def _patience(self) -> float | None:
+        reader = self._reader
+        if not reader.results or reader.in_turn or self._ordered:
+            return None
+        if not self._input_closed:
+            return RECEIPT_S
+        return BACKGROUND_S if reader.background else LINGER_S
+
+    def _silence(self) -> Iterable[Event]:
+        if self._input_closed:
+            self._end(Verdict("success"))
+        self._close_when_done(force=True)
+        return ()
+
+    def _last_words(self) -> Iterable[Event]:
+        if self._reader.session_id:
+            self._ledger.names[self._turn.session_id] = self._reader.session_id
+        return ()
+
+    def _close_when_done(self, *, force: bool) -> None:
+        reader = self._reader
+        if not reader.results or reader.in_turn:
+            return
+        with self._lock:
+            if not self._input_closed and (force or not self._on_its_way):
+                self._input_closed = True
+                self._close_stdin()
+
+    def _ask_for_window(self) -> None:
+        """Once in a run: the agent pays for the answer with calls to its service."""
+        if not self._input_closed and self._reader.usage.window_unknown():
+            self._say(control_request("get_context_usage"))
+
+    def _interrupt(self) -> bool:
+        with self._lock:
+            if self._input_closed:
+                return False
+            self._input_closed = True
+        self._say(control_request("interrupt"))
+        self._close_stdin()
+        return True
+
+    def _decided(self) -> bool:
+        reader = self._reader
+        return self._input_closed and reader.endings.verdict is not None and not reader.in_turn
+
+    def _verdict(self, exit_code: int | None) -> Verdict:
+        reader, verdict = self._reader, self._reader.endings.verdict
+        died = exit_code is None or exit_code > 128
+        if verdict is not None and not (died and reader.in_turn):
+            return verdict
+        return reader.endings.at_exit(exit_code, self.stderr_tail, heard=reader.heard)
+
+    def _tally(self) -> Tally:
+        reader = self._reader
+        return Tally(
+            cost_usd=reader.usage.cost_usd,
+            tokens=reader.usage.tokens,
+            turns=reader.turns,
+            tool_calls=reader.tools.calls,
+            tool_errors=reader.tools.errors,
+        )

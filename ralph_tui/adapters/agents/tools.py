@@ -1,0 +1,105 @@
+"""Tool calls of one session: begun, answered, denied, each told once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ralph_tui.adapters.agents import permits
+from ralph_tui.adapters.agents.fields import as_map, as_text
+from ralph_tui.adapters.agents.summaries import describe_input, describe_result, shorten
+from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
+
+Json = Mapping[str, object]
+
+_TOLD_IN_PERMITS = ("command", "url")
+_LONGEST = 4000
+
+
+@dataclass
+class _Call:
+    """A tool at work."""
+
+    started: float
+    tool: str
+    input: Json
+    """What a permission depends on."""
+
+
+class Tools:
+    """Makes events of content blocks; `look` says where and when the stream stands."""
+
+    def __init__(self, iteration: int, root: str) -> None:
+        self.calls = 0
+        self.errors = 0
+        self._iteration = iteration
+        self._roots = [root]
+        self._running: dict[str, _Call] = {}
+        self._denied: set[str] = set()
+        self._offset = 0
+        self._now = 0.0
+
+    def look(self, offset: int, now: float) -> None:
+        """The next line stands here in the transcript, and was heard at this time."""
+        self._offset, self._now = offset, now
+
+    def work_in(self, folder: str) -> None:
+        """Paths in this folder are told relative to it, as those in the root are."""
+        if folder and folder not in self._roots:
+            self._roots = [self._roots[0], folder]
+
+    def turn_ended(self) -> None:
+        """What has not answered never will."""
+        self._running.clear()
+
+    def started(self, block: Json, parent: str | None) -> Iterator[Event]:
+        """A ``tool_use`` block; of one that is repeated, only the first is told."""
+        tool_id = as_text(block.get("id"))
+        if tool_id in self._running:
+            return
+        tool = as_text(block.get("name")) or "tool"
+        arguments = as_map(block.get("input"))
+        kept = {name: as_text(arguments.get(name))[:_LONGEST] for name in _TOLD_IN_PERMITS}
+        self._running[tool_id] = _Call(self._now, tool, kept)
+        self.calls += 1
+        yield ToolStarted(
+            iteration=self._iteration,
+            tool_id=shorten(tool_id),
+            tool=shorten(tool, 80),
+            summary=describe_input(tool, arguments, self._roots),
+            parent=parent,
+            offset=self._offset,
+        )
+
+    def finished(self, block: Json, structured: object) -> Iterator[Event]:
+        """A ``tool_result`` block, with what the agent's program says of it."""
+        tool_id = as_text(block.get("tool_use_id"))
+        call = self._running.pop(tool_id, None)
+        started = self._now if call is None else call.started
+        ok = block.get("is_error") is not True
+        self.errors += not ok
+        summary = describe_result(block.get("content"), structured, ok=ok)
+        yield ToolFinished(
+            iteration=self._iteration,
+            tool_id=shorten(tool_id),
+            ok=ok,
+            summary="denied" if tool_id in self._denied else shorten(summary),
+            duration_s=round(max(0.0, self._now - started), 3),
+            offset=self._offset,
+        )
+
+    def denied(self, fields: Json) -> Iterator[Event]:
+        """A denial, as an event of its own or in a result's list."""
+        tool_id = as_text(fields.get("tool_use_id"))
+        if tool_id and tool_id in self._denied:
+            return
+        self._denied.add(tool_id)
+        call = self._running.get(tool_id)
+        tool = as_text(fields.get("tool_name")) or (call.tool if call else "tool")
+        arguments = as_map(fields.get("tool_input")) or (call.input if call else {})
+        message = as_text(fields.get("message"))
+        yield ToolDenied(
+            iteration=self._iteration,
+            tool=shorten(tool, 80),
+            tool_id=shorten(tool_id) or None,
+            message=shorten(message),
+            permit=shorten(permits.denied(tool, arguments, message)),
+        )

@@ -1,0 +1,164 @@
+"""Tokens, context and cost of one session, from messages as they come and results as they settle.
+
+A message's usage comes with every block of it and counts once. Results carry totals that grow over
+the session's turns and over its resumptions, so what a session costs is a sum of differences.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ralph_tui.adapters.agents.fields import as_amount, as_count, as_map, as_text
+from ralph_tui.events import UsageReported
+
+Json = Mapping[str, object]
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_TOTALS = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+
+
+@dataclass
+class Total:
+    """What a session had used when it was last heard of, all its resumptions included."""
+
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+
+@dataclass
+class Ledger:
+    """What the sessions of one run know of each other."""
+
+    windows: dict[str, int] = field(default_factory=dict)
+    """Context windows by model."""
+    totals: dict[str, Total] = field(default_factory=dict)
+    """By the session's own identifier."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The identifiers that sessions have given themselves, by those they were to have.
+
+    Empty for a session that has not said a word.
+    """
+    window_asked: bool = False
+
+    def name_of(self, session_id: str) -> str:
+        """What to resume where this session was left; empty when there is nothing."""
+        for _ in self.names:
+            name = self.names.get(session_id, session_id)
+            if name in ("", session_id):
+                return name
+            session_id = name
+        return session_id
+
+
+class Usage:
+    """What a session has used so far; `resumed` is the session it goes on with."""
+
+    def __init__(self, iteration: int, ledger: Ledger, resumed: str | None = None) -> None:
+        self.cost_usd: float | None = None
+        self.model = ""
+        """Of the last main-thread message."""
+        self._iteration = iteration
+        self._ledger = ledger
+        self._resumed = ledger.totals.get(resumed or "", Total())
+        self._settled = 0
+        self._live = 0
+        self._counted: set[str] = set()
+        self._costs: dict[str, float] = {}
+        self._context: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        """All tokens of the session as far as known."""
+        return self._settled + self._live
+
+    @property
+    def window(self) -> int | None:
+        """The main model's context window, once any session was told."""
+        return self._ledger.windows.get(self.model)
+
+    def window_unknown(self) -> bool:
+        """Whether somebody should ask for the main model's window; yes only once in a run."""
+        ledger = self._ledger
+        if not self.model or ledger.window_asked or self.model in ledger.windows:
+            return False
+        ledger.window_asked = True
+        return True
+
+    def message(self, message: Json, *, main: bool) -> Iterator[UsageReported]:
+        """Count an assistant message; blocks of a message already counted change nothing."""
+        usage = as_map(message.get("usage"))
+        message_id = as_text(message.get("id"))
+        if not usage or message_id in self._counted:
+            return
+        if message_id:
+            self._counted.add(message_id)
+        context = sum(as_count(usage.get(name)) for name in _INPUT)
+        self._live += context + as_count(usage.get("output_tokens"))
+        if main:
+            self.model = as_text(message.get("model"))
+            self._context = context
+        yield self.report()
+
+    def compacted(self, tokens: int) -> Iterator[UsageReported]:
+        """The context was compacted to this size; 0 when the agent does not tell."""
+        if tokens:
+            self._context = tokens
+            yield self.report()
+
+    def context_answer(self, answer: Json) -> Iterator[UsageReported]:
+        """The agent's answer to a question about its context."""
+        window = as_count(answer.get("maxTokens"))
+        if window:
+            model = as_text(answer.get("model")) or self.model
+            self.model = self.model or model
+            self._ledger.windows[model] = window
+            # Asked under one name, it may answer under another.
+            self._ledger.windows.setdefault(self.model, window)
+            yield self.report()
+
+    def result(self, result: Json) -> Iterator[UsageReported]:
+        """Settle with the totals of a result."""
+        models = {name: as_map(facts) for name, facts in as_map(result.get("modelUsage")).items()}
+        known = {name: as_count(facts.get("contextWindow")) for name, facts in models.items()}
+        self._ledger.windows.update({name: window for name, window in known.items() if window})
+        if self.window is None and any(known.values()):
+            # The main model may be listed under another name.
+            self._ledger.windows[self.model] = max(known.values())
+        total = sum(as_count(facts.get(name)) for facts in models.values() for name in _TOTALS)
+        if total:
+            if total - self._resumed.tokens < (self._settled + self._live) / 2:
+                # Less than this session has been heard to use: its totals began anew.
+                spent = sum(as_amount(facts.get("costUSD")) or 0.0 for facts in models.values())
+                whole = as_amount(result.get("total_cost_usd")) or 0.0
+                alike = math.isclose(spent, whole, rel_tol=0.01)
+                self._resumed = Total(0.0 if alike else self._resumed.cost_usd)
+            self._settled = total - self._resumed.tokens
+        else:
+            # Versions without totals tell the turn's tokens, the subagents' left out.
+            usage = as_map(result.get("usage"))
+            turn = sum(as_count(usage.get(name)) for name in (*_INPUT, "output_tokens"))
+            self._settled += max(self._live, turn)
+        self._live = 0
+        self._charge(as_text(result.get("session_id")), as_amount(result.get("total_cost_usd")))
+        yield self.report()
+
+    def report(self) -> UsageReported:
+        """What is known now."""
+        return UsageReported(
+            iteration=self._iteration,
+            tokens=self.tokens,
+            context_tokens=self._context,
+            context_window=self.window,
+            cost_usd=self.cost_usd,
+        )
+
+    def _charge(self, session_id: str, total: float | None) -> None:
+        tokens = self._resumed.tokens + self.tokens
+        if total is None:
+            self._ledger.totals[session_id] = Total(self._resumed.cost_usd, tokens)
+            return
+        before = self._costs.get(session_id, self._resumed.cost_usd)
+        self._costs[session_id] = total
+        self._ledger.totals[session_id] = Total(total, tokens)
+        # A total that fell began anew.
+        self.cost_usd = (self.cost_usd or 0.0) + (total - before if total >= before else total)

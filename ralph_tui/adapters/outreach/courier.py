@@ -1,0 +1,159 @@
+"""Carries one channel's messages, in their order, in a thread of its own.
+
+Every problem is told once, not with every retry: `EscalationDelivered` with ``ok`` False when it
+comes up, with ``ok`` True when a message has arrived.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from ralph_tui.adapters.outreach.message import Message
+from ralph_tui.adapters.outreach.outbox import Entry, Outbox
+from ralph_tui.adapters.outreach.wire import UndeliveredError
+from ralph_tui.events import EscalationDelivered
+from ralph_tui.ports import Clock, Emit
+
+FIRST_PAUSE = 5.0
+"""Seconds before the first retry; every further one waits twice as long."""
+LONGEST_PAUSE = 300.0
+
+
+class Channel(Protocol):
+    """A way to reach people."""
+
+    name: str
+    """webhook, gitea, github."""
+    place: str
+    """Where it leads, without secrets."""
+
+    def deliver(self, message: Message, *, again: bool = False) -> str:
+        """Where it went, one sentence; blocking. Raises ``UndeliveredError``."""
+        ...
+
+    def probe(self, message: Message) -> str:
+        """Send a test, and clear up behind it; as `deliver`."""
+        ...
+
+
+class Courier:
+    """One channel's queue and its thread."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        outbox: Outbox,
+        emit: Emit,
+        clock: Clock,
+        jitter: Callable[[], float],
+    ) -> None:
+        """`jitter` gives 0-1: many runs that lost the same service do not come back together."""
+        self._channel = channel
+        self._outbox = outbox
+        self._emit = emit
+        self._clock = clock
+        self._jitter = jitter
+        self._queue: deque[Entry] = deque()
+        self._told: set[str] = set()
+        self._failures = 0
+        self._due = 0.0
+        self._shut = False
+        """The set-up is wrong: nothing is tried before the next run."""
+        self._wake = threading.Event()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def left(self) -> int:
+        """Messages that are not delivered."""
+        return len(self._queue)
+
+    def take_up(self) -> None:
+        """Go on with what earlier runs have left; call it once, before any `add`."""
+        self._queue = self._outbox.waiting(self._clock.now())
+        if self._queue:
+            self._start()
+
+    def add(self, message: Message) -> None:
+        """Keep a message and deliver it; returns at once."""
+        self._queue.append(self._outbox.put(message))
+        self._start()
+
+    def close(self) -> None:
+        """Deliver what can be delivered at once, then end; returns at once."""
+        self._closing = True
+        self._wake.set()
+
+    def join(self, timeout: float) -> None:
+        """Wait for the end of the thread, `timeout` seconds at most."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    def work(self) -> float | None:
+        """Do what is due; the seconds until something is, None when nothing will be."""
+        while self._queue and not self._shut:
+            pause = self._due - self._clock.monotonic()
+            if pause > 0:
+                return pause
+            entry = self._queue[0]
+            again = entry.attempted
+            self._outbox.mark(entry)
+            try:
+                where = self._channel.deliver(entry.message, again=again)
+            except UndeliveredError as problem:
+                self._failed(entry, problem)
+            else:
+                self._done(entry)
+                self._failures, self._due = 0, 0.0
+                self._told.clear()
+                self._tell(entry, where, ok=True)
+        return None
+
+    def _failed(self, entry: Entry, problem: UndeliveredError) -> None:
+        kept = problem.then != "drop"
+        if not kept:
+            self._done(entry)
+        self._shut = problem.then == "mend"
+        if problem.then == "retry":
+            pause = min(FIRST_PAUSE * 2 ** min(self._failures, 20), LONGEST_PAUSE)
+            pause *= 1 + self._jitter() / 2
+            self._failures += 1
+            self._due = self._clock.monotonic() + max(pause, problem.after_s or 0.0)
+        if str(problem) not in self._told:
+            self._told.add(str(problem))
+            self._tell(entry, str(problem), queued=kept)
+
+    def _done(self, entry: Entry) -> None:
+        self._queue.popleft()
+        self._outbox.remove(entry)
+
+    def _tell(self, entry: Entry, text: str, *, ok: bool = False, queued: bool = False) -> None:
+        if entry.left_over:
+            text = f"{text} (left over from {entry.message.loop})"
+        self._emit(
+            EscalationDelivered(
+                escalation_id=entry.message.escalation_id,
+                channel=self._channel.name,
+                ok=ok,
+                text=text,
+                queued=queued,
+            )
+        )
+
+    def _start(self) -> None:
+        self._wake.set()
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._run, name=f"ralph-{self._channel.name}", daemon=True
+            )
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            last = self._closing
+            pause = self.work()
+            if last:
+                return
+            self._wake.wait(pause)

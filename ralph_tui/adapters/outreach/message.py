@@ -1,0 +1,168 @@
+"""What is told: the same facts as an issue's title and body, a comment, or a webhook's JSON.
+
+Rule: texts in a message are foreign. They address nobody and form no Markdown of their own.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat
+
+from ralph_tui.events import EscalationRaised, RunStarted
+from ralph_tui.events.base import Fact
+from ralph_tui.events.oversight import EscalationLevel
+from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.format import money
+from ralph_tui.text.sanitize import clip
+
+LABELS: dict[EscalationLevel, tuple[str, ...]] = {
+    "info": ("ralph-external", "info"),
+    "warning": ("ralph-external", "warning"),
+    "critical": ("ralph-external", "critical", "needs-review"),
+    "emergency": ("ralph-external", "emergency", "blocking"),
+}
+"""Of the issue, by level."""
+LONGEST_REASON = 4000
+LONGEST_LINE = 500
+MOST_RECOMMENDATIONS = 10
+
+Short = Annotated[Line, AfterValidator(lambda text: clip(text, LONGEST_LINE))]
+Reason = Annotated[Plain, AfterValidator(lambda text: clip(text, LONGEST_REASON))]
+
+
+class Readings(Fact):
+    """How the run stood."""
+
+    completion: FiniteFloat | None = None
+    """Points, 0-100; None before the first measurement."""
+    best: FiniteFloat | None = None
+    best_iteration: int = 0
+    cost_usd: FiniteFloat | None = None
+
+
+class Message(Fact):
+    """One escalation, with everything that is said of it; what the outbox keeps."""
+
+    key: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.-]{1,200}$")]
+    """The same for every attempt to deliver it, different from all others."""
+    escalation_id: Short
+    run_id: Short
+    level: EscalationLevel
+    about: Short
+    loop: Short
+    """Task and attempt, ``task-001/002``."""
+    iteration: int
+    max_iterations: int
+    reason: Reason
+    recommendations: Annotated[list[Short], Field(max_length=MOST_RECOMMENDATIONS)] = []
+    objective: Short = ""
+    host: Short = ""
+    folder: Short = ""
+    """Name of the worktree's folder; its path is nobody's business."""
+    raised: AwareDatetime
+    readings: Readings = Readings()
+
+    @property
+    def title(self) -> str:
+        """Of the issue."""
+        return f"[Ralph External] {self.level.upper()}: {self.about} in {self.loop}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of the issue."""
+        return LABELS[self.level]
+
+    @property
+    def marker(self) -> str:
+        """Invisible in an issue: by it a message is found that was sent before."""
+        return f"<!-- ralph-external {self.key} -->"
+
+
+def message_of(
+    escalation: EscalationRaised, run: RunStarted, readings: Readings, raised: AwareDatetime
+) -> Message:
+    """What is to be said of an escalation of `run`."""
+    return Message(
+        key=re.sub("[^A-Za-z0-9/_.-]", "-", f"{run.run_id}/{escalation.escalation_id}")[:200],
+        escalation_id=escalation.escalation_id,
+        run_id=run.run_id,
+        level=escalation.level,
+        about=escalation.about,
+        loop=f"{run.task}/{run.attempt}",
+        iteration=escalation.iteration,
+        max_iterations=run.max_iterations,
+        reason=escalation.reason,
+        recommendations=escalation.recommendations[:MOST_RECOMMENDATIONS],
+        objective=run.objective,
+        host=run.host,
+        folder=Path(run.root).name,
+        raised=raised,
+        readings=readings,
+    )
+
+
+def issue_body(message: Message) -> str:
+    """The first words of an issue."""
+    objective = _escaped(message.objective)
+    return _markdown(message, f"_{objective}_\n\n" if objective.strip() else "")
+
+
+def comment_body(message: Message) -> str:
+    """A later message of the same run."""
+    return _markdown(message, f"**{message.level.upper()}: {_escaped(message.about)}**\n\n")
+
+
+def payload(message: Message) -> dict[str, object]:
+    """A webhook's JSON; chat services show `text` or `content`, programs read the rest."""
+    words = f"{message.title}\n{message.reason}\nTo answer: {_how_to_answer(message)}"
+    words = clip(_addressing_nobody(words), 1900)
+    return {
+        "event": "escalation",
+        "text": words,
+        "content": words,
+        "title": message.title,
+        **message.model_dump(mode="json", exclude={"key"}),
+        "id": message.key,
+    }
+
+
+def _markdown(message: Message, opening: str) -> str:
+    rows = "\n".join(f"| {name} | {value} |" for name, value in _readings(message))
+    parts = [f"{opening}{_escaped(message.reason)}", f"| reading | |\n|---|---|\n{rows}"]
+    if message.recommendations:
+        items = "\n".join(f"- {_escaped(line)}" for line in message.recommendations)
+        parts.append(f"**Recommended**\n\n{items}")
+    parts += [f"**How to answer:** {_how_to_answer(message)}", message.marker]
+    return "\n\n".join(parts) + "\n"
+
+
+def _readings(message: Message) -> list[tuple[str, str]]:
+    now = message.readings
+    rows = []
+    if message.max_iterations:
+        rows.append(("iteration", f"{message.iteration} of {message.max_iterations}"))
+    if now.completion is not None:
+        rows.append(("completion", f"{now.completion:.0f} %"))
+    if now.best is not None:
+        where = f" after iteration {now.best_iteration}" if now.best_iteration else ""
+        rows.append(("best", f"{now.best:.0f} %{where}"))
+    if now.cost_usd is not None:
+        rows.append(("cost", money(now.cost_usd)))
+    rows += [("run", f"{_escaped(message.loop)} in {_escaped(message.folder)}")]
+    rows += [("raised", f"{message.raised:%Y-%m-%d %H:%M} UTC")]
+    return rows
+
+
+def _how_to_answer(message: Message) -> str:
+    where = f"`{message.folder.replace('`', '')}` on `{message.host.replace('`', '')}`"
+    return f"in {where}, `ralph-tui decide` while it waits (`ralph-tui status` shows it)."
+
+
+def _escaped(text: str) -> str:
+    return _addressing_nobody(re.sub(r"([\\`*_\[\]()<>#!|~+-])", r"\\\1", text))
+
+
+def _addressing_nobody(text: str) -> str:
+    """A zero-width space makes plain words of ``@name`` and of a chat's ``<!everyone>``."""
+    return re.sub("([@<])", "\\1\u200b", text)

@@ -1,0 +1,164 @@
+"""Messages on disk until they are delivered: they survive the end of the run and of the process.
+
+A file per message and channel, ``.aiwg/ralph/outbox``. Before an attempt a file is marked, after a
+success it is removed. A process that dies between the two leaves a marked file: a tracker is then
+searched for the message before an issue is made; a webhook gets the same ``Idempotency-Key`` again.
+The agent can write here, too: what is read is foreign text like any other, and goes nowhere but to
+the channels of the settings.
+"""
+
+import hashlib
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ralph_tui.adapters.outreach.message import Message
+from ralph_tui.adapters.records.files import read_json, write_json
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.events.base import Fact
+
+MOST_FILES = 100
+"""Messages per channel; beyond it the oldest go."""
+MOST_BYTES = 1 << 18
+"""Of one file."""
+LONGEST_AGE = timedelta(days=7)
+MOST_RUNS = 100
+"""Whose issues are remembered."""
+
+
+def outbox_folder(root: Path) -> Path:
+    """Where the messages of a worktree wait."""
+    return ralph_folder(root) / "outbox"
+
+
+class _File(Fact):
+    version: int = 1
+    attempted: bool = False
+    message: Message
+
+
+@dataclass
+class Entry:
+    """A message that waits for one channel."""
+
+    message: Message
+    path: Path | None
+    """None: the disk would not take it, so it ends with the process."""
+    attempted: bool = False
+    """It may have arrived although nobody knows."""
+    left_over: bool = False
+    """From an earlier run."""
+
+
+class Outbox:
+    """What one channel has still to deliver, oldest first."""
+
+    def __init__(self, folder: Path, channel: str) -> None:
+        """`folder` is made when something is put into it."""
+        self._folder = folder
+        self._channel = channel
+
+    def put(self, message: Message) -> Entry:
+        """Keep a message; what is too much goes, oldest first."""
+        mark = hashlib.sha256(message.key.encode()).hexdigest()[:12]
+        name = f"{message.raised:%Y%m%dT%H%M%S%f}-{mark}-{self._channel}.json"
+        entry = Entry(message, self._folder / name)
+        self._write(entry)
+        for path in self._files()[:-MOST_FILES]:
+            _unlink(path)
+        return entry
+
+    def waiting(self, now: datetime) -> deque[Entry]:
+        """What earlier runs have left; what is too old goes."""
+        found: deque[Entry] = deque()
+        for path in self._files():
+            file = _read(path)
+            if file is None:
+                continue
+            if now - file.message.raised > LONGEST_AGE:
+                _unlink(path)
+            else:
+                found.append(Entry(file.message, path, file.attempted, left_over=True))
+        return found
+
+    def mark(self, entry: Entry) -> None:
+        """An attempt begins."""
+        entry.attempted = True
+        self._write(entry)
+
+    def remove(self, entry: Entry) -> None:
+        """It is delivered, or never will be."""
+        if entry.path is not None:
+            _unlink(entry.path)
+
+    def _files(self) -> list[Path]:
+        with suppress(OSError):
+            return sorted(self._folder.glob(f"*-{self._channel}.json"))
+        return []
+
+    def _write(self, entry: Entry) -> None:
+        if entry.path is None:
+            return
+        file = _File(attempted=entry.attempted, message=entry.message)
+        try:
+            # Not brought to the platter: the engine waits for this.
+            write_json(entry.path, file.model_dump(mode="json"), durable=False)
+        except OSError:
+            entry.path = None
+
+
+class IssueNumbers:
+    """The issue of each run, so that a run that goes on after a restart comments on its own."""
+
+    def __init__(self, folder: Path, tracker: str) -> None:
+        """`tracker` tells repositories apart: another one has other numbers."""
+        self._path = folder / "issues.json"
+        self._tracker = tracker
+        self._new: dict[str, int | None] = {}
+        """Of this process: a full disk does not make them forgotten."""
+
+    def get(self, run_id: str) -> int | None:
+        """Its number; None when there is none yet."""
+        key = self._key(run_id)
+        number = self._new[key] if key in self._new else self._read().get(key)
+        return number if isinstance(number, int) and number > 0 else None
+
+    def put(self, run_id: str, number: int | None) -> None:
+        """Remember or, with None, forget it."""
+        key = self._key(run_id)
+        self._new[key] = number
+        known = {name: value for name, value in self._read().items() if name != key}
+        if number is not None:
+            known[key] = number
+        with suppress(OSError):
+            write_json(self._path, dict(list(known.items())[-MOST_RUNS:]), durable=False)
+
+    def _key(self, run_id: str) -> str:
+        return f"{self._tracker} {run_id}"
+
+    def _read(self) -> dict[str, object]:
+        return (read_json(self._path) or {}) if _small_file(self._path) else {}
+
+
+def _read(path: Path) -> _File | None:
+    try:
+        return _File.model_validate(read_json(path)) if _small_file(path) else None
+    except ValidationError:
+        return None
+
+
+def _small_file(path: Path) -> bool:
+    """A pipe would block the reading, and an agent can make one."""
+    try:
+        return path.is_file() and path.stat().st_size <= MOST_BYTES
+    except OSError:
+        return False
+
+
+def _unlink(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

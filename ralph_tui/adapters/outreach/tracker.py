@@ -1,0 +1,203 @@
+"""An issue per run on Gitea or GitHub, by their REST interfaces; later messages are its comments.
+
+What the token may not do with labels is done without: an issue that nobody sees is worse.
+"""
+
+from datetime import timedelta
+from typing import Any, Protocol
+
+from ralph_tui.adapters.outreach.dialects import Dialect
+from ralph_tui.adapters.outreach.labels import Labels
+from ralph_tui.adapters.outreach.message import Message, comment_body, issue_body
+from ralph_tui.adapters.outreach.wire import USUAL, Answer, Timeouts, UndeliveredError, Wire
+from ralph_tui.config.settings import shown_address
+from ralph_tui.text.sanitize import clip, one_line
+
+SEARCHED_PAGES = 3
+SEARCHED_PER_PAGE = 10
+"""Small pages: bodies of issues are long, and an answer is bounded."""
+FORBIDDEN = (403, 404, 422)
+NO_LABELS = ", without labels, which the token may not set"
+
+
+class Numbers(Protocol):
+    """Remembers the issue of every run."""
+
+    def get(self, run_id: str) -> int | None:
+        """Its number; None when there is none yet."""
+        ...
+
+    def put(self, run_id: str, number: int | None) -> None:
+        """Remember or, with None, forget it."""
+        ...
+
+
+class Tracker:
+    """A channel that makes issues."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        url: str,
+        repository: str,
+        token: str | None,
+        variable: str,
+        numbers: Numbers,
+        timeouts: Timeouts = USUAL,
+    ) -> None:
+        """`variable` is the token's environment variable, which sentences name instead of it."""
+        self.name: str = dialect.name
+        self._dialect = dialect
+        self._repository = repository
+        self._token = (token or "").strip()
+        self._variable = variable
+        self._numbers = numbers
+        self.place = f"{shown_address(url)} {repository}"
+        self._base = url.removesuffix(dialect.api) + dialect.api
+        self._repo = f"{self._base}/repos/{repository}"
+        self._wire = Wire(
+            shown_address(url),
+            {**dialect.headers, "Authorization": f"{dialect.scheme} {self._token}"},
+            (self._token,) if self._token else (),
+            timeouts,
+        )
+        self._labels = Labels(dialect, self._wire, self._repo)
+
+    def deliver(self, message: Message, *, again: bool = False) -> str:
+        """Where it can be read; raises ``UndeliveredError``.
+
+        `again`: an earlier attempt may have made the issue without our knowing; it is looked for.
+        """
+        self._check_token()
+        number = self._numbers.get(message.run_id)
+        if number is not None:
+            where = self._comment(number, message)
+            if where is not None:
+                return where
+            self._numbers.put(message.run_id, None)
+        elif again and (found := self._search(message)) is not None:
+            return self._remembered(found, message.run_id)
+        issue, note = self._create(message)
+        return self._remembered(issue, message.run_id) + note
+
+    def probe(self, message: Message) -> str:
+        """Make an issue and close it; as `deliver`."""
+        self._check_token()
+        issue, note = self._create(message)
+        number = _number(issue)
+        if number is None:
+            return self._remembered(issue, message.run_id) + note
+        answer = self._wire.call("PATCH", f"{self._repo}/issues/{number}", body={"state": "closed"})
+        closed = "closed again" if 200 <= answer.status < 300 else "still open: close it by hand"
+        return f"{_address(issue, number)} was made{note}, and is {closed}"
+
+    def _check_token(self) -> None:
+        if not self._token:
+            raise UndeliveredError(
+                f"no token for {self.place}: set the environment variable {self._variable}", "mend"
+            )
+        if not self._token.isascii() or not self._token.isprintable() or " " in self._token:
+            raise UndeliveredError(
+                f"the value of {self._variable} cannot be a token: it has spaces or special "
+                "characters",
+                "mend",
+            )
+
+    def _comment(self, number: int, message: Message) -> str | None:
+        """None: the issue is gone."""
+        url = f"{self._repo}/issues/{number}/comments"
+        answer = self._wire.call("POST", url, body={"body": comment_body(message)})
+        if answer.status == 201:
+            return f"{_address(answer.object(), number)} (a comment)"
+        if answer.status in (404, 410):
+            return None
+        raise self._refusal(answer)
+
+    def _search(self, message: Message) -> dict[str, Any] | None:
+        # A day of grace: two machines seldom agree about the time.
+        since = f"{message.raised - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
+        for page in range(1, SEARCHED_PAGES + 1):
+            answer = self._wire.call(
+                "GET",
+                f"{self._repo}/issues",
+                params={
+                    "state": "all",
+                    "since": since,
+                    **self._dialect.query,
+                    **self._dialect.page(page, SEARCHED_PER_PAGE),
+                },
+            )
+            issues = answer.json() if answer.status == 200 else None
+            if not isinstance(issues, list) or not issues:
+                return None
+            for issue in issues:
+                if isinstance(issue, dict) and message.marker in str(issue.get("body")):
+                    return issue
+        return None
+
+    def _create(self, message: Message) -> tuple[dict[str, Any], str]:
+        """The issue as the tracker tells it, and what is to be said about its labels."""
+        url = f"{self._repo}/issues"
+        body: dict[str, object] = {"title": message.title, "body": issue_body(message)}
+        labels = self._labels.of(message.labels)
+        if labels:
+            answer = self._wire.call("POST", url, body={**body, "labels": labels})
+            if answer.status not in FORBIDDEN:
+                issue = self._created(answer)
+                # GitHub drops labels without a word where they are not allowed.
+                return issue, NO_LABELS if issue.get("labels") == [] else ""
+            self._labels.forget()
+        return self._created(self._wire.call("POST", url, body=body)), NO_LABELS
+
+    def _created(self, answer: Answer) -> dict[str, Any]:
+        if answer.status != 201:
+            raise self._refusal(answer)
+        return answer.object()
+
+    def _remembered(self, issue: dict[str, Any], run_id: str) -> str:
+        number = _number(issue)
+        if number is not None:
+            self._numbers.put(run_id, number)
+        return _address(issue, number)
+
+    def _refusal(self, answer: Answer) -> UndeliveredError:
+        """What is wrong and what to do, by status."""
+        status, host = answer.status, self._wire.place
+        match status:
+            case 401:
+                text = f"{host} refuses the token: put a valid one into {self._variable}"
+            case 403:
+                text = (
+                    f"the token in {self._variable} may not write issues in {self._repository}: "
+                    "give it that right"
+                )
+            case 404:
+                text = (
+                    f"{host} shows this token no repository {self._repository}: check "
+                    "outreach.repository, and what the token may see"
+                )
+            case 410 | 423:
+                text = f"{self._repository} takes no issues: it is archived, or has them disabled"
+            case _ if 300 <= status < 400:
+                text = (
+                    f"{host} wants to redirect, which is not followed: put the current address "
+                    "and name into outreach.tracker_url and outreach.repository"
+                )
+            case _ if status < 300:
+                text = f"what answers at {host} is no tracker: check outreach.tracker_url"
+            case _:
+                said = self._wire.safe(f"{host} does not accept the issue (HTTP {status})")
+                return UndeliveredError(said + self._wire.safe(answer.words()), "drop")
+        return UndeliveredError(text + self._wire.safe(answer.words()), "mend")
+
+
+def _number(issue: dict[str, Any]) -> int | None:
+    number = issue.get("number")
+    return number if isinstance(number, int) and number > 0 else None
+
+
+def _address(issue: dict[str, Any], number: int | None) -> str:
+    url = issue.get("html_url")
+    if isinstance(url, str) and url.startswith(("https://", "http://")):
+        return clip(one_line(url), 300)
+    return f"issue {number}" if number else "an issue whose number the tracker did not tell"

@@ -1,0 +1,46 @@
+"""A web address that takes JSON. Nobody says what it does with it; 2xx means that it took it."""
+
+from ralph_tui.adapters.outreach.message import Message, payload
+from ralph_tui.adapters.outreach.wire import USUAL, Timeouts, UndeliveredError, Wire
+from ralph_tui.config.settings import shown_address
+
+SETTING = "outreach.webhook"
+
+
+class Webhook:
+    """POSTs every message; a repeated one has the same ``Idempotency-Key`` and ``id``."""
+
+    name = "webhook"
+
+    def __init__(self, url: str, timeouts: Timeouts = USUAL) -> None:
+        """`url` is a secret: sentences name scheme and host."""
+        self._url = url
+        self.place = shown_address(url)
+        self._wire = Wire(self.place, secrets=(url,), timeouts=timeouts)
+
+    def deliver(self, message: Message, *, again: bool = False) -> str:
+        """Where it went, one sentence; raises ``UndeliveredError``."""
+        key = {"Idempotency-Key": message.key}
+        answer = self._wire.call("POST", self._url, body=payload(message), headers=key)
+        status = answer.status
+        if 200 <= status < 300:
+            return f"{self.place} took it (HTTP {status})"
+        if status < 400:
+            raise UndeliveredError(
+                f"{self.place} wants to redirect (HTTP {status}), which is not followed: put the "
+                f"final address into {SETTING}",
+                "mend",
+            )
+        if status in (400, 413, 415, 422):
+            raise UndeliveredError(
+                f"{self.place} does not accept the message (HTTP {status}): {SETTING} must take "
+                "any JSON object",
+                "drop",
+            )
+        raise UndeliveredError(
+            f"{self.place} refuses (HTTP {status}): check the address in {SETTING}", "mend"
+        )
+
+    def probe(self, message: Message) -> str:
+        """Send a test; as `deliver`."""
+        return self.deliver(message)

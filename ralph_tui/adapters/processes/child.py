@@ -1,0 +1,221 @@
+"""Start a command under a keeper, and hear how it ended.
+
+The keeper holds the read end of a pipe whose only write end is here, close-on-exec: when this
+process ends, in whatever way, the keeper reads the pipe's end and stops everything below it.
+"""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from ralph_tui.adapters.processes.sweep import (
+    COMMAND_MARK,
+    PLACE_MARK,
+    RUN_MARK,
+    place_of,
+    stop_command,
+)
+from ralph_tui.errors import ProcessError
+
+PIPE = subprocess.PIPE
+STDOUT = subprocess.STDOUT
+NULL = subprocess.DEVNULL
+
+KEEPER = Path(__file__).with_name("keeper.py")
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a command ended. Nothing it started is alive any more, but for `survivors`."""
+
+    code: int | None
+    """As a shell says it, 128 + signal included; None when nobody saw it end."""
+    signal: int | None = None
+    stopped: bool = False
+    """By order, before it ended by itself."""
+    leftovers: int = 0
+    """Other processes that were still alive when it was gone, or would not go; stopped too."""
+    survivors: int = 0
+    """Processes that could not be killed: another user's, or stuck in the kernel."""
+    lost: bool = False
+    """The keeper itself was killed; what bore the command's mark was stopped from here."""
+
+
+class Child:
+    """A command under its keeper, made by `launch`. Its pipes are the caller's to close."""
+
+    def __init__(
+        self, keeper: subprocess.Popen[bytes], pid: int, command_id: str, control: int, status: int
+    ) -> None:
+        self.pid = pid
+        self.stdin: IO[bytes] | None = keeper.stdin
+        """Buffered: flush after writing."""
+        self.stdout: IO[bytes] | None = keeper.stdout
+        self.stderr: IO[bytes] | None = keeper.stderr
+        self.keeper_pid = keeper.pid
+        self._keeper = keeper
+        self._command_id = command_id
+        self._control: int | None = control
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._exit: Exit | None = None
+        # A daemon: the end of ralph-tui never waits for a command, it stops it.
+        threading.Thread(
+            target=self._follow, args=(status,), name=f"keeper-{keeper.pid}", daemon=True
+        ).start()
+
+    def interrupt(self) -> None:
+        """INT to the command alone; nothing when it has ended."""
+        self._order(b"interrupt\n")
+
+    def stop(self) -> None:
+        """Begin to end the command and all it started, within 6 s; returns at once."""
+        self._order(b"stop\n")
+
+    def poll(self) -> Exit | None:
+        """How it ended, None while it runs."""
+        return self._exit
+
+    def wait(self, timeout: float | None = None) -> Exit:
+        """Wait for the end of it and all it started; ``TimeoutError`` after `timeout` s."""
+        if not self._ended.wait(timeout) or self._exit is None:
+            raise TimeoutError(f"process {self.pid} still runs after {timeout} s")
+        return self._exit
+
+    def _order(self, word: bytes) -> None:
+        with self._lock:
+            if self._control is not None:
+                try:
+                    os.write(self._control, word)
+                except BrokenPipeError:
+                    return
+
+    def _follow(self, status: int) -> None:
+        line = _read_line(status)
+        if line:
+            end = Exit(
+                code=line["exit"],
+                signal=line["signal"],
+                stopped=line["stopped"],
+                leftovers=line["leftovers"],
+                survivors=line["survivors"],
+            )
+        else:
+            stop_command(self._command_id, self.pid)
+            end = Exit(None, stopped=True, lost=True)
+        if not end.survivors:
+            self._keeper.wait()
+        self._exit = end
+        self._ended.set()
+        if end.survivors:
+            self._keeper.wait()
+        os.close(status)
+        with self._lock:
+            if self._control is not None:
+                os.close(self._control)
+            self._control = None
+
+
+def launch(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    run_id: str,
+    lock_fd: int | None = None,
+    stdin: Literal["pipe", "null"] = "null",
+    stdout: int | IO[bytes] = NULL,
+    stderr: int | IO[bytes] = NULL,
+) -> Child:
+    """Start `command` in `cwd` under a keeper of its own; some 30 ms.
+
+    `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. `lock_fd` is held by
+    the keeper until the last process is gone. Raises ``ProcessError`` when it cannot be started.
+    """
+    command_id = uuid.uuid4().hex
+    control_read, control_write = os.pipe()
+    status_read, status_write = os.pipe()
+    passed = {"--control": control_read, "--status": status_write}
+    if lock_fd is not None:
+        passed["--lock"] = lock_fd
+    options = [str(part) for option in passed.items() for part in option]
+    marks = {RUN_MARK: run_id, PLACE_MARK: place_of(cwd), COMMAND_MARK: command_id}
+    marked = [part for name, value in marks.items() for part in ("--set", f"{name}={value}")]
+    try:
+        keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(KEEPER), *options, *marked, "--", *command],
+            cwd=cwd,
+            env=dict(env),
+            stdin=PIPE if stdin == "pipe" else NULL,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=tuple(passed.values()),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        os.close(control_write)
+        os.close(status_read)
+        raise ProcessError(_why_not(command[0], cwd, error)) from error
+    finally:
+        os.close(control_read)
+        os.close(status_write)
+    started = _read_line(status_read)
+    if "pid" in started:
+        return Child(keeper, started["pid"], command_id, control_write, status_read)
+    os.close(control_write)
+    os.close(status_read)
+    keeper.wait()
+    for stream in (keeper.stdin, keeper.stdout, keeper.stderr):
+        if stream is not None:
+            stream.close()
+    if "errno" not in started:
+        raise ProcessError(
+            f"The keeper of {command[0]!r} died before it could start it; try again."
+        )
+    code = started["errno"]
+    raise ProcessError(_why_not(command[0], cwd, OSError(code, os.strerror(code))))
+
+
+def _read_line(status: int) -> dict[str, Any]:
+    """The keeper's next line; empty when the keeper is gone."""
+    text = b""
+    while not text.endswith(b"\n"):
+        # Byte by byte, so that the next line stays in the pipe; there are two lines in all.
+        byte = os.read(status, 1)
+        if not byte:
+            return {}
+        text += byte
+    line: dict[str, Any] = json.loads(text)
+    return line
+
+
+def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
+    if not cwd.is_dir():
+        return f"Cannot start {program!r}: the folder {str(cwd)!r} is not there; create it."
+    if not isinstance(error, OSError):
+        return f"Cannot start {program!r}: its command line or environment holds a null character."
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR:
+            return (
+                f"Cannot start {program!r}: no such program on PATH; install it or name its file."
+            )
+        case errno.EACCES | errno.EPERM:
+            return f"Cannot start {program!r}: it may not be executed; make it executable."
+        case errno.ENOEXEC:
+            return (
+                f"Cannot start {program!r}: it is no program; does its first line begin with #! ?"
+            )
+        case errno.E2BIG:
+            return (
+                f"Cannot start {program!r}: its command line is too long; pass the text on stdin."
+            )
+        case _:
+            return f"Cannot start {program!r}: {error.strerror}; mend that and try again."

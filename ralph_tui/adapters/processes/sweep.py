@@ -1,0 +1,136 @@
+"""What a killed keeper leaves is found by the mark in its environment, and stopped.
+
+A process is a target when its environment bears the mark, when it descends from a target, or when
+it was once seen to do so. The current process, its ancestors and the run they may themselves
+belong to are never targets; nor are other users' processes and those in other containers.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table, send
+
+RUN_MARK = "RALPH_RUN_ID"
+PLACE_MARK = "RALPH_WORKTREE"
+"""See `place_of`: a copied worktree has the same runs, but not their processes."""
+COMMAND_MARK = "RALPH_COMMAND_ID"
+"""Unique per launched command: tells what one keeper kept from the rest of a run."""
+
+LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
+"""Each signal, and the seconds given to it."""
+POLL_S = 0.02
+
+Belongs = Callable[[Entry], bool]
+
+
+def place_of(worktree: Path) -> str:
+    """What tells a folder from its copies, also after it was renamed; empty when it is gone."""
+    with contextlib.suppress(OSError):
+        found = worktree.stat()
+        return f"{found.st_dev}:{found.st_ino}"
+    return ""
+
+
+def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
+    """Stop all processes of this worktree's dead runs; their pids. Blocks for at most 6 s.
+
+    `is_dead` is asked once per run id found, and must say False for a run whose lock is held.
+    """
+    place = place_of(worktree)
+    table = process_table()
+    above = (_mark(table[pid], RUN_MARK) for pid in _ancestry(table) if pid in table)
+    verdicts = {run_id: False for run_id in above if run_id is not None}
+
+    def belongs(entry: Entry) -> bool:
+        run_id = _mark(entry, RUN_MARK)
+        if run_id is None or _mark(entry, PLACE_MARK) != place:
+            return False
+        if run_id not in verdicts:
+            verdicts[run_id] = is_dead(run_id)
+        return verdicts[run_id]
+
+    return _stop(belongs)
+
+
+def descends_from(pid: int, ancestor: int) -> bool:
+    """Whether a process was started by another one, or by what that one has started."""
+    table = process_table()
+    entry = table.get(pid)
+    seen: set[int] = set()
+    while entry is not None and entry.pid not in seen:
+        seen.add(entry.pid)
+        if entry.parent == ancestor:
+            return True
+        entry = table.get(entry.parent)
+    return False
+
+
+def stop_command(command_id: str, session: int) -> tuple[int, ...]:
+    """Stop what one killed keeper kept: all with its mark, and all in the command's session."""
+    return _stop(lambda entry: entry.session == session or _mark(entry, COMMAND_MARK) == command_id)
+
+
+def _stop(belongs: Belongs) -> tuple[int, ...]:
+    """Climb the ladder until no target is left; who was there."""
+    known: dict[tuple[int, str], Entry] = {}
+    left = _targets(belongs, known)
+    for number, seconds in LADDER:
+        deadline = time.monotonic() + seconds
+        told: set[tuple[int, str]] = set()
+        while left and time.monotonic() < deadline:
+            for entry in left:
+                # Only KILL is worth repeating.
+                if number == signal.SIGKILL or (entry.pid, entry.started) not in told:
+                    told.add((entry.pid, entry.started))
+                    send(entry.pid, number)
+            time.sleep(POLL_S)
+            # Twice, since a process shows no environment while it becomes another program.
+            left = _targets(belongs, known) or _targets(belongs, known)
+    return tuple(sorted(pid for pid, _ in known))
+
+
+def _targets(belongs: Belongs, known: dict[tuple[int, str], Entry]) -> list[Entry]:
+    """Living targets; `known` grows by them."""
+    table = process_table()
+    spared = _ancestry(table)
+    for entry in table.values():
+        if entry.alive and entry.pid not in spared and belongs(entry):
+            known[entry.pid, entry.started] = entry
+    roots = {pid for pid, started in known if pid in table and table[pid].started == started}
+    for entry in descendants(roots, table):
+        if entry.pid not in spared:
+            known[entry.pid, entry.started] = entry
+    return [
+        entry for entry in table.values() if entry.alive and (entry.pid, entry.started) in known
+    ]
+
+
+def _ancestry(table: dict[int, Entry]) -> set[int]:
+    """This process and all above it."""
+    pid, above = os.getpid(), set[int]()
+    while pid and pid not in above:
+        above.add(pid)
+        pid = table[pid].parent if pid in table else 0
+    return above
+
+
+def _mark(entry: Entry, name: str) -> str | None:
+    """The value of a variable in the environment a process of ours was started with."""
+    home = Path("/proc") / str(entry.pid)
+    with contextlib.suppress(OSError):
+        key = f"{name}=".encode()
+        for variable in (home / "environ").read_bytes().split(b"\0"):
+            if variable.startswith(key) and _is_ours(home):
+                return variable[len(key) :].decode("utf-8", "replace")
+    return None
+
+
+def _is_ours(home: Path) -> bool:
+    """Same user, same process namespace."""
+    same_user = home.stat().st_uid == os.geteuid()
+    namespace = (home / "ns" / "pid").stat().st_ino
+    return same_user and namespace == Path("/proc/self/ns/pid").stat().st_ino

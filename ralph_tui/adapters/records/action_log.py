@@ -1,0 +1,164 @@
+"""``actions.jsonl``: one line per tool use, made of the journal's tool events, snake_case.
+
+A line is written when the tool has answered, or can no longer answer. The journal is read on from
+where the last look ended; a file that is not as it was left is written again from its beginning.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.remade import put
+from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted, parse_event
+from ralph_tui.text.sanitize import clip
+
+SHORT = 200
+"""Characters of a parameter, an output, an error."""
+
+_KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
+_ENDS = (
+    *("session_started", "session_finished", "iteration_finished"),
+    *("run_resumed", "run_finished", "run_crashed"),
+)
+"""After these no tool that was begun before answers any more."""
+_KINDS = frozenset((*_ENDS, "tool_started", "tool_finished", "tool_denied"))
+
+_TYPES = {
+    "read": ("read", "notebookread", "webfetch", "websearch", "view"),
+    "write": ("write", "create"),
+    "edit": ("edit", "multiedit", "notebookedit", "applypatch", "strreplace"),
+    "bash": ("bash", "bashoutput", "killshell", "killbash", "shell", "exec", "commandexecution"),
+    "grep": ("grep", "search"),
+    "glob": ("glob", "ls", "listdir"),
+}
+_SUBJECTS = {
+    **dict.fromkeys(("read", "write", "edit"), "file_path"),
+    **dict.fromkeys(("grep", "glob"), "pattern"),
+    "bash": "command",
+}
+
+
+def action_type(tool: str) -> str:
+    """Which of the schema's seven kinds a tool is; ``task`` where no other fits."""
+    name = re.sub(r"[^a-z]", "", tool.lower())
+    return next((kind for kind, tools in _TYPES.items() if name in tools), "task")
+
+
+class Actions:
+    """Folds tool events; gives a line as soon as it is whole."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, ToolStarted] = {}
+        self._denied: dict[str, str] = {}
+
+    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+        """The lines that this event makes whole."""
+        match event:
+            case ToolStarted():
+                if (lost := self._open.pop(event.tool_id, None)) is not None:
+                    yield _line(lost, ok=False, said="no answer")
+                self._open[event.tool_id] = event
+            case ToolDenied() if event.tool_id:
+                self._denied[event.tool_id] = event.message
+            case ToolFinished():
+                if (begun := self._open.pop(event.tool_id, None)) is not None:
+                    denied = self._denied.pop(event.tool_id, "")
+                    yield _line(begun, ok=event.ok, said=denied or event.summary)
+            case _ if event.kind in _ENDS:
+                for begun in self._open.values():
+                    said = self._denied.get(begun.tool_id) or "no answer"
+                    yield _line(begun, ok=False, said=said)
+                self._open.clear()
+                self._denied.clear()
+
+
+class ActionLog:
+    """Keeps the file as far as the journal is."""
+
+    def __init__(self, journal: Path, path: Path, *, until: int | None = None) -> None:
+        """Nothing is read before `catch_up`, and of the journal no byte after `until`."""
+        self._journal = journal
+        self._path = path
+        self._until = until
+        self._begin()
+
+    def _begin(self) -> None:
+        self._actions = Actions()
+        self._read = 0
+        """Bytes of the journal."""
+        self._written = -1
+        """Bytes of the file as it was left; below 0: it is to be written as a whole."""
+
+    def catch_up(self) -> list[Path]:
+        """Bring the file up to date; where garbage in its place was put. Raises ``OSError``.
+
+        While the journal has no name (see `Journal.tick`) there is nothing to do.
+        """
+        if self._written != _size(self._path) or self._read > _size(self._journal):
+            self._begin()
+        try:
+            text = "".join(
+                _text(line) for event in self._events() for line in self._actions.take(event)
+            )
+            aside: list[Path] = []
+            if self._written < 0:
+                aside = put(self._path, text)
+            elif text:
+                with self._path.open("a", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
+        except FileNotFoundError:
+            self._begin()
+            return []
+        except OSError:
+            self._begin()
+            raise
+        self._written = _size(self._path)
+        return aside
+
+    def _events(self) -> Iterator[Event]:
+        with self._journal.open("rb") as file:
+            file.seek(self._read)
+            for line in file:
+                if not line.endswith(b"\n"):  # being written
+                    return
+                if self._until is not None and self._read + len(line) > self._until:
+                    return
+                self._read += len(line)
+                kind = _KIND.search(line, 0, 300)
+                if kind is None or kind[1].decode() not in _KINDS:
+                    continue
+                try:
+                    yield parse_event(line)
+                except ValueError:
+                    continue
+
+
+def _line(begun: ToolStarted, *, ok: bool, said: str) -> dict[str, Any]:
+    kind = action_type(begun.tool)
+    subject = {_SUBJECTS.get(kind, "description"): clip(begun.summary, SHORT)}
+    return {
+        "timestamp": begun.at.isoformat().replace("+00:00", "Z"),
+        "iteration": begun.iteration,
+        "type": kind,
+        "tool": begun.tool,
+        "params": subject if begun.summary else {},
+        "success": ok,
+        "output": clip(said, SHORT) if ok else "",
+        "error": "" if ok else clip(said, SHORT),
+        "reasoning": "",
+        "expected_outcome": "",
+    }
+
+
+def _text(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def _size(path: Path) -> int:
+    """-1 when there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1

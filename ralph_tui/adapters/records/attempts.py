@@ -1,0 +1,145 @@
+"""The folder of one attempt, and of the task it belongs to.
+
+The same description run again is a new attempt of the same task; a new description is a new task.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from ralph_tui.adapters.records.action_log import ActionLog
+from ralph_tui.adapters.records.files import write_json, write_text
+from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.projections import Attempt, project
+from ralph_tui.adapters.records.remade import put, put_all
+from ralph_tui.adapters.records.tasks import in_its_place, read_description, write_task
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.state import RunState
+from ralph_tui.text.sanitize import plain, redact
+
+
+def prepare_folder(root: Path) -> Path:
+    """Make ``.aiwg/ralph`` and keep it out of the user's commits.
+
+    Raises ``WorkspaceError`` when it cannot be written.
+    """
+    folder = ralph_folder(root)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        keep_out(folder)
+    except OSError as error:
+        raise WorkspaceError(
+            f"cannot write to {folder}: {error.strerror}; make the folder writable"
+        ) from error
+    return folder
+
+
+def keep_out(folder: Path) -> None:
+    """The ``.gitignore`` that hides the records from git."""
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore.write_text("*\n")
+
+
+class AttemptFolder:
+    """One attempt on disk: everything but its journal's content."""
+
+    def __init__(self, root: Path, task: str, attempt: str, description: str) -> None:
+        """See `create`; `folder` need not exist yet."""
+        self.root = root
+        self.task = task
+        self.attempt = attempt
+        self.description = description
+        self.task_folder = ralph_folder(root) / "tasks" / task
+        self.folder = self.task_folder / "attempts" / attempt
+        self._actions = ActionLog(self.journal, self.folder / "actions.jsonl")
+        self._writing = Lock()
+
+    @classmethod
+    def create(cls, root: Path, description: str, now: datetime) -> "AttemptFolder":
+        """The next attempt of the task with this description, or the first of a new one.
+
+        Call it with the worktree's lock held. Raises ``WorkspaceError`` when it cannot be written.
+        """
+        prepare_folder(root)
+        description = plain(description)
+        tasks = numbered(ralph_folder(root) / "tasks")
+        known = (path.name for path in tasks if read_description(path) == description)
+        fresh = max((number_of(path.name) for path in tasks), default=0) + 1
+        task = next(known, f"task-{fresh:03}")
+        attempts = numbered(ralph_folder(root) / "tasks" / task / "attempts")
+        number = max((number_of(path.name) for path in attempts), default=0) + 1
+        attempt = cls(root, task, f"{number:03}", description)
+        try:
+            attempt.folder.mkdir(parents=True)
+            attempt._begin(number, now)
+        except OSError as error:
+            raise WorkspaceError(
+                f"cannot write to {attempt.folder}: {error.strerror}; make the folder writable"
+            ) from error
+        return attempt
+
+    @property
+    def name(self) -> str:
+        """As the command line names it: ``task-001/002``."""
+        return f"{self.task}/{self.attempt}"
+
+    @property
+    def journal(self) -> Path:
+        """The journal's path."""
+        return self.folder / "events.jsonl"
+
+    @property
+    def status(self) -> Path:
+        """The path of the projection that `status` reads."""
+        return self.folder / "status.json"
+
+    def project(self, state: RunState) -> dict[str, Any]:
+        """What the files that can be made again are to say; quick, for the thread of `state`."""
+        return project(state)
+
+    def write_projections(self, projected: Mapping[str, Any]) -> None:
+        """Write what `project` said, the actions since the last time, and the task's files.
+
+        Blocks; may come from any thread. Raises ``OSError``: nothing is lost by it.
+        """
+        with self._writing:
+            keep_out(ralph_folder(self.root))
+            put_all(self.folder, projected)
+            self._actions.catch_up()
+            mine = Attempt.model_validate(projected["attempt.json"])
+            write_task(self.task_folder, in_its_place(mine, self.folder))
+
+    def _begin(self, number: int, now: datetime) -> None:
+        """Until the run says more: that there is this attempt."""
+        attempt = Attempt(
+            id=number, task_id=self.task, description=self.description, started=now, updated=now
+        )
+        put(self.folder / "attempt.json", attempt.model_dump(mode="json"))
+        write_task(self.task_folder, attempt)
+
+    def iteration_folder(self, iteration: int) -> Path:
+        """``results/iter-001``, made when missing; the baseline is iteration 0."""
+        keep_out(ralph_folder(self.root))
+        folder = self.folder / "results" / f"iter-{iteration:03}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def relative(self, path: Path) -> str:
+        """A path inside the attempt's folder as the journal names it."""
+        return path.relative_to(self.folder).as_posix()
+
+    def write_prompt(self, iteration: int, prompt: str) -> Path:
+        """Keep the prompt as sent, secrets taken out."""
+        path = self.iteration_folder(iteration) / "prompt.md"
+        write_text(path, redact(prompt))
+        return path
+
+    def write_verification(self, iteration: int, result: GateResult) -> None:
+        """Keep the gate's result as JSON."""
+        write_json(self.iteration_folder(iteration) / "verification.json", asdict(result))

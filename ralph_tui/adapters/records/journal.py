@@ -1,0 +1,279 @@
+"""The journal: one JSON object per line, append-only, one writer; all else is a fold over it.
+
+A torn last line is what a crash leaves behind: it is dropped on read and cut before appending. Any
+other bad line is an error that names ``path:line``, and the part before it stays readable.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError
+from ralph_tui.events import Event, RunStarted, parse_event
+from ralph_tui.events.base import EPOCH
+from ralph_tui.ports import Clock
+from ralph_tui.text.sanitize import one_line
+
+SYNC_SECONDS = 1.0
+"""At most this much of the record may be lost to a power cut."""
+
+SYNCED_KINDS = frozenset(
+    {
+        "run_started",
+        "checkpoint_captured",
+        "reading_taken",
+        "alarm_raised",
+        "iteration_finished",
+        "abort_requested",
+        "stop_requested",
+        "guidance_queued",
+        "question_asked",
+        "question_answered",
+        "redirect_decided",
+        "intervention_made",
+        "restore_began",
+        "worktree_restored",
+        "limits_changed",
+        "escalation_raised",
+        "run_resumed",
+        "run_finished",
+        "run_crashed",
+    }
+)
+"""Decisions, checkpoints, iteration ends: on the platter before anything follows from them."""
+
+
+class Journal:
+    """The one writer: stamps, appends, flushes; fsyncs at decisions and each second."""
+
+    def __init__(
+        self, path: Path, clock: Clock, *, seq: int = 0, last_at: datetime = EPOCH
+    ) -> None:
+        """Open for appending; `seq` and `last_at` are the last event's that is in the file."""
+        self.path = path
+        self.seq = seq
+        self._clock = clock
+        self._dirty = False
+        self._next_tick = clock.monotonic() + SYNC_SECONDS
+        self._last_at = last_at
+        self._descriptor = self._open()
+
+    def _open(self) -> int:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            return os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise JournalError(
+                f"cannot write the journal {self.path}: {error.strerror}; "
+                "make the folder writable or free some space"
+            ) from error
+
+    def append(self, event: Event) -> Event:
+        """Write one event; gives it back as it was written, stamped.
+
+        The wall clock may be set back; `at` never goes back within a journal.
+        Raises ``JournalError`` when the disk refuses; nothing half-written stays behind.
+        """
+        self._last_at = max(self._last_at, self._clock.now())
+        stamped = event.model_copy(update={"seq": self.seq + 1, "at": self._last_at})
+        self._write(stamped.model_dump_json().encode() + b"\n")
+        self.seq += 1
+        self._dirty = True
+        if event.kind in SYNCED_KINDS:
+            self.sync()
+        return stamped
+
+    def _write(self, line: bytes) -> None:
+        end = os.fstat(self._descriptor).st_size
+        try:
+            written = os.write(self._descriptor, line)
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+        except OSError as error:
+            os.ftruncate(self._descriptor, end)
+            kind = JournalFullError if error.errno in NO_ROOM else JournalError
+            raise kind(
+                f"cannot append to the journal {self.path}: {error.strerror}; "
+                "everything before is safe; free some space"
+            ) from error
+
+    def sync(self) -> None:
+        """Bring what was written to the platter; with no room there, the next time."""
+        if not self._dirty:
+            return
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                return
+            raise JournalError(
+                f"cannot write the journal {self.path}: {error.strerror}; look after the disk"
+            ) from error
+        self._dirty = False
+
+    def tick(self) -> bool:
+        """Once a second: fsync, and look whether the file still has its name.
+
+        True when it had lost it (``git clean -fdx``, ``rm``) and was written again. While there is
+        no room for that, the open descriptor has the record.
+        """
+        now = self._clock.monotonic()
+        if now < self._next_tick:
+            return False
+        self._next_tick = now + SYNC_SECONDS
+        self.sync()
+        if self._named():
+            return False
+        try:
+            self._restore()
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                return False
+            raise JournalError(
+                f"the journal {self.path} was deleted and cannot be written again: "
+                f"{error.strerror}; put its folder back"
+            ) from error
+        return True
+
+    def _named(self) -> bool:
+        mine = os.fstat(self._descriptor)
+        try:
+            there = self.path.stat()
+        except OSError:
+            return False
+        return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+
+    def _restore(self) -> None:
+        """Write the whole record again from the open descriptor, under its name."""
+        lost = self._descriptor
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        descriptor = os.open(fresh, flags, 0o600)
+        try:
+            offset = 0
+            while chunk := os.pread(lost, 1 << 20, offset):
+                offset += os.write(descriptor, chunk)
+            os.fsync(descriptor)
+            fresh.rename(self.path)
+        except OSError:
+            os.close(descriptor)
+            fresh.unlink(missing_ok=True)
+            raise
+        self._descriptor = descriptor
+        os.close(lost)
+
+    def close(self) -> None:
+        """Sync and let go, under its name."""
+        self.sync()
+        if not self._named():  # deleted since the last look
+            with suppress(OSError):
+                self._restore()
+        os.close(self._descriptor)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A journal as read: its events, and what stands in the way of reading on."""
+
+    path: Path
+    events: list[Event] = field(default_factory=list)
+    problem: str = ""
+    """One sentence about the first bad line; empty when all is well."""
+    good_bytes: int = 0
+    """Length of the readable part: where a writer may go on."""
+    torn: bool = False
+    """The last line was cut off by a crash; it is not in `events`."""
+
+
+def read_journal(path: Path) -> Recording:
+    """Read a whole journal, up to the first bad line.
+
+    Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
+    """
+    events: list[Event] = []
+    problem, good = "", 0
+    torn = False
+    for number, line in _lines(path):
+        whole = line.endswith(b"\n")
+        if not line.strip():
+            good += len(line)
+            continue
+        try:
+            event = parse_event(line)
+        except ValueError:
+            if not whole:
+                torn = True
+                break
+            if not events:
+                raise JournalError(
+                    f"{path}:{number} is not a line of a ralph-tui journal; "
+                    "name the events.jsonl of a run"
+                ) from None
+            problem = f"{_from_here(path)}:{number} cannot be read; what comes before it is shown"
+            break
+        if not events and not isinstance(event, RunStarted):
+            raise JournalError(
+                f"{path}:{number} is not the start of a ralph-tui journal; "
+                "name the events.jsonl of a run"
+            )
+        if not whole:
+            torn = True
+            break
+        if event.seq != len(events) + 1:
+            problem = (
+                f"{_from_here(path)}:{number} has number {event.seq} where {len(events) + 1} "
+                "belongs; what comes before it is shown"
+            )
+            break
+        events.append(event)
+        good += len(line)
+    if not events:
+        raise JournalError(f"the journal {path} is empty; the run never began")
+    return Recording(path, events, problem, good, torn)
+
+
+def cut(recording: Recording, keep: int | None = None) -> Path | None:
+    """Take off what a writer cannot go on after: a torn last line, or all but `keep` events.
+
+    Anything but a torn line is set aside first; gives back where. Call it with the lock held.
+    Raises ``JournalError``.
+    """
+    path, aside = recording.path, None
+    length = recording.good_bytes
+    try:
+        if keep is not None:
+            whole = path.read_bytes()
+            lines = [line for line in whole.splitlines(keepends=True) if line.strip()]
+            length = sum(len(line) for line in lines[:keep])
+            aside = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S}.bad")
+            aside.write_bytes(whole)
+        if path.stat().st_size > length:
+            os.truncate(path, length)
+    except OSError as error:
+        raise JournalError(
+            f"cannot write the journal {path}: {error.strerror}; make the folder writable"
+        ) from error
+    return aside
+
+
+def _from_here(path: Path) -> Path:
+    """As the user would name it: a screen has no room for a long path before the sentence."""
+    with suppress(OSError, ValueError):
+        return path.relative_to(Path.cwd())
+    return path
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            yield from enumerate(file, 1)
+    except OSError as error:
+        raise JournalError(
+            f"cannot read the journal {one_line(str(path))}: {error.strerror}; "
+            "name a run's folder or its events.jsonl"
+        ) from error

@@ -1,0 +1,174 @@
+"""One run per worktree: an OS lock (flock) on ``.aiwg/ralph/lock``, its owner written inside.
+
+The descriptor is inherited by keepers alone, so the lock is free exactly when ralph-tui and the
+last agent process are gone. A stale file never blocks: only a living descriptor does.
+(flock, never lockf: a POSIX lock is lost when its owner merely opens and closes the file.)
+"""
+
+import fcntl
+import json
+import os
+import socket
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from ralph_tui.errors import LockHeldError, WorkspaceError
+from ralph_tui.text.sanitize import one_line
+
+GRACE_SECONDS = 8.0
+"""How long a keeper may need to clear up after a run that died."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who holds a lock, as the lock file says."""
+
+    pid: int = 0
+    host: str = ""
+    started: str = ""
+    """ISO-8601, UTC."""
+    run: str = ""
+    """Task and attempt."""
+    run_id: str = ""
+    socket: str = ""
+    """Path of the command socket; empty when there is none."""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The owner written in a lock file; empty fields for anything unreadable."""
+        try:
+            names = ("host", "started", "run", "run_id", "socket")
+            raw = json.loads(path.read_text("utf-8", "replace"))
+            return cls(
+                int(raw["pid"]),
+                *(one_line(str(raw.get(key, ""))) for key in names),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls()
+
+
+class Lock:
+    """A held lock. Release it by closing, or by dying."""
+
+    def __init__(self, path: Path, descriptor: int, owner: Owner) -> None:
+        """See `acquire`."""
+        self.path = path
+        self.descriptor = descriptor
+        self.owner = owner
+
+    def rename(self, run: str, address: str = "") -> None:
+        """Write the run's name, and its command socket's, into the file, once it has them."""
+        self.owner = replace(self.owner, run=run, socket=address)
+        _write(self.descriptor, self.owner)
+
+    def keep_name(self) -> None:
+        """Give the lock its file back after a ``git clean``, held all along."""
+        try:
+            there = self.path.stat()
+            mine = os.fstat(self.descriptor)
+            if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino):
+                return
+        except OSError:
+            pass
+        try:
+            fresh = _open(self.path)
+        except WorkspaceError:
+            return
+        try:
+            fcntl.flock(fresh, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _write(fresh, self.owner)
+        except OSError:
+            os.close(fresh)
+            return
+        # The old descriptor stays open under its number's new meaning: keepers inherit the number.
+        os.dup2(fresh, self.descriptor, inheritable=False)
+        os.close(fresh)
+
+    def release(self) -> None:
+        """Let the worktree go."""
+        os.close(self.descriptor)
+
+
+def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
+    """Take the worktree's lock.
+
+    Raises ``LockHeldError`` naming the owner, or ``WorkspaceError`` when the file cannot be made.
+    A dead owner whose agents are still being stopped is waited for.
+    """
+    descriptor = _open(path)
+    deadline = time.monotonic() + GRACE_SECONDS
+    while not _try(descriptor):
+        owner = Owner.read(path)
+        if _alive(owner) or time.monotonic() > deadline:
+            os.close(descriptor)
+            raise LockHeldError(_held(owner))
+        time.sleep(0.05)
+    owner = Owner(os.getpid(), socket.gethostname(), started, run, run_id)
+    try:
+        _write(descriptor, owner)
+    except OSError as error:
+        os.close(descriptor)
+        raise WorkspaceError(
+            f"cannot write to {path}: {error.strerror}; free some space"
+        ) from error
+    return Lock(path, descriptor, owner)
+
+
+def holder(path: Path) -> Owner | None:
+    """Who holds the lock now; None when it is free or was never made."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return None if _try(descriptor) else Owner.read(path)
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise WorkspaceError(
+            f"cannot write to {path.parent}: {error.strerror}; make the folder writable"
+        ) from error
+
+
+def _try(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _write(descriptor: int, owner: Owner) -> None:
+    line = json.dumps(owner.__dict__).encode() + b"\n"
+    # In this order nobody ever reads an empty file.
+    os.pwrite(descriptor, line, 0)
+    os.ftruncate(descriptor, len(line))
+
+
+def _alive(owner: Owner) -> bool:
+    if not owner.pid or owner.host != socket.gethostname():
+        return True
+    try:
+        os.kill(owner.pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _held(owner: Owner) -> str:
+    if not owner.pid:
+        return "another run owns this worktree; wait for it to end, or use another worktree"
+    return (
+        f"the run {owner.run} (process {owner.pid} on {owner.host}, since {owner.started}) "
+        "owns this worktree; wait for it to end, stop it, or use another worktree"
+    )

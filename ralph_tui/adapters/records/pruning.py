@@ -1,0 +1,245 @@
+"""What old runs can do without: transcripts and logs. Journals, prompts and results stay.
+
+Rule: what is listed is what is deleted. Both go down from the worktree folder by folder without
+following a symbolic link, and a file that is not the one that was listed any more is left alone.
+"""
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun, find_runs
+from ralph_tui.adapters.records.status import problem_of
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.text.sanitize import one_line
+
+RUN_LOGS = frozenset({"terminal.log"})
+ITERATION_LOGS = frozenset({"transcript.jsonl", "stderr.log", "verification.log"})
+RUN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ENDS = {"run_finished", "run_crashed"}
+_WORK = {"run_started", "run_resumed", "step_entered", "iteration_started"}
+"""One of these, and the run goes on."""
+
+_ITERATION = re.compile(r"iter-\d+")
+_LINE_LIMIT = 1 << 20
+_ANOTHER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+"""It is gone, or a link has taken a folder's place."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class OldFile:
+    """A file as it was listed."""
+
+    path: Path
+    size: int
+    """Bytes."""
+    identity: tuple[int, ...]
+    """Device, inode, time of change: another file under this name has another one."""
+
+
+@dataclass(frozen=True)
+class OldRun:
+    """A run that is over, and what it can do without."""
+
+    run: RecordedRun
+    run_id: str
+    ended: datetime
+    outcome: str
+    files: tuple[OldFile, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The runs that can be pruned, the oldest first, and why others cannot."""
+
+    runs: tuple[OldRun, ...]
+    left: tuple[str, ...]
+    """One sentence each."""
+    kept_ids: frozenset[str]
+    """Ids of all runs that are not in `runs`: their snapshots stay, whoever else names them."""
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """First and last line of a journal."""
+
+    run_id: str
+    at: datetime
+    kind: str
+    outcome: str
+
+
+def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime) -> Listing:
+    """Runs of a worktree that ended at least `age` ago, without the newest `keep` of all.
+
+    `dead`: also those whose process is gone without an end, or whose journal is damaged.
+    """
+    owner = holder(ralph_folder(root) / "lock")
+    left, found = [], []
+    kept_ids: set[str] = set()
+    for run in find_runs(root):
+        ends = _ends(run.journal)
+        if ends is None:
+            left.append(f"{run.name}: its journal cannot be read")
+        else:
+            found.append((run, ends))
+    found.sort(key=lambda pair: pair[1].at)
+    newest = len(found) - keep
+    runs = []
+    for number, (run, ends) in enumerate(found):
+        files: tuple[OldFile, ...] = ()
+        try:
+            files = tuple(_files(root, run.folder))
+            why = ""
+        except OSError as error:
+            why = f"its folder cannot be opened ({error.strerror}), or is behind a symbolic link"
+        if owner is not None and owner.run_id in ("", ends.run_id):
+            why = f"it is alive (process {owner.pid})"
+        elif ends.kind not in ENDS and not dead:
+            why = "it has no end; 'ralph-tui resume' goes on with it, --dead prunes it"
+        elif not dead and problem_of(run):
+            why = "its journal has a bad line, which 'ralph-tui status' names; --dead prunes it"
+        if why:
+            left.append(f"{run.name}: {why}")
+        if why or number >= newest or now - ends.at < age:
+            kept_ids.add(ends.run_id)
+        else:
+            runs.append(OldRun(run, ends.run_id, ends.at, ends.outcome, files))
+    return Listing(tuple(runs), tuple(left), frozenset(kept_ids))
+
+
+def is_alive(root: Path, run_id: str) -> bool:
+    """Whether a process works on this run now."""
+    owner = holder(ralph_folder(root) / "lock")
+    return owner is not None and owner.run_id in ("", run_id)
+
+
+def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
+    """Ids of all runs that these worktrees have a journal of, or work on.
+
+    Raises ``WorkspaceError`` for a worktree or a journal that cannot be read: what belongs to it
+    cannot be told from what belongs to nobody.
+    """
+    known: set[str] = set()
+    for root in roots:
+        shown = one_line(str(root))
+        if not root.is_dir():
+            raise WorkspaceError(
+                f"the worktree {shown} is not there, so its snapshots cannot be told from orphans; "
+                "bring it back, or forget it with 'git worktree prune'"
+            )
+        owner = holder(ralph_folder(root) / "lock")
+        known.update({owner.run_id} if owner is not None else ())
+        for run in find_runs(root):
+            ends = _ends(run.journal)
+            if ends is None:
+                raise WorkspaceError(
+                    f"the journal {one_line(str(run.journal))} cannot be read, so its snapshots "
+                    "cannot be told from orphans; mend it, or take it away"
+                )
+            known.add(ends.run_id)
+    return frozenset(known)
+
+
+def remove(root: Path, file: OldFile) -> bool:
+    """Delete a listed file; False where it is another one by now.
+
+    Raises ``WorkspaceError`` when it cannot be deleted.
+    """
+    try:
+        with _opened(root, file.path.parent) as folder:
+            there = os.stat(file.path.name, dir_fd=folder, follow_symlinks=False)
+            if _identity(there) != file.identity:
+                return False
+            os.unlink(file.path.name, dir_fd=folder)
+    except OSError as error:
+        if error.errno in _ANOTHER:
+            return False
+        raise WorkspaceError(
+            f"cannot delete {one_line(str(file.path))}: {error.strerror}; "
+            "make its folder writable and try again"
+        ) from error
+    return True
+
+
+def _files(root: Path, attempt: Path) -> Iterator[OldFile]:
+    yield from _logs(root, attempt, RUN_LOGS)
+    results = attempt / "results"
+    try:
+        with _opened(root, results) as folder, os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if _ITERATION.fullmatch(entry.name)]
+    except FileNotFoundError:
+        return
+    for name in sorted(names):
+        yield from _logs(root, results / name, ITERATION_LOGS)
+
+
+def _logs(root: Path, path: Path, names: frozenset[str]) -> Iterator[OldFile]:
+    with _opened(root, path) as folder, os.scandir(folder) as entries:
+        found = [(e.name, e.stat(follow_symlinks=False)) for e in entries if e.name in names]
+    for name, there in sorted(found, key=lambda pair: pair[0]):
+        if stat.S_ISREG(there.st_mode):
+            yield OldFile(path / name, there.st_size, _identity(there))
+
+
+@contextmanager
+def _opened(root: Path, folder: Path) -> Iterator[int]:
+    """A descriptor of a folder below `root`, every step of the way a folder and no link to one."""
+    descriptor = os.open(root, _FOLDER)
+    try:
+        for part in folder.relative_to(root).parts:
+            deeper = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = deeper
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _identity(there: os.stat_result) -> tuple[int, ...]:
+    return (there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns)
+
+
+def _ends(journal: Path) -> _Ends | None:
+    """What first and last line say, without reading what is between; None for no journal."""
+    try:
+        with journal.open("rb") as file:
+            first = _fields(file.readline(_LINE_LIMIT))
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LINE_LIMIT))
+            lines = file.read().split(b"\n")[:-1]  # behind the last newline: torn, or nothing
+        # A late word, such as one of an escalation, may come behind the end.
+        late = (fields for line in reversed(lines) if (fields := _fields(line)))
+        last = next((fields for fields in late if fields.get("kind") in ENDS | _WORK), first)
+        at = datetime.fromisoformat(last["at"])
+        run_id = first["run_id"] if first["kind"] == "run_started" else ""
+        if not RUN_ID.fullmatch(run_id):
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    outcome = {"run_finished": last.get("outcome"), "run_crashed": "crashed"}.get(last["kind"])
+    return _Ends(run_id, at, last["kind"], one_line(str(outcome or "died")))
+
+
+def _fields(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}

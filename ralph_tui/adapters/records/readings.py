@@ -1,0 +1,259 @@
+"""SnapshotManager: what was there before a session and after it, and what came in between.
+
+``pre-snapshot.json``, ``post-snapshot.json`` and ``snapshot-diff.json`` in the iteration's folder,
+camelCase. A reading names the present; what changed in the files is told by the snapshots.
+"""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from ralph_tui.adapters.records.files import write_json
+from ralph_tui.adapters.records.present import MOST_FILES, Camel, Moment, Repository, aiwg_files
+from ralph_tui.errors import RalphError
+from ralph_tui.events.text import Line
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor.tampering import named_files
+from ralph_tui.text.format import duration
+
+MOST_KEY_FILES = 64
+LARGEST_KEY_FILE = 4 << 20
+"""Bytes of a key file that is hashed."""
+
+_KEY_FILES = re.compile(
+    r"package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?"
+    r"|deno\.jsonc?|tsconfig\.json|pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.txt"
+    r"|(?:uv|poetry|pdm)\.lock|pipfile(?:\.lock)?|tox\.ini|noxfile\.py|pytest\.ini|conftest\.py"
+    r"|cargo\.(?:toml|lock)|go\.(?:mod|sum|work)|gemfile(?:\.lock)?|composer\.(?:json|lock)"
+    r"|mix\.(?:exs|lock)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|cmakelists\.txt"
+    r"|meson\.build|(?:gnu)?makefile|justfile|dockerfile|(?:docker-)?compose\.ya?ml"
+    r"|readme(?:\.\w+)?|agents\.md|claude\.md|\.gitignore|\.ralph-tui\.toml|\.gitlab-ci\.yml",
+    re.IGNORECASE,
+)
+_WORKFLOWS = (".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci")
+
+
+class GitReading(Camel):
+    """As `Repository`."""
+
+    branch: Line = ""
+    commit: Line = ""
+    staged: list[Line] = []
+    unstaged: list[Line] = []
+    untracked: list[Line] = []
+    omitted: dict[str, int] | None = None
+    """How many more there are than a list names."""
+    error: Line | None = None
+
+
+class FileFact(Camel):
+    """A file as it was; times UTC."""
+
+    path: Line
+    hash: str | None = None
+    """SHA-256; None for files that are only listed."""
+    size: int
+    mtime: Moment
+
+
+class AiwgReading(Camel):
+    """Files below ``.aiwg`` without ralph-tui's own records."""
+
+    files: list[FileFact] = []
+    error: Line | None = None
+
+
+class TestsReading(Camel):
+    """Files that are tests by their names."""
+
+    found: bool = False
+    files: int = 0
+
+
+class PresentReading(Camel):
+    """Everything one reading says."""
+
+    timestamp: Moment
+    git: GitReading
+    key_files: list[FileFact] = []
+    aiwg: AiwgReading = AiwgReading()
+    tests: TestsReading = TestsReading()
+
+
+class ReadingDiff(Camel):
+    """What came between two readings."""
+
+    duration: str
+    """As people read it."""
+    duration_ms: int
+    branch_changed: bool
+    branch_before: Line
+    branch_after: Line
+    files_added: list[Line]
+    files_modified: list[Line]
+    files_deleted: list[Line]
+    key_files_changed: list[Line]
+    aiwg_artifacts_created: list[Line]
+    aiwg_artifacts_updated: list[Line]
+    commit_count: int
+    commits: list[Line]
+    """``<hash> <subject>``, newest first."""
+    has_tests: bool
+    tests_added: list[Line]
+    tests_removed: list[Line]
+
+
+def read_present(
+    root: Path,
+    now: datetime,
+    *,
+    read_git: Callable[[], Repository],
+    count_tests: Callable[[], int],
+    plan: str | None = None,
+    command: str = "",
+) -> PresentReading:
+    """One reading; blocks for what its two readers take. What git cannot tell is an error inside.
+
+    `plan` and the files that `command` names are key files, too.
+    """
+    try:
+        git = read_git()
+        told = GitReading(
+            branch=git.branch,
+            commit=git.commit,
+            staged=git.staged[:MOST_FILES],
+            unstaged=git.unstaged[:MOST_FILES],
+            untracked=git.untracked[:MOST_FILES],
+            omitted=git.omitted or None,
+        )
+        tests = count_tests()
+    except RalphError as error:
+        told, tests = GitReading(error=str(error)), 0
+    return PresentReading(
+        timestamp=now,
+        git=told,
+        key_files=[*key_files(root, plan, command)],
+        aiwg=_read_aiwg(root),
+        tests=TestsReading(found=tests > 0, files=tests),
+    )
+
+
+def diff(
+    before: PresentReading,
+    after: PresentReading,
+    *,
+    changes: Iterable[FileChange] = (),
+    commits: Sequence[str] = (),
+) -> ReadingDiff:
+    """What came between; `changes` are those of the snapshots taken at the same two moments."""
+    seconds = max(0.0, (after.timestamp - before.timestamp).total_seconds())
+    by_status: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
+    tests: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
+    for change in changes:
+        by_status[change.status].append(change.path)
+        if change.category == "test":
+            tests[change.status].append(change.path)
+    hashes = {fact.path: fact.hash for fact in before.key_files}
+    aiwg = {fact.path: (fact.size, fact.mtime) for fact in before.aiwg.files}
+    now_hashes = {fact.path: fact.hash for fact in after.key_files}
+    return ReadingDiff(
+        duration=duration(seconds),
+        duration_ms=round(1000 * seconds),
+        branch_changed=before.git.branch != after.git.branch,
+        branch_before=before.git.branch,
+        branch_after=after.git.branch,
+        files_added=by_status["added"][:MOST_FILES],
+        files_modified=by_status["modified"][:MOST_FILES],
+        files_deleted=by_status["deleted"][:MOST_FILES],
+        key_files_changed=sorted(
+            path
+            for path in hashes.keys() | now_hashes.keys()
+            if hashes.get(path) != now_hashes.get(path)
+        ),
+        aiwg_artifacts_created=[f.path for f in after.aiwg.files if f.path not in aiwg],
+        aiwg_artifacts_updated=[
+            f.path
+            for f in after.aiwg.files
+            if aiwg.get(f.path, (f.size, f.mtime)) != (f.size, f.mtime)
+        ],
+        commit_count=len(commits),
+        commits=list(commits),
+        has_tests=after.tests.found,
+        tests_added=tests["added"][:MOST_FILES],
+        tests_removed=tests["deleted"][:MOST_FILES],
+    )
+
+
+def write_reading(folder: Path, when: Literal["pre", "post"], reading: PresentReading) -> Path:
+    """``pre-snapshot.json`` or ``post-snapshot.json`` of an iteration; raises ``OSError``."""
+    path = folder / f"{when}-snapshot.json"
+    write_json(path, reading.as_json())
+    return path
+
+
+def write_diff(folder: Path, difference: ReadingDiff) -> Path:
+    """``snapshot-diff.json`` of an iteration; raises ``OSError``."""
+    path = folder / "snapshot-diff.json"
+    write_json(path, difference.as_json())
+    return path
+
+
+# -- the file system ---------------------------------------------------------------------------
+
+
+def key_files(root: Path, plan: str | None = None, command: str = "") -> Iterator[FileFact]:
+    """Manifests, lock files, README, CI settings, the plan, and files the command names; hashed.
+
+    At most `MOST_KEY_FILES`; no symbolic link is followed, nothing outside of `root` is read.
+    """
+    named = [plan] if plan else []
+    named += sorted(named_files(command))
+    named += sorted(name for name in _names(root) if _KEY_FILES.fullmatch(name))
+    for folder in _WORKFLOWS:
+        named += sorted(f"{folder}/{name}" for name in _names(root / folder))
+    facts = (fact for name in dict.fromkeys(named) if (fact := _hashed(root, name)))
+    return islice(facts, MOST_KEY_FILES)
+
+
+def _read_aiwg(root: Path) -> AiwgReading:
+    problems: list[str] = []
+    found = aiwg_files(root, problems.append)
+    facts = [
+        FileFact(path=f".aiwg/{name}", size=facts.st_size, mtime=_time(facts))
+        for name, facts in sorted(found.items())[:MOST_FILES]
+    ]
+    return AiwgReading(files=facts, error=problems[0] if problems else None)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208  names are all that is needed
+    except OSError:
+        return []
+
+
+def _hashed(root: Path, name: str) -> FileFact | None:
+    path = root / name
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST_KEY_FILE:
+                return None
+            digest = hashlib.sha256(file.read(LARGEST_KEY_FILE)).hexdigest()
+    except (OSError, ValueError):  # a NUL in a name is a ValueError
+        return None
+    return FileFact(path=name, hash=digest, size=facts.st_size, mtime=_time(facts))
+
+
+def _time(facts: os.stat_result) -> datetime:
+    """As precise as it is on disk: a reading that was read again compares like a fresh one."""
+    return datetime.fromtimestamp(facts.st_mtime_ns // 1_000_000 / 1000, UTC)

@@ -1,0 +1,63 @@
+"""Files that can be made again: written only when they say something new, garbage set aside.
+
+What stands in a projection's place and cannot be read is never destroyed: it is renamed to
+``name.<time>.bad``.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.files import write_text
+
+
+def put_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
+    """`put` each content under its name in `folder`."""
+    return [aside for name, content in contents.items() for aside in put(folder / name, content)]
+
+
+def put(path: Path, content: Any) -> list[Path]:
+    """Write text, or a value as JSON, unless it is there already; None: there is to be no file.
+
+    Gives back where garbage in its place was put. Raises ``OSError``.
+    """
+    if content is None:
+        path.unlink(missing_ok=True)
+        return []
+    text = content if isinstance(content, str) else json_text(content)
+    try:
+        if path.is_file() and path.read_text("utf-8") == text:
+            return []
+        aside = [] if _readable(path) else [set_aside(path)]
+    except (ValueError, RecursionError, PermissionError):
+        aside = [set_aside(path)]
+    write_text(path, text)
+    return aside
+
+
+def set_aside(path: Path) -> Path:
+    """Give a file that cannot be read another name; which."""
+    other = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.bad")
+    path.rename(other)
+    return other
+
+
+def json_text(value: Any) -> str:
+    """As `records.files.write_json` writes it."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _readable(path: Path) -> bool:
+    """Whether nothing would be lost: no file, or one that says what such a file says."""
+    if not path.is_file():
+        return not os.path.lexists(path)
+    text = path.read_text("utf-8")
+    if path.suffix not in (".json", ".jsonl"):
+        return True
+    whole = (
+        [text] if path.suffix == ".json" else text.removesuffix("\n").split("\n") if text else []
+    )
+    return all(isinstance(json.loads(part), dict) for part in whole)

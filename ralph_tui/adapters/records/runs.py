@@ -1,0 +1,95 @@
+"""Past and present runs of a worktree, and what the command line calls RUN.
+
+RUN is a task (``task-001``: its newest attempt), an attempt (``task-001/002``), a folder, or a
+journal; nothing at all means the newest run.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tui.adapters.records.folders import numbered, ralph_folder
+from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import one_line
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A run on disk, found but not read."""
+
+    journal: Path
+
+    @property
+    def folder(self) -> Path:
+        """The attempt's folder."""
+        return self.journal.parent
+
+    @property
+    def status(self) -> Path:
+        """Its status projection."""
+        return self.folder / "status.json"
+
+    @property
+    def name(self) -> str:
+        """``task-001/002`` where the folders are ours, else the folder's own name."""
+        if self.folder.parent.name == "attempts":
+            return f"{self.folder.parent.parent.name}/{self.folder.name}"
+        return self.folder.name
+
+    @property
+    def lock(self) -> Path:
+        """The lock of the worktree it belongs to (it need not exist)."""
+        return self.folder.parent.parent.parent.parent / "lock"
+
+
+def find_runs(root: Path) -> Iterator[RecordedRun]:
+    """All runs of a worktree that have a journal, tasks in order, attempts in order."""
+    for task in numbered(ralph_folder(root) / "tasks"):
+        for attempt in numbered(task / "attempts"):
+            if (attempt / "events.jsonl").exists():
+                yield RecordedRun(attempt / "events.jsonl")
+
+
+def recorded_run_ids(root: Path) -> frozenset[str]:
+    """The ids of all runs of a worktree. Whoever holds its lock knows that they are over."""
+    ids = set()
+    for run in find_runs(root):
+        try:
+            with run.journal.open("rb") as file:
+                first = json.loads(file.readline(1 << 20))
+            ids.add(str(first["run_id"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return frozenset(ids)
+
+
+def newest_run(root: Path) -> RecordedRun | None:
+    """The run whose journal was written to last; None when there is none."""
+    runs = list(find_runs(root))
+    return max(runs, key=lambda run: run.journal.stat().st_mtime, default=None)
+
+
+def resolve_run(root: Path, name: str | None) -> RecordedRun:
+    """The run a user means.
+
+    Raises ``UsageError`` when there is no such run, naming those there are.
+    """
+    if name is None:
+        newest = newest_run(root)
+        if newest is None:
+            raise UsageError(
+                f"no run was recorded in {root} yet; start one with 'ralph-tui run' "
+                "or see 'ralph-tui demo'"
+            )
+        return newest
+    path = Path(name).expanduser()
+    if path.is_file():
+        return RecordedRun(path)
+    if (path / "events.jsonl").is_file():
+        return RecordedRun(path / "events.jsonl")
+    matches = [run for run in find_runs(root) if name in (run.name, run.name.split("/")[0])]
+    if matches:
+        return matches[-1]
+    known = ", ".join(run.name for run in find_runs(root)) or "none yet"
+    raise UsageError(f"there is no run '{one_line(name)}' here; known runs: {known}")

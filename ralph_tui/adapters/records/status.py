@@ -1,0 +1,94 @@
+"""The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
+
+import json
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.errors import JournalError
+
+STATUS_VERSION = 2
+PARSED_BYTES = 4_000_000
+"""Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
+
+
+def read_status(run: RecordedRun) -> dict[str, Any]:
+    """The fields of `state.summary`, with `alive`: whether a process still works on the run.
+
+    The projection is enough while it is whole; without it the journal is folded.
+    """
+    status = _projection(run.status) or _folded(run)
+    owner = holder(run.lock) if status["outcome"] is None else None
+    alive = owner is not None and owner.run_id == status["run_id"]
+    status["alive"] = alive
+    status["run"] = status["run"] or run.name
+    status["journal"] = str(run.journal)
+    if status["outcome"] is None and not alive:
+        status["phase"] = "died"
+        # Written once a second while it lived: better than its last event, which may be hours old.
+        with suppress(OSError):
+            written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
+            status["updated"] = written.isoformat(timespec="seconds")
+        status["reason"] = "its process is gone; ralph-tui resume goes on with it"
+    return status
+
+
+def problem_of(run: RecordedRun) -> str:
+    """One sentence about the first bad line of its journal; empty when there is none.
+
+    Quick: what only the types of events could tell is left to those who fold it.
+    """
+    expected = 1
+    try:
+        with run.journal.open("rb") as file:
+            thorough = os.fstat(file.fileno()).st_size <= PARSED_BYTES
+            for number, line in enumerate(file, 1):
+                if not line.strip() or not line.endswith(b"\n"):  # a crash tears the last line
+                    continue
+                looks_well = line.startswith(b'{"seq":%d,' % expected) and line.endswith(b"}\n")
+                if (thorough or not looks_well) and _number(line) != expected:
+                    where = f"{_from_here(run.journal)}:{number}"
+                    return f"{where} cannot be read; ralph-tui replay shows what comes before it"
+                expected += 1
+    except OSError as error:
+        return f"{_from_here(run.journal)} cannot be read: {error.strerror}"
+    return ""
+
+
+def _number(line: bytes) -> int | None:
+    """Of an event; None where the line is none."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    number = event.get("seq") if isinstance(event, dict) else None
+    return number if isinstance(number, int) else None
+
+
+def _from_here(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _projection(path: Path) -> dict[str, Any] | None:
+    try:
+        status = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    ours = isinstance(status, dict) and status.get("version") == STATUS_VERSION
+    return status if ours and status.get("run_id") and "outcome" in status else None
+
+
+def _folded(run: RecordedRun) -> dict[str, Any]:
+    from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415  folding is the rare case
+    from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415
+    from ralph_tui.state import RunState  # noqa: PLC0415
+
+    recording = read_journal(run.journal)
+    if not recording.events:
+        raise JournalError(f"the journal {run.journal} is empty; the run never began")
+    return summarize(RunState().apply_all(recording.events))

@@ -1,0 +1,111 @@
+"""A run in a dozen fields: what ``status.json`` holds and `status` prints."""
+
+from datetime import datetime
+from typing import Any
+
+from ralph_tui.layers.control.advice import band_words
+from ralph_tui.state import RunState
+
+STATUS_VERSION = 2
+
+
+def summarize(state: RunState) -> dict[str, Any]:
+    """The state as plain JSON values; completion in points, times ISO-8601 UTC."""
+    run, control = state.run, state.control
+    signal = control.latest
+    started = run.started
+    end = run.finished
+    return {
+        "version": STATUS_VERSION,
+        "seq": state.seq,
+        "updated": _iso(state.at),
+        "run_id": started.run_id if started else None,
+        "run": f"{started.task}/{started.attempt}" if started else None,
+        "objective": started.objective if started else "",
+        "command": started.command if started else None,
+        "agent": started.agent if started else None,
+        "model": run.model,
+        "permissions": started.permissions if started else None,
+        "phase": run.phase,
+        "outcome": end.outcome if end else ("failed" if run.crash else None),
+        "reason": end.reason if end else (run.crash.error if run.crash else ""),
+        "iteration": run.iteration,
+        "max_iterations": run.max_iterations,
+        "step": run.step,
+        "step_name": run.step_name,
+        "pause_requested": run.pause_requested,
+        "paused": run.paused,
+        "baseline": run.baseline,
+        "completion": run.completion,
+        "completions": run.completions,
+        "source": run.source,
+        "held": run.held,
+        "passed": run.passed,
+        "total": run.total,
+        "best": run.best,
+        "best_iteration": run.best_iteration,
+        "best_snapshot": _best_snapshot(state),
+        "output": signal.output if signal else None,
+        "band": signal.band if signal else None,
+        "course": band_words(signal.band, signal.completion) if signal else None,
+        "alarms": sorted(control.alarms),
+        "health": state.oversight.status,
+        "intervention": _intervention(state),
+        "tokens": run.tokens,
+        "cost_usd": run.cost_usd if run.cost_known else None,
+        "cost_estimated": run.cost_estimated,
+        "context_percent": run.context_percent,
+        "waiting": _waiting(state),
+        "question": _question(state),
+        "denied": sum(state.needs.denied.values()),
+        "guidance_queued": len(state.guidance.queued),
+        "started": _iso(run.started_at),
+        "away_s": run.away_s,
+        "ended": _iso(run.ended_at),
+        "last_output": _iso(run.last_output_at),
+        "last_change": _iso(run.last_change_at),
+        "last_gate": _iso(run.last_gate_at),
+        "pid": started.pid if started else 0,
+        "host": started.host if started else "",
+    }
+
+
+def _intervention(state: RunState) -> dict[str, Any] | None:
+    """The last one beyond a warning, and what came of it."""
+    acted = [made for made in state.oversight.interventions if made.level not in ("LOG", "WARN")]
+    if not acted:
+        return None
+    made = acted[-1]
+    effect = made.effect.points if made.effect else None
+    return {
+        "iteration": made.iteration,
+        "level": made.level,
+        "about": made.about,
+        "decision": made.decision,
+        "points": effect,
+    }
+
+
+def _waiting(state: RunState) -> dict[str, Any] | None:
+    wait = state.needs.wait
+    if wait is None:
+        return None
+    return {"cause": wait.cause, "until": _iso(wait.until), "reason": wait.reason}
+
+
+def _question(state: RunState) -> dict[str, Any] | None:
+    """All that is needed to decide it."""
+    question = state.needs.question
+    if question is None:
+        return None
+    return question.model_dump(mode="json", exclude={"seq", "at", "kind"})
+
+
+def _best_snapshot(state: RunState) -> int | None:
+    """What to roll back to; None while nothing was measured and held."""
+    best = state.timeline.best
+    return best.boundary.number if best and best.boundary else None
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -1,0 +1,97 @@
+"""One command to a run of another process, one answer back. Standard library until it is heard."""
+
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.remote.protocol import (
+    ANSWER_LIMIT,
+    LIMIT,
+    RefusedError,
+    read_answer,
+    request_line,
+)
+from ralph_tui.errors import RalphError
+
+if TYPE_CHECKING:
+    from ralph_tui.commands import Command
+    from ralph_tui.ports import Accepted, Refused
+
+PATIENCE_S = 10.0
+"""How long an answer is waited for."""
+GONE = "the run is gone; see ralph-tui status"
+
+
+def send(path: Path, command: "Command", timeout: float = PATIENCE_S) -> "Accepted | Refused":
+    """Hand a command over, as `Engine.order` would; `timeout` in seconds.
+
+    Raises ``RalphError`` when the run is gone or does not answer.
+    """
+    from ralph_tui.ports import Accepted, Refused  # noqa: PLC0415  `order` does without them
+
+    try:
+        return Accepted(order(path, command.model_dump(mode="json"), timeout))
+    except RefusedError as refusal:
+        return Refused(str(refusal))
+
+
+def order(path: Path, command: Mapping[str, object], timeout: float = PATIENCE_S) -> int:
+    """As `send`, with a command's fields; gives back the number of the first event it caused.
+
+    Raises ``RefusedError`` with the run's own sentence.
+    """
+    request = request_line(command)
+    if len(request) > LIMIT:
+        raise RefusedError(f"the command is longer than {LIMIT:,} bytes; shorten it")
+    try:
+        answer = _ask(path, request, time.monotonic() + timeout)
+    except (FileNotFoundError, ConnectionError):
+        raise RalphError(GONE) from None
+    except PermissionError:
+        raise RalphError(
+            "the run belongs to another user of this machine; only its owner can command it"
+        ) from None
+    except (TimeoutError, BlockingIOError):
+        raise RalphError(
+            f"the run did not answer within {timeout:g} s; it may still obey: see ralph-tui status"
+        ) from None
+    except OSError as error:
+        raise RalphError(f"cannot reach the run at {path}: {error}") from None
+    if not answer:
+        raise RalphError("the run went away without an answer; see ralph-tui status")
+    try:
+        return read_answer(answer)
+    except ValueError:
+        raise RalphError(
+            "the run answered in words unknown here; use the ralph-tui that started it"
+        ) from None
+
+
+def _ask(path: Path, request: bytes, deadline: float) -> bytes:
+    """The answering line; empty when the other side hung up."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        _wait_until(connection, deadline)
+        connection.connect(str(path))
+        with suppress(BrokenPipeError, ConnectionResetError):  # it may have said why
+            connection.sendall(request)
+        answer = bytearray()
+        while b"\n" not in answer and len(answer) <= ANSWER_LIMIT:
+            _wait_until(connection, deadline)
+            try:
+                chunk = connection.recv(ANSWER_LIMIT)
+            except ConnectionResetError:
+                break
+            if not chunk:
+                break
+            answer += chunk
+        return bytes(answer)
+
+
+def _wait_until(connection: socket.socket, deadline: float) -> None:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)

@@ -1,0 +1,240 @@
+"""The command socket of a run: commands in, one answer out, in a thread of the engine's process.
+
+Rule: whatever comes through it, the run goes on. Only the owner gets in, a line has a limit, and
+a client that is slow or silent waits alone.
+"""
+
+import asyncio
+import os
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.processes.sweep import descends_from
+from ralph_tui.adapters.remote.address import bind, listen
+from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_line
+from ralph_tui.adapters.remote.requests import read_request
+from ralph_tui.events import Noticed
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.runtime.engine import Engine
+
+CONNECTIONS = 16
+"""Served at once; who has been silent for longest makes room for one more."""
+READ_SECONDS = 10.0
+"""How long a client may take to say one line."""
+ANSWER_SECONDS = 60.0
+"""How long the engine may take; then the client is left without an answer, for there is none."""
+LOOK_SECONDS = 2.0
+"""How often the socket file is looked after: a logout or a cleaner may take it away."""
+FAREWELL_SECONDS = 1.0
+"""How long the last answers may take."""
+
+
+@contextmanager
+def listening(engine: Engine, run_id: str) -> Iterator[Path | None]:
+    """Commands for `engine` are heard while the block runs; gives the socket's path.
+
+    None when no socket could be made: the run is told, and goes on without.
+    """
+    try:
+        listener, path = bind(run_id)
+    except OSError as error:
+        text = f"no other terminal can command this run: {error.strerror or error}"
+        engine.emit(Noticed(level="warn", source="command socket", text=text))
+        yield None
+        return
+    server = CommandServer(engine, listener, path)
+    server.start()
+    try:
+        yield path
+    finally:
+        server.stop()
+
+
+class CommandServer:
+    """Serves a listening socket until it is stopped."""
+
+    def __init__(self, engine: Engine, listener: socket.socket, path: Path) -> None:
+        """Take over the socket that lies at `path`."""
+        self._engine = engine
+        self._listener = listener
+        self._path = path
+        self._loop = asyncio.new_event_loop()
+        self._stopped = asyncio.Event()
+        self._met: set[asyncio.Task[None]] = set()
+        """One for each connection."""
+        self._silent: dict[asyncio.Task[None], None] = {}
+        """Those that wait for a line, the longest first."""
+        self._told = False
+        self._thread = threading.Thread(target=self._run, name="ralph-socket", daemon=True)
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Hear no more, give the answers that are due, and remove the socket."""
+        with suppress(RuntimeError):  # it has stopped already
+            self._loop.call_soon_threadsafe(self._stopped.set)
+        self._thread.join(2 * FAREWELL_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        self._loop.set_exception_handler(self._tell_of_bug)
+        while not self._stopped.is_set():
+            server = await asyncio.start_unix_server(self._meet, sock=self._listener, limit=LIMIT)
+            mine = _identity(self._path)
+            while _identity(self._path) == mine is not None and not await self._stops():
+                pass
+            server.close()
+            while not self._stopped.is_set():
+                try:
+                    self._listener = listen(self._path)
+                    break
+                except OSError:  # its folder is gone, and may come back with the next login
+                    await self._stops()
+        self._listener.close()
+        with suppress(OSError):
+            self._path.unlink()
+        await self._say_farewell()
+
+    async def _stops(self) -> bool:
+        """Let some time pass; whether the end has come."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopped.wait(), LOOK_SECONDS)
+        return self._stopped.is_set()
+
+    async def _say_farewell(self) -> None:
+        for task in self._silent:
+            task.cancel()
+        if self._met:
+            await asyncio.wait(self._met, timeout=FAREWELL_SECONDS)
+        for task in self._met:
+            task.cancel()
+        await asyncio.gather(*self._met)
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._met.add(task)
+        try:
+            if refusal := self._unwelcome(writer):
+                writer.write(refused_line(refusal))
+            else:
+                await self._converse(task, reader, writer)
+        except (asyncio.CancelledError, TimeoutError, ConnectionError):
+            pass  # it has to make room, there is no answer, it has hung up
+        finally:
+            self._silent.pop(task, None)
+            await _hang_up(writer)
+            self._met.discard(task)
+
+    def _unwelcome(self, writer: asyncio.StreamWriter) -> str:
+        """Why a client is not served; empty when it is. The most silent one makes room for it."""
+        if refusal := _why_not(writer.get_extra_info("socket")):
+            return refusal
+        if len(self._met) <= CONNECTIONS:
+            return ""
+        if not self._silent:
+            return "too many commands wait for an answer already; try again"
+        silent = next(iter(self._silent))
+        del self._silent[silent]
+        silent.cancel()
+        return ""
+
+    async def _converse(
+        self, task: asyncio.Task[None], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Answer line by line; the first one that is none is the last."""
+        while True:
+            self._silent[task] = None
+            try:
+                async with asyncio.timeout(READ_SECONDS):
+                    line = await reader.readline()
+            except TimeoutError:
+                return
+            except ValueError:
+                writer.write(refused_line(f"a request has at most {LIMIT:,} bytes"))
+                return
+            self._silent.pop(task, None)
+            if not line:
+                return
+            if not line.endswith(b"\n"):
+                writer.write(refused_line("the request was cut off: a newline ends it"))
+                return
+            writer.write(await self._answer(line))
+            async with asyncio.timeout(READ_SECONDS):
+                await writer.drain()
+
+    async def _answer(self, line: bytes) -> bytes:
+        try:
+            command = read_request(line)
+        except ValueError as error:
+            return refused_line(str(error))
+        heard: asyncio.Future[Accepted | Refused] = self._loop.create_future()
+
+        def reply(answer: Accepted | Refused) -> None:
+            with suppress(RuntimeError):  # nobody is left to be told
+                self._loop.call_soon_threadsafe(_settle, heard, answer)
+
+        self._engine.order(command, reply)
+        async with asyncio.timeout(ANSWER_SECONDS):
+            answer = await heard
+        match answer:
+            case Accepted():
+                return accepted_line(answer.seq)
+            case Refused():
+                return refused_line(answer.reason)
+
+    def _tell_of_bug(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """As an event, once: the screen must not be written over."""
+        if self._told:
+            return
+        self._told = True
+        text = f"{context.get('message')}: {context.get('exception')!r}"
+        self._engine.emit(Noticed(level="warn", source="command socket", text=text))
+
+
+def _settle(heard: "asyncio.Future[Accepted | Refused]", answer: Accepted | Refused) -> None:
+    if not heard.done():
+        heard.set_result(answer)
+
+
+async def _hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    try:
+        async with asyncio.timeout(FAREWELL_SECONDS):
+            await writer.wait_closed()
+    except (TimeoutError, OSError, asyncio.CancelledError):
+        writer.transport.abort()
+
+
+def _why_not(connection: socket.socket) -> str:
+    """Why the other side may not command; empty when it may, or when the system does not tell."""
+    peer_credentials = getattr(socket, "SO_PEERCRED", None)
+    if peer_credentials is None:
+        return ""
+    packed = connection.getsockopt(socket.SOL_SOCKET, peer_credentials, struct.calcsize("3i"))
+    pid, uid, _ = struct.unpack("3i", packed)
+    if uid != os.geteuid():
+        return "only the owner of a run can command it"
+    if descends_from(pid, os.getpid()):
+        return "what a run has started cannot command it"
+    return ""
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        there = path.lstat()
+    except OSError:
+        return None
+    return there.st_dev, there.st_ino

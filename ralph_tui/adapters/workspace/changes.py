@@ -1,0 +1,192 @@
+"""Changed files between two trees, or between a tree and the worktree as it is now.
+
+Reads only: neither the user's index nor the private one is written. A rename is a deletion and an
+addition, so that every path has one row.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ralph_tui.adapters.workspace.private import PrivateRepository, is_own
+from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.workspace import ChangeStatus, FileChange
+from ralph_tui.layers.sensor.categories import categorize
+
+MAX_COUNTED = 1_000_000
+"""Bytes of a new file whose lines are still counted while an agent works."""
+MAX_FILES_COUNTED = 1_000
+"""New files whose lines are counted in one look."""
+
+_OPTIONS = ("-z", "-r", "--no-renames", "--raw", "--no-ext-diff", "--no-textconv")
+_STATUS: dict[str, ChangeStatus] = {"A": "added", "D": "deleted"}
+_GITLINK = "160000"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of git's raw diff."""
+
+    status: str
+    old_mode: str
+    new_mode: str
+    old: str
+    """Object id."""
+    new: str
+    """Object id; zeros when it is the worktree's file."""
+    lines: tuple[int, int] | None = None
+    """Added and removed; None where git counts none: binary, or nothing differs."""
+
+
+def between(private: PrivateRepository, since: str, until: str) -> tuple[FileChange, ...]:
+    """Changes from one tree to another."""
+    if since == until:  # and so for a tree that is not there any more
+        return ()
+    entries = diff_trees(private, since, until, "--numstat")
+    return tuple(_change(path, entry) for path, entry in sorted(entries.items()))
+
+
+def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tuple[FileChange, ...]:
+    """Changes from a tree to the worktree now; `missing` are paths no snapshot holds."""
+    root = private.repository.root
+    command = ("-c", f"core.bigFileThreshold={MAX_FILE}", "diff-index", *_OPTIONS)
+    with private.begin(*OTHERS) as walk:
+        try:
+            entries = parse(private.git(*command, "--numstat", since).out)
+        except WorkspaceError:
+            # A file that cannot be read, or that is replaced while git counts, spoils the counting.
+            entries = parse(private.git(*command, since).out)
+        others = untracked_paths(walk.finish())
+    changes = {
+        path: _change(path, entry)
+        for path, entry in entries.items()
+        if path not in missing and not _only_touched(root / path, entry)
+    }
+    counted = 0
+    for path in sorted(others - missing):
+        size = _size(root / path)
+        if path.endswith("/") or size is None or size > MAX_FILE:
+            continue
+        before = entries.get(path)
+        if before is not None and _is(root / path, _mode(root / path), before):
+            changes.pop(path, None)  # gone at the last snapshot, and there again as it was
+            continue
+        counted += 1
+        added = _lines(root / path) if counted <= MAX_FILES_COUNTED and size < MAX_COUNTED else 0
+        removed = before.lines[1] if before is not None and before.lines is not None else 0
+        changes[path] = file_change(path, "added" if before is None else "modified", added, removed)
+    return tuple(changes[path] for path in sorted(changes))
+
+
+def diff_trees(
+    private: PrivateRepository, since: str, until: str, *options: str
+) -> dict[str, Entry]:
+    """Git's raw diff of two trees by path, submodules left out."""
+    threshold = f"core.bigFileThreshold={MAX_FILE}"
+    return parse(private.git("-c", threshold, "diff-tree", *_OPTIONS, *options, since, until).out)
+
+
+def parse(output: bytes) -> dict[str, Entry]:
+    """Rows of ``--raw -z``, with the counts of ``--numstat -z`` where they follow."""
+    entries: dict[str, Entry] = {}
+    fields = iter(os.fsdecode(part) for part in output.split(b"\0")[:-1])
+    for head in fields:
+        if head.startswith(":"):
+            old_mode, new_mode, old, new, status = head[1:].split(" ")
+            path = next(fields)
+            if _GITLINK not in (old_mode, new_mode):
+                entries[path] = Entry(status[0], old_mode, new_mode, old, new)
+            continue
+        added, removed, path = head.split("\t", 2)
+        row = entries.get(path)
+        if row is not None:
+            lines = None if added == "-" else (int(added), int(removed))
+            entries[path] = replace(row, lines=lines)
+    return entries
+
+
+def file_change(path: str, status: ChangeStatus, added: int, removed: int) -> FileChange:
+    """A row for the records."""
+    name = shown(path)
+    return FileChange(
+        path=name, status=status, category=categorize(name), added=added, removed=removed
+    )
+
+
+def shown(path: str) -> str:
+    """A name for an event: bytes that are not UTF-8 become replacement characters."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _change(path: str, entry: Entry) -> FileChange:
+    added, removed = entry.lines or (0, 0)
+    return file_change(path, _STATUS.get(entry.status, "modified"), added, removed)
+
+
+def _only_touched(path: Path, entry: Entry) -> bool:
+    """Whether only the time stamp is new: git's raw diff lists a file whose content is the same."""
+    uncounted = entry.lines is None and not entry.new.strip("0")
+    return entry.status == "M" and uncounted and _is(path, entry.new_mode, entry)
+
+
+def _is(path: Path, mode: str, entry: Entry) -> bool:
+    """Whether a file that now has `mode` is what the tree had."""
+    size = _size(path)
+    if mode != entry.old_mode or size is None or size > MAX_FILE:
+        return False
+    content = _content(path)
+    if content is None:
+        return False
+    digest = hashlib.new("sha1" if len(entry.old) == 40 else "sha256", usedforsecurity=False)
+    digest.update(b"blob %d\0" % len(content) + content)
+    return digest.hexdigest() == entry.old
+
+
+def _mode(path: Path) -> str:
+    """As git writes it."""
+    if path.is_symlink():
+        return "120000"
+    return "100755" if os.access(path, os.X_OK) else "100644"
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return None
+
+
+def _lines(path: Path) -> int:
+    """Lines of a text file; 0 for binary files, as git counts them."""
+    content = _content(path)
+    if not content or b"\0" in content[:8000]:
+        return 0
+    return content.count(b"\n") + (not content.endswith(b"\n"))
+
+
+def _content(path: Path) -> bytes | None:
+    """What git stores for a file or a symbolic link; None for anything else, or unreadable."""
+    try:
+        if path.is_symlink():
+            return os.fsencode(path.readlink())
+        return path.read_bytes() if path.is_file() else None
+    except OSError:
+        return None
+
+
+def way_back(changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+    """What undoing these changes does to each file."""
+    status: dict[ChangeStatus, ChangeStatus] = {"added": "deleted", "deleted": "added"}
+    return tuple(
+        change.model_copy(
+            update={
+                "status": status.get(change.status, change.status),
+                "added": change.removed,
+                "removed": change.added,
+            }
+        )
+        for change in changes
+        if not is_own(change.path)
+    )

@@ -1,0 +1,263 @@
+"""The one place that starts git.
+
+Every command is spelled out in this package as the arguments git gets. It runs without locks,
+prompts, pager and locale, and without the variables a hook would hand down: a run that is started
+from a git hook must not write into that hook's index.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import IO, cast
+
+from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.text.sanitize import one_line
+
+# GitPython looks for git when it is imported and raises; a missing git is told by `begin_git`. The
+# variable is taken back, as agents inherit this process's environment.
+_REFRESH = "GIT_PYTHON_REFRESH"
+_users_refresh = os.environ.get(_REFRESH)
+os.environ[_REFRESH] = "quiet"
+
+from git.cmd import Git  # noqa: E402
+from git.exc import GitCommandNotFound  # noqa: E402
+
+if _users_refresh is None:
+    del os.environ[_REFRESH]
+else:
+    os.environ[_REFRESH] = _users_refresh
+
+OLDEST_GIT = "2.30"
+"""The first one whose update-ref takes one transaction after another."""
+
+PIPE_BYTES = 1 << 16
+"""As much as a pipe holds."""
+
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_PAGER": "cat",
+    "GIT_FLUSH": "1",  # else one that is kept open may hold its answer back
+    "LC_ALL": "C",
+    # Else glibc gives git's memory back after every object it writes, and asks for it again at the
+    # next: a tenth of a millisecond each. Other C libraries do not know these.
+    "MALLOC_TOP_PAD_": str(2 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
+}
+# What git hands down to hooks, or a shell may hold, and would lead a command elsewhere.
+_MISLEADING = frozenset(
+    f"GIT_{name}"
+    for name in (
+        *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "NAMESPACE"),
+        *("ALTERNATE_OBJECT_DIRECTORIES", "QUARANTINE_PATH", "SHALLOW_FILE", "GRAFT_FILE"),
+        *("IMPLICIT_WORK_TREE", "INTERNAL_SUPER_PREFIX", "PREFIX", "REPLACE_REF_BASE"),
+        *("GLOB_PATHSPECS", "NOGLOB_PATHSPECS", "ICASE_PATHSPECS", "ATTR_SOURCE"),
+        *("CONFIG", "EXTERNAL_DIFF", "DIFF_OPTS", "DEFAULT_HASH", "REFLOG_ACTION"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a git command said."""
+
+    status: int
+    out: bytes
+    error: str
+
+    @property
+    def line(self) -> str:
+        """Its output as one path or id, without the newline at the end."""
+        return os.fsdecode(self.out.removesuffix(b"\n"))
+
+
+Refusal = Callable[[Answer, Iterable[str]], WorkspaceError]
+"""What to raise for a command, given as its arguments, that failed."""
+
+
+class Running:
+    """A git command that was started; as a context it does not outlive the block."""
+
+    def __init__(
+        self, process: Git.AutoInterrupt, arguments: Iterable[str], refusal: Refusal
+    ) -> None:
+        self._process = process  # ends git when it is garbage, so that it is kept as well
+        self._popen = cast("Popen[bytes]", process.proc)
+        self._arguments = tuple(arguments)
+        self._refusal = refusal
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._popen.returncode is None:
+            self._popen.terminate()  # git takes its locks away
+            self._popen.communicate()
+
+    def ask(self, request: bytes, lines: int = 1) -> list[str]:
+        """Give a command that answers line by line a request; it goes on to wait for the next.
+
+        Raises as `finish` does where it ended instead.
+        """
+        stdin, stdout = cast("IO[bytes]", self._popen.stdin), cast("IO[bytes]", self._popen.stdout)
+        answer = []
+        with suppress(BrokenPipeError):
+            self._forget_warnings()
+            stdin.write(request)
+            stdin.flush()
+            answer = [stdout.readline() for _ in range(lines)]
+        if not answer or not answer[-1].endswith(b"\n"):
+            self.finish(accept=())
+        return [os.fsdecode(line.removesuffix(b"\n")) for line in answer]
+
+    def _forget_warnings(self) -> None:
+        """Of earlier requests: git would wait for ever for room in a pipe that nobody reads."""
+        error = cast("IO[bytes]", self._popen.stderr).fileno()
+        os.set_blocking(error, False)
+        with suppress(BlockingIOError):
+            while os.read(error, PIPE_BYTES):
+                pass
+
+    def finish(self, stdin: bytes = b"", accept: Iterable[int] | None = (0,)) -> Answer:
+        """Give it all its input and wait for its end; ``WorkspaceError`` unless in `accept`.
+
+        `accept` None takes any status. Input is for a command that was started to wait for it.
+        """
+        out, error = self._popen.communicate(stdin or None)
+        text = error.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+        answer = Answer(self._popen.returncode, out, text)
+        if accept is not None and answer.status not in accept:
+            raise self._refusal(answer, self._arguments)
+        return answer
+
+
+class Kept:
+    """A git command that is kept open for many requests, because starting it takes longer.
+
+    It is started when it is needed, and again where it has ended since. Git ends by itself when
+    this process does, however that happens: nobody else holds the other end of its input.
+    """
+
+    def __init__(self, begin: Callable[[], Running]) -> None:
+        self._begin = begin
+        self._running: Running | None = None
+
+    def begin(self) -> None:
+        """Start it, if it does not run: it gets ready while the caller does other things."""
+        self._running = self._running or self._begin()
+
+    def ask(self, request: bytes, lines: int = 1) -> list[str]:
+        """As `Running.ask`; where a command that was kept refuses, a new one is asked again.
+
+        So the request must do no harm when it is done twice.
+        """
+        was_kept = self._running is not None
+        self.begin()
+        try:
+            return self._ask(request, lines)
+        except NoRoomError:
+            raise
+        except WorkspaceError:
+            if not was_kept:
+                raise
+        self.begin()
+        return self._ask(request, lines)
+
+    def _ask(self, request: bytes, lines: int) -> list[str]:
+        running, self._running = cast("Running", self._running), None
+        with ExitStack() as failing:
+            failing.enter_context(running)
+            answer = running.ask(request, lines)
+            failing.pop_all()
+        self._running = running
+        return answer
+
+    def close(self) -> None:
+        """End it."""
+        if self._running is not None:
+            with self._running:
+                self._running = None
+
+
+def begin_git(
+    folder: Path,
+    *arguments: str,
+    waits: bool = False,
+    environment: Mapping[str, str] | None = None,
+    refusal: Refusal | None = None,
+) -> Running:
+    """Start ``git -C folder arguments``; one that `waits` gets its input when it is finished."""
+    scrubbed = sorted(_MISLEADING.intersection(os.environ))
+    # GitPython always passes this process's environment on, so a variable is taken out by env(1).
+    given = _ENVIRONMENT | dict(environment or {})
+    command = ["git", "-C", str(folder), *arguments]
+    if scrubbed:
+        without = [part for name in scrubbed for part in ("-u", name)]
+        command = ["env", *without, *(f"{n}={value}" for n, value in given.items()), *command]
+    try:
+        process = Git().execute(
+            command,
+            istream=PIPE if waits else None,
+            env=given,
+            as_process=True,
+            # A ctrl+c that is meant for the run must not cut a git command in half.
+            start_new_session=True,
+        )
+    except GitCommandNotFound as missing:
+        raise WorkspaceError(
+            f"git was not found on PATH; install git {OLDEST_GIT} or newer and run again."
+        ) from missing
+    except OSError as refused:
+        kind = NoRoomError if refused.errno in NO_ROOM else WorkspaceError
+        raise kind(f"git cannot be started: {refused}.") from refused
+    return Running(process, arguments, refusal or _refusal_in(folder))
+
+
+def run_git(
+    folder: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    accept: Iterable[int] | None = (0,),
+    refusal: Refusal | None = None,
+) -> Answer:
+    """Run ``git -C folder arguments``; ``WorkspaceError`` unless its status is in `accept`.
+
+    `accept` None takes any status.
+    """
+    begun = begin_git(
+        folder, *arguments, waits=bool(stdin), environment=environment, refusal=refusal
+    )
+    with begun:
+        return begun.finish(stdin, accept)
+
+
+def refused(answer: Answer, arguments: Iterable[str], folder: Path) -> WorkspaceError:
+    """What to raise for a command that failed: ``NoRoomError`` where git names a full disk."""
+    options = {"-c", "-C"}
+    words = [*arguments]
+    while words and words[0] in options:
+        del words[:2]
+    what = next((word for word in words if not word.startswith("-")), "git")
+    kind = NoRoomError if _names_a_full_disk(answer) else WorkspaceError
+    return kind(
+        f"git {what} failed in {one_line(str(folder))} (status {answer.status}): "
+        f"{one_line(answer.error) or 'no reason given'}"
+    )
+
+
+def _refusal_in(folder: Path) -> Refusal:
+    return lambda answer, arguments: refused(answer, arguments, folder)
+
+
+def _names_a_full_disk(answer: Answer) -> bool:
+    # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
+    return answer.status == -signal.SIGXFSZ or any(
+        os.strerror(number) in answer.error for number in NO_ROOM
+    )

@@ -1,0 +1,72 @@
+"""The hidden refs of all runs of a repository: listed, and deleted exactly as listed."""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tui.adapters.workspace.git import Answer
+from ralph_tui.adapters.workspace.repository import Repository
+
+_OURS = re.compile(r"refs/ralph/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/\d+")
+_LAYOUT = "--format=%(refname)%00%(objectname)%00%(symref)"
+# The user's hooks and reflogs are not for refs he did not make.
+_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
+_DELETE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
+
+
+@dataclass(frozen=True)
+class HiddenRef:
+    """A ref that holds one snapshot of a run."""
+
+    name: str
+    commit: str
+    run_id: str
+
+
+def hidden_refs(repository: Repository) -> list[HiddenRef]:
+    """Those that ralph-tui has made, in the order of their names; others below are left out."""
+    found = []
+    for line in repository.git("for-each-ref", _LAYOUT, "refs/ralph/").out.splitlines():
+        name, commit, symbolic = os.fsdecode(line).split("\0")
+        ours = _OURS.fullmatch(name)
+        if ours and not symbolic:
+            found.append(HiddenRef(name, commit, ours[1]))
+    return found
+
+
+def delete_refs(repository: Repository, refs: Iterable[HiddenRef]) -> int:
+    """Delete those that still are what was listed; the number of deleted ones.
+
+    Raises ``WorkspaceError`` where git cannot delete one that is.
+    """
+    refs = list(refs)
+    if not refs or _delete(repository, refs).status == 0:
+        return len(refs)
+    return sum(_deleted_alone(repository, ref) for ref in refs)
+
+
+def _deleted_alone(repository: Repository, ref: HiddenRef) -> bool:
+    answer = _delete(repository, [ref])
+    if answer.status == 0:
+        return True
+    there = repository.git("rev-parse", "--verify", "--quiet", ref.name, accept=None)
+    if there.line == ref.commit:
+        raise repository.refusal(answer, _DELETE)
+    return False
+
+
+def _delete(repository: Repository, refs: list[HiddenRef]) -> Answer:
+    """All of them or none."""
+    lines = "".join(f"delete {ref.name}\0{ref.commit}\0" for ref in refs)
+    return repository.git(*_DELETE, stdin=lines.encode(), accept=None)
+
+
+def worktrees(repository: Repository) -> list[Path]:
+    """All worktrees that share these refs, also those that are not there now."""
+    lines = repository.git("worktree", "list", "--porcelain").out.split(b"\n")
+    mark = b"worktree "
+    found = {Path(os.fsdecode(line[len(mark) :])) for line in lines if line.startswith(mark)}
+    # A bare repository, and a submodule's git dir, are listed as worktrees too.
+    return sorted((found | {repository.root}) - {repository.common_dir})

@@ -1,0 +1,131 @@
+"""Trees held by commits on hidden refs, so that git's own garbage collection keeps them.
+
+Each commit comes after the one before it. The two git commands that it takes are kept open from one
+snapshot to the next: starting them takes longer than what they do.
+"""
+
+import json
+import os
+import time
+from contextlib import suppress
+from functools import partial
+
+from ralph_tui.adapters.workspace.git import Kept
+from ralph_tui.adapters.workspace.private import PrivateRepository, quoted
+from ralph_tui.adapters.workspace.staging import Staged, split
+from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.text.sanitize import plain
+
+RECORDED_MISSING = 1_000
+"""Missing paths a commit records; beyond that their folders stand for them."""
+
+_WHO = "ralph-tui <ralph-tui@localhost>"
+_MISSING = "Missing: "
+
+_WRITE = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
+# The user's hooks and reflogs are not for refs he did not make.
+_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
+_UPDATE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
+
+
+class Holding:
+    """Commits of one run; to be closed when no more will come."""
+
+    def __init__(self, private: PrivateRepository, refs: str) -> None:
+        self._private = private
+        self._repository = private.repository
+        self._refs = refs
+        # Neither bears the run's mark: they end with this process, and are no work of the agent's.
+        self._writer = Kept(partial(self._repository.begin, *_WRITE, waits=True))
+        self._updater = Kept(partial(self._repository.begin, *_UPDATE, waits=True))
+        self._last: tuple[str, str] | None = None
+        """Ref and commit of the newest snapshot."""
+
+    def begin(self) -> None:
+        """Start what `hold` needs, where it does not run yet; `hold` does that itself as well."""
+        self._writer.begin()
+        self._updater.begin()
+
+    def close(self) -> None:
+        """End what was begun."""
+        self._writer.close()
+        self._updater.close()
+
+    def hold(self, staged: Staged, message: str, ref: str) -> str:
+        """Commit a tree on a ref; returns the commit."""
+        text = plain(message).rstrip() + "\n"
+        if staged.missing:
+            text += f"\n{_MISSING}{json.dumps(_folded(staged.missing))}\n"
+        commit = self._after_last(staged.tree, text, ref)
+        if commit is None:
+            commit = self._commit(staged.tree, text, self._parent(), ref, "")
+        self._last = (ref, commit)
+        return commit
+
+    def _after_last(self, tree: str, text: str, ref: str) -> str | None:
+        """A commit after the last one; None where that one's ref is not there any more."""
+        if self._last is None:
+            return None
+        last_ref, last = self._last
+        try:
+            return self._commit(tree, text, last, ref, f"verify {last_ref}\0{last}\0")
+        except NoRoomError:
+            raise
+        except WorkspaceError:
+            return None
+
+    def _commit(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
+        """Write a commit and point the ref to it, on a condition in the words of update-ref."""
+        when = f"{_WHO} {int(time.time())} {time.strftime('%z')}"
+        head = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+        content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
+        path = self._private.note("commit", content.encode("utf-8", "replace"))
+        (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
+        # A git that was killed may have left it: whoever writes this ref has it to itself.
+        with suppress(OSError):
+            (self._repository.common_dir / f"{ref}.lock").unlink()
+        update = f"{condition}update {ref}\0{commit}\0\0"
+        self._updater.ask(f"start\0{update}commit\0".encode(), lines=2)
+        return commit
+
+    def _parent(self) -> str | None:
+        """What a commit comes after, of what is there: an agent can delete and prune."""
+        if self._last is not None and self._is_there(self._last[1]):
+            return self._last[1]
+        found = self._newest() or self._repository.head()
+        return found if found and self._is_there(found) else None
+
+    def _is_there(self, commit: str) -> bool:
+        return self._private.git("cat-file", "-e", commit, accept=None).status == 0
+
+    def _newest(self) -> str | None:
+        """Commit of this run's last snapshot by an earlier process: after a resume."""
+        order = ("--sort=-version:refname", "--count=1", "--format=%(objectname)")
+        return self._repository.git("for-each-ref", *order, self._refs + "/").line or None
+
+    def recorded_missing(self, tree: str) -> frozenset[str]:
+        """What the snapshots with this tree, of any run, did not hold."""
+        layout = "--format=%(tree)%00%(contents:body)%00"
+        fields = split(self._repository.git("for-each-ref", layout, "refs/ralph/").out)
+        found: set[str] = set()
+        for name, body in zip(fields[::2], fields[1::2], strict=True):
+            if name.strip() == tree and _MISSING in body:
+                found.update(json.loads(body.rpartition(_MISSING)[2]))
+        return frozenset(found)
+
+
+def _folded(paths: tuple[str, ...]) -> list[str]:
+    """At most `RECORDED_MISSING` paths: the deepest give way to their folders, ending in ``/``."""
+    folded = set(paths)
+    depth = max(path.rstrip("/").count("/") for path in folded)
+    while len(folded) > RECORDED_MISSING and depth > 0:
+        folded = {
+            path if path.rstrip("/").count("/") < depth else _first_parts(path, depth)
+            for path in folded
+        }
+        depth -= 1
+    return sorted(folded)
+
+
+def _first_parts(path: str, depth: int) -> str:
+    return "/".join(path.split("/")[:depth]) + "/"

@@ -1,0 +1,36 @@
+"""The plan that progress may be read from."""
+
+from pathlib import Path
+
+from ralph_tui.errors import UsageError
+from ralph_tui.layers.sensor.plan import Progress, read_plan
+from ralph_tui.text.sanitize import redact
+
+LARGEST_PLAN = 1 << 20
+"""Bytes that are read."""
+
+
+def find_plan(root: Path, name: str | None) -> Path | None:
+    """The plan file; raises ``UsageError`` when it is not there, or not inside."""
+    if name is None:
+        return None
+    path = (root / name).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise UsageError(f"the plan {redact(name)} lies outside the repository; name one inside it")
+    if not path.is_file():
+        raise UsageError(
+            f"there is no plan {redact(name)} in {root}; create it or leave --plan out"
+        )
+    return path
+
+
+def read_plan_file(path: Path | None) -> Progress | None:
+    """How far it is; None without a plan that can be read."""
+    if path is None:
+        return None
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_PLAN).decode("utf-8", "replace")
+    except OSError:
+        return None
+    return read_plan(text, path.name)

@@ -1,0 +1,105 @@
+"""Where the user's repository stands: branch, commit, and which paths differ. Read only.
+
+A status is one git process, told with the user's own index; a list ends after `MOST_PATHS` names.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from ralph_tui.adapters.workspace.changes import shown
+from ralph_tui.adapters.workspace.private import is_own
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.adapters.workspace.staging import split
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.layers.sensor.categories import categorize
+
+MOST_PATHS = 1_000
+"""Names in one list."""
+MOST_COMMITS = 200
+"""Commits told between two readings."""
+
+_STATUS = (
+    *("-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "-z"),
+    *("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"),
+)
+_MAY_BE_TEST = re.compile("test|spec|e2e", re.IGNORECASE)
+"""In every path that is a test's: most paths are not, and there are many."""
+_FIELDS_BEFORE_PATH = {"1": 8, "2": 9, "u": 10}
+
+
+@dataclass
+class GitStatus:
+    """One look at the repository. Paths are relative to its root, in git's order."""
+
+    branch: str = ""
+    """Empty when HEAD is detached."""
+    commit: str = ""
+    """HEAD; empty in a repository without commits."""
+    staged: list[str] = field(default_factory=list)
+    unstaged: list[str] = field(default_factory=list)
+    """Changed or deleted in the worktree, or in conflict."""
+    untracked: list[str] = field(default_factory=list)
+    omitted: dict[str, int] = field(default_factory=dict)
+    """How many more there are than a list names, by the list's name."""
+
+
+def git_status(repository: Repository) -> GitStatus:
+    """The present. Raises ``WorkspaceError`` when git cannot tell."""
+    status = GitStatus()
+    records = iter(split(repository.git(*_STATUS).out))
+    for record in records:
+        mark, _, rest = record.partition(" ")
+        if mark == "#":
+            key, _, value = rest.partition(" ")
+            if key == "branch.head":
+                status.branch = "" if value == "(detached)" else shown(value)
+            elif key == "branch.oid":
+                status.commit = "" if value == "(initial)" else value
+        elif mark == "?":
+            _add(status, "untracked", rest)
+        elif mark in _FIELDS_BEFORE_PATH:
+            path = record.split(" ", _FIELDS_BEFORE_PATH[mark])[-1]
+            if mark == "2":
+                next(records, "")  # the name before
+            index, worktree = rest[0], rest[1]
+            if mark != "u" and index != ".":
+                _add(status, "staged", path)
+            if mark == "u" or worktree != ".":
+                _add(status, "unstaged", path)
+    return status
+
+
+def count_test_files(repository: Repository) -> int:
+    """Tracked and untracked files whose names say that they are tests, ignored ones left out."""
+    listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    answer = repository.git(*listing, accept=None)
+    if answer.status != 0:  # older than git 2.31
+        answer = repository.git(*listing[:-1])
+    paths = set(split(answer.out))
+    likely = (path for path in paths if _MAY_BE_TEST.search(path) and not is_own(path))
+    return sum(categorize(path) == "test" for path in likely)
+
+
+def commits_between(repository: Repository, before: str, after: str) -> list[str]:
+    """``<hash> <subject>`` of commits that `after` has and `before` has not, newest first.
+
+    Empty where one of them is not there any more: the history may have been rewritten.
+    """
+    if not after or before == after:
+        return []
+    span = after if not before else f"{before}..{after}"
+    arguments = ("log", "-z", "--format=%H %s", "--no-show-signature", f"-{MOST_COMMITS}", span)
+    try:
+        return [shown(line) for line in split(repository.git(*arguments, "--").out)]
+    except WorkspaceError:
+        return []
+
+
+def _add(status: GitStatus, name: str, path: str) -> None:
+    if is_own(path):
+        return
+    names: list[str] = getattr(status, name)
+    if len(names) < MOST_PATHS:
+        names.append(shown(path))
+    else:
+        status.omitted[name] = status.omitted.get(name, 0) + 1

@@ -1,0 +1,132 @@
+"""The workspace of a run: snapshots on hidden refs, and what they are good for.
+
+A snapshot is a commit below ``refs/ralph/<run>/``. The user's index, branch, stash and config are
+never written.
+"""
+
+from collections.abc import Callable
+from threading import Lock
+
+from ralph_tui.adapters.workspace import changes
+from ralph_tui.adapters.workspace.holding import Holding
+from ralph_tui.adapters.workspace.private import PrivateRepository
+from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.adapters.workspace.restoring import restore
+from ralph_tui.adapters.workspace.staging import Staged, Staging, ignored_paths, split
+from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.ports import Restored, Snapshot
+from ralph_tui.text.sanitize import one_line
+
+SHOWN_MISSING = 20
+"""Missing paths a snapshot names."""
+
+
+class GitWorkspace:
+    """`ralph_tui.ports.Workspace` on a git repository; its calls may come from any thread."""
+
+    def __init__(self, repository: Repository, run_id: str) -> None:
+        self.repository = repository
+        self.root = repository.root
+        self._refs = f"refs/ralph/{run_id}"
+        self._private = PrivateRepository(repository, run_id)
+        self._staging = Staging(self._private)
+        self._holding = Holding(self._private, self._refs)
+        self._lock = Lock()
+        self._missing: frozenset[str] = frozenset()
+        self._full = False
+        """Whether the last snapshot found the disk full."""
+
+    def snapshot(self, number: int, message: str) -> Snapshot:
+        """Write the worktree as a tree on a hidden ref.
+
+        Raises ``WorkspaceError`` when git cannot, ``NoRoomError`` when the disk is full.
+        """
+        ref = f"{self._refs}/{number:03d}"
+        with self._lock:
+            try:
+                staged, commit = self._take(message, ref)
+            except NoRoomError:
+                self._full = True
+                raise
+            self._full = False
+        named = tuple(changes.shown(path) for path in staged.missing[:SHOWN_MISSING])
+        return Snapshot(number, ref, commit, staged.tree, named, len(staged.missing))
+
+    def close(self) -> None:
+        """End what is kept open between snapshots; the next one would start it again."""
+        with self._lock:
+            self._holding.close()
+
+    def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
+        """Changed files between two trees, or a tree and the worktree as it is now."""
+        if until is not None:
+            return changes.between(self._private, since, until)
+        if not self._private.index.exists():
+            with self._lock:
+                self._capture()
+        return changes.live(self._private, since, self._missing)
+
+    def diff(self, since: str, until: str, path: str | None = None) -> str:
+        """A unified diff of two trees, of one path or all; untrusted text as git wrote it."""
+        options = ("-p", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+        limit = () if path is None else ("--", path)
+        answer = self._private.git("diff-tree", *options, since, until, *limit)
+        return answer.out.decode("utf-8", "replace")
+
+    def restore(self, tree: str) -> Restored:
+        """Bring the worktree to a snapshot (its tree, commit or ref).
+
+        The present is lost where no snapshot holds it: see `roll_back`.
+        """
+        with self._lock:
+            name = f"{tree}^{{tree}}"
+            answer = self.repository.git("rev-parse", "--verify", "--quiet", name, accept=None)
+            if answer.status != 0:
+                raise WorkspaceError(
+                    f"the snapshot {one_line(tree)} is not in {one_line(str(self.root))} any more; "
+                    "choose another one"
+                )
+            target = answer.line
+            present = self._capture()
+            untouchable = frozenset(present.missing) | self._holding.recorded_missing(target)
+            return restore(self._private, present.tree, target, untouchable)
+
+    def roll_back(self, number: int, message: str, tree: str) -> tuple[Snapshot, Restored]:
+        """Snapshot the present, then restore `tree`."""
+        present = self.snapshot(number, message)
+        return present, self.restore(tree)
+
+    def newest(self) -> int:
+        """Number of this run's newest snapshot, recorded or not; 0 when there is none."""
+        layout = ("--sort=-version:refname", "--count=1", "--format=%(refname:lstrip=3)")
+        name = self.repository.git("for-each-ref", *layout, self._refs + "/").line
+        return int(name) if name.isdigit() else 0
+
+    def conflicts(self) -> tuple[str, ...]:
+        """Paths that the user's index has in several versions."""
+        answer = self.repository.git("ls-files", "--unmerged", "-z", accept=None)
+        paths = (entry.partition("\t")[2] for entry in split(answer.out))
+        return tuple(dict.fromkeys(changes.shown(path) for path in paths if path))
+
+    def ignored(self, paths: list[str]) -> set[str]:
+        """Those of the paths that git ignores and no snapshot holds; ``WorkspaceError``."""
+        return ignored_paths(self._private, paths) if self._private.index.exists() else set()
+
+    def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
+        staged = self._staging.capture(meanwhile)
+        self._missing = frozenset(staged.missing)
+        return staged
+
+    def _take(self, message: str, ref: str) -> tuple[Staged, str]:
+        # Each failure of git on a full disk leaves a piece of a file among the objects.
+        if self._full and not self.repository.has_room():
+            raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
+        staged = self._capture(self._holding.begin)
+        try:
+            return staged, self._holding.hold(staged, message, ref)
+        except NoRoomError:
+            raise
+        except WorkspaceError:  # the agent's own git may have pruned what it was made of
+            staged = self._staging.rebuild()
+            return staged, self._holding.hold(staged, message, ref)

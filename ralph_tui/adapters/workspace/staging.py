@@ -1,0 +1,287 @@
+"""The worktree brought into the private index: what is held, and what is left out and why.
+
+Held are all files the user tracks (also ignored ones) and all untracked files that git does not
+ignore, up to the limits below. Once held, a file stays held until it is gone. Left out, and listed
+as missing: untracked files that are too large or too many (the largest first), nested repositories
+and submodules, special files, and files that cannot be read.
+"""
+
+import os
+import re
+import signal
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ralph_tui.adapters.workspace.git import Answer, Running
+from ralph_tui.adapters.workspace.private import PrivateRepository, is_own, is_within
+from ralph_tui.errors import NoRoomError, WorkspaceError
+
+MAX_FILE = 10_000_000
+"""Bytes of one untracked file."""
+MAX_FILES = 20_000
+"""Untracked files together."""
+MAX_BYTES = 500_000_000
+"""Bytes of all untracked files together."""
+MAX_REFUSED = 100
+"""Files git may refuse one by one before a snapshot gives up."""
+
+OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
+"""Git's list of the paths beside the private index: see `untracked_paths`."""
+_DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
+# Trees are hashes for the most part, which no compression makes smaller.
+_WRITE_TREE = ("-c", "core.looseCompression=0", "write-tree")
+_UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+
+_STORE_FAULT = re.compile(
+    r"insufficient permission for adding|[Uu]nable to create '[^\n]*/ralph-tui/index\.lock'"
+    r"|[Uu]nable to (create temporary file|write (loose object|file|new index))",
+)
+"""What git says when it is not a file's fault that it cannot be stored."""
+_CLOSED = re.compile(r"^warning: could not open directory '(.+?)(/': .*)?$", re.MULTILINE)
+"""A folder that cannot be read, or whose name is too long; git cuts what it says at 4 kB."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The worktree as a tree, and the paths it could not hold (folders end in ``/``)."""
+
+    tree: str
+    missing: tuple[str, ...]
+
+
+class Staging:
+    """Keeps the private index in step with the worktree."""
+
+    def __init__(self, private: PrivateRepository) -> None:
+        self._private = private
+        self._root = private.repository.root
+        self._untracked: dict[str, int] | None = None
+        """Held files the user does not track, with their sizes; may still name some he does."""
+        self._users_index: tuple[int, int, int] | None = None
+
+    def capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
+        """Write the worktree as a tree; a private index that is no good is built anew, once.
+
+        `meanwhile` is called once, while git looks for what changed. Raises ``NoRoomError`` when
+        the disk is full.
+        """
+        self._private.prepare()
+        try:
+            return self._capture(meanwhile)
+        except NoRoomError:
+            self._untracked = self._users_index = None
+            raise
+        except WorkspaceError:
+            return self.rebuild()
+
+    def rebuild(self) -> Staged:
+        """As `capture`, with a new private index: after `git gc` it may name what is gone."""
+        self._private.reset()
+        return self._capture()
+
+    def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
+        if not self._private.index.exists():
+            self._untracked = self._users_index = None
+        if self._untracked is None:
+            self._untracked = self._sizes(self._held() - self._tracked())
+        # Starting git is most of what a small change costs, so that what is needed later starts
+        # while these two walk the worktree; the second takes all cores, so it is not the first.
+        with (
+            self._private.begin(*OTHERS) as walk,
+            self._private.begin(*_DIFFERENCES) as look,
+            self._private.begin(*_UPDATE, waits=True) as update,
+        ):
+            if meanwhile is not None:
+                meanwhile()
+            self._private.check()
+            modified, gone = _differences(look.finish())
+            missing = self._bring(modified, gone, untracked_paths(walk.finish()), update)
+        # Also when nothing changed: git looks whether its objects are still there.
+        tree = self._private.git(*_WRITE_TREE).line
+        return Staged(tree, tuple(sorted(missing)))
+
+    def _bring(
+        self, modified: set[str], gone: set[str], others: set[str], update: Running
+    ) -> set[str]:
+        """Bring these into the index; returns the paths that it could not hold."""
+        missing = {path for path in others if path.endswith("/")}
+        candidates = modified | (others - missing) | self._tracked_but_ignored()
+        sizes = self._sizes({path for path in candidates if not is_own(path)})
+        for path in candidates - sizes.keys():
+            if is_own(path) or not os.path.lexists(self._root / path):
+                continue
+            missing.add(path)
+            # A pipe or a folder in a file's place means that the file is gone; an unreadable file
+            # stays as it was last read.
+            if path in modified and not (self._root / path).is_file():
+                gone.add(path)
+        excess = self._excess(sizes, modified)
+        missing |= excess
+        gone |= excess & modified
+        missing.update(self.add(sorted(sizes.keys() - excess), update))
+        if gone:
+            self._private.git(
+                "update-index", "-z", "--force-remove", "--stdin", stdin=nul_separated(gone)
+            )
+            held = self._untracked or {}
+            self._untracked = {path: size for path, size in held.items() if path not in gone}
+        return missing
+
+    def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
+        """Put these files into the index, at first with what has begun; returns the refused.
+
+        Git takes all or none, so a refused list is halved until the culprits stand alone. Raises
+        ``WorkspaceError`` where the fault is not theirs: nothing can be stored, or too many are
+        refused; ``NoRoomError`` where the disk is full.
+        """
+        refused: list[str] = []
+        waiting = [paths] if paths or begun else []
+        while waiting:
+            some = waiting.pop()
+            answer, begun = self._update(some, begun), None
+            if answer.status == 0:
+                refused += _ignored_by_git(answer.error)
+                continue
+            refusal = self._private.repository.refusal(answer, ("update-index",))
+            if isinstance(refusal, NoRoomError) or _STORE_FAULT.search(answer.error):
+                raise refusal
+            if len(some) > 1:
+                middle = len(some) // 2
+                waiting += [some[middle:], some[:middle]]
+            elif not some or len(refused) >= MAX_REFUSED:
+                raise refusal
+            elif os.path.lexists(self._root / some[0]):
+                refused += some
+        return refused
+
+    def _update(self, paths: list[str], begun: Running | None) -> Answer:
+        answer = self._update_once(paths, begun)
+        # Somebody killed git, or a file that shrank while git read it: only the file does so again.
+        # A full disk does, too, and each time leaves a piece of a file behind.
+        again = answer.status < 0 and answer.status != -signal.SIGXFSZ
+        return self._update_once(paths) if again else answer
+
+    def _update_once(self, paths: list[str], begun: Running | None = None) -> Answer:
+        with begun or self._private.begin(*_UPDATE, waits=True) as update:
+            answer = update.finish(nul_separated(paths), accept=None)
+        if answer.status < 0:
+            self._private.unlock()
+        return answer
+
+    def _held(self) -> set[str]:
+        return set(split(self._private.git("ls-files", "-z").out))
+
+    def _tracked(self) -> set[str]:
+        """All paths in the user's index."""
+        return set(split(self._private.repository.git("ls-files", "-z").out))
+
+    def _tracked_but_ignored(self) -> set[str]:
+        """Asked only when the user's index changed: afterwards the private index has them."""
+        try:
+            found = (self._private.repository.git_dir / "index").stat()
+        except FileNotFoundError:
+            return set()
+        signature = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if signature == self._users_index:
+            return set()
+        answer = self._private.repository.git("ls-files", "-z", "-c", "-i", "--exclude-standard")
+        self._users_index = signature
+        return {path for path in split(answer.out) if os.path.lexists(self._root / path)}
+
+    def _sizes(self, paths: set[str]) -> dict[str, int]:
+        """Bytes of those paths that are readable files or symbolic links."""
+        sizes = {}
+        for path in paths:
+            try:
+                found = os.lstat(self._root / path)
+            except OSError:
+                continue
+            readable = stat.S_ISREG(found.st_mode) and os.access(self._root / path, os.R_OK)
+            if readable or stat.S_ISLNK(found.st_mode):
+                sizes[path] = found.st_size
+        return sizes
+
+    def _excess(self, sizes: dict[str, int], modified: set[str]) -> set[str]:
+        """Untracked files beyond the limits; `_untracked` then holds those within."""
+        untracked = self._untracked if self._untracked is not None else {}
+        asking = {path: n for path, n in sizes.items() if path not in modified or path in untracked}
+        kept = untracked.copy()  # a copy, as there may be thousands and few that ask
+        for path in asking:
+            kept.pop(path, None)
+        if not _within(kept, asking):
+            tracked = self._tracked()
+            asking = {path: n for path, n in asking.items() if path not in tracked}
+            kept = {path: n for path, n in kept.items() if path not in tracked}
+        files, total = len(kept), sum(kept.values())
+        excess = set()
+        for path, size in sorted(asking.items(), key=lambda item: (item[1], item[0])):
+            if size > MAX_FILE or files >= MAX_FILES or total + size > MAX_BYTES:
+                excess.add(path)
+            else:
+                kept[path] = size
+                files, total = files + 1, total + size
+        self._untracked = kept
+        return excess
+
+
+def _within(kept: dict[str, int], asking: dict[str, int]) -> bool:
+    return (
+        all(size <= MAX_FILE for size in asking.values())
+        and len(kept) + len(asking) <= MAX_FILES
+        and sum(kept.values()) + sum(asking.values()) <= MAX_BYTES
+    )
+
+
+def _ignored_by_git(error: str) -> list[str]:
+    """Names that git holds in no tree, such as ``.GIT/config``."""
+    mark = "Ignoring path "
+    return [line.removeprefix(mark) for line in error.splitlines() if line.startswith(mark)]
+
+
+def untracked_paths(answer: Answer) -> set[str]:
+    """Paths beside the private index that git does not ignore, from what it answers to `OTHERS`.
+
+    Nested repositories, and folders that cannot be read, end in ``/``.
+    """
+    closed = {
+        f"{path if whole else path.rpartition('/')[0]}/"
+        for path, whole in _CLOSED.findall(answer.error)
+    }
+    return {path for path in closed.union(split(answer.out)) if not is_own(path)}
+
+
+def _differences(answer: Answer) -> tuple[set[str], set[str]]:
+    """Paths of the index whose files differ from it, and those that have no file any more."""
+    fields = split(answer.out)
+    pairs = list(zip(fields[::2], fields[1::2], strict=True))
+    gone = {path for status, path in pairs if status == "D"}
+    return {path for status, path in pairs if status != "D"}, gone
+
+
+def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:
+    """Those of the paths that git ignores; without ``--no-index`` held files are not.
+
+    None of them lies behind a link: git refuses to answer about such a path.
+    """
+    paths = [path for path in paths if is_within(private.repository.root, path)]
+    if not paths:
+        return set()
+    # The dot keeps a name like ``:(top)x`` a name: this command knows no literal pathspecs.
+    answer = private.git(
+        *("check-ignore", "-z", "--stdin", *options),
+        stdin=nul_separated([f"./{path}" for path in paths]),
+        environment={"GIT_LITERAL_PATHSPECS": "0"},
+        accept=(0, 1),
+    )
+    return {path.removeprefix("./") for path in split(answer.out)}
+
+
+def split(output: bytes) -> list[str]:
+    """NUL-separated fields; bytes that are not UTF-8 become surrogates, as in `os.fsdecode`."""
+    return [os.fsdecode(part) for part in output.split(b"\0")[:-1]]
+
+
+def nul_separated(paths: set[str] | list[str]) -> bytes:
+    """What git reads with ``-z --stdin``."""
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)

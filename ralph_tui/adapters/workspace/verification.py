@@ -1,0 +1,193 @@
+"""The verification gate: the completion command, run under the keeper, its output measured."""
+
+import io
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from ralph_tui.adapters.processes.capture import CappedLog
+from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
+from ralph_tui.errors import NoRoomError, ProcessError
+from ralph_tui.layers.sensor.counts import count_tests, lines_of
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.text.sanitize import clip, one_line, plain
+
+CHUNK = 1024 * 1024
+TAIL_CHARACTERS = 4000
+MOST_LINES = 4_000_000
+"""Of an output of more lines only the end is searched for counts, so that it takes seconds."""
+POLL_MS = 50
+STRAY_S = 1.0
+"""How long output is still read when the command and all below it are gone, and yet somebody
+elsewhere (a service it spoke to) holds its pipe."""
+
+CountTests = Callable[[Iterable[str]], Counts | None]
+
+
+class ShellGate:
+    """Runs one shell command in the worktree, as often as asked, one run at a time."""
+
+    def __init__(
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        run_id: str,
+        timeout_s: float,
+        lock_fd: int | None = None,
+        env: Mapping[str, str] | None = None,
+        count_tests: CountTests | None = None,
+    ) -> None:
+        self._command = command
+        self._cwd = cwd
+        self._run_id = run_id
+        self._timeout_s = timeout_s
+        self._lock_fd = lock_fd
+        self._env = env
+        self._count_tests = count_tests
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._cancelled = False
+
+    def run(self, log: Path) -> GateResult:
+        """Run it to its end, its timeout or `cancel`; all output goes to `log`.
+
+        Raises ``NoRoomError`` when the disk was full and the command failed: that says nothing
+        about the work, and it has to run again.
+        """
+        try:
+            return self._run(log)
+        finally:
+            with self._lock:
+                self._child, self._cancelled = None, False
+
+    def cancel(self) -> None:
+        """End a running command; one that is about to start ends at once. Any thread may call."""
+        with self._lock:
+            self._cancelled = True
+            if self._child is not None:
+                self._child.stop()
+
+    def _run(self, log: Path) -> GateResult:
+        began = time.monotonic()
+        try:
+            child = self._launch()
+        except ProcessError as error:
+            return GateResult(ok=False, exit_code=None, error=str(error))
+        output = CappedLog(log)
+        try:
+            late = self._follow(child, output, began + self._timeout_s)
+            end = child.wait()
+        finally:
+            child.stop()
+            output.close()
+            if child.stdout is not None:
+                child.stdout.close()
+        if output.full and end.code != 0 and not end.stopped:
+            raise NoRoomError(f"the completion command's log {log} cannot be written")
+        duration = time.monotonic() - began
+        # What was counted before the end came would pass for the whole.
+        counts = None if end.stopped else self._count(log, output)
+        cancelled = self._cancelled and end.stopped
+        return GateResult(
+            ok=end.code == 0 and not end.stopped,
+            exit_code=None if end.stopped else end.code,
+            timed_out=late and end.stopped and not cancelled,
+            cancelled=cancelled,
+            duration_s=duration,
+            counts=counts,
+            tail=self._tail(output),
+            error=self._why_not_run(end, counts),
+        )
+
+    def _launch(self) -> Child:
+        child = launch(
+            ["/bin/sh", "-c", self._command],
+            cwd=self._cwd,
+            env=os.environ if self._env is None else self._env,
+            run_id=self._run_id,
+            lock_fd=self._lock_fd,
+            stdout=PIPE,
+            stderr=STDOUT,
+        )
+        with self._lock:
+            self._child = child
+            if self._cancelled:
+                child.stop()
+        return child
+
+    def _follow(self, child: Child, output: CappedLog, deadline: float) -> bool:
+        """Read until the output and the command have ended; whether the time ran out before."""
+        assert child.stdout is not None
+        pipe = child.stdout.fileno()
+        _widen(pipe)
+        poller = select.poll()
+        poller.register(pipe, select.POLLIN)
+        late = False
+        ended: float | None = None
+        while True:
+            readable = poller.poll(POLL_MS)
+            if readable:
+                data = os.read(pipe, CHUNK)
+                if not data:
+                    break
+                output.write(data)
+            now = time.monotonic()
+            if child.poll() is not None:
+                ended = ended or now
+                if not readable or now - ended > STRAY_S:
+                    return late
+            elif now > deadline and not late:
+                late = True
+                child.stop()
+        try:
+            child.wait(max(0.0, deadline - time.monotonic()))
+        except TimeoutError:
+            late = True
+            child.stop()
+        return late
+
+    def _count(self, log: Path, output: CappedLog) -> Counts | None:
+        count = self._count_tests or count_tests
+        if output.failure or output.lines > MOST_LINES:
+            return count(io.StringIO(output.tail().decode("utf-8", "replace")))
+        return count(lines_of(log))
+
+    def _tail(self, output: CappedLog) -> str:
+        """The end of the output; behind it, why the log is not whole."""
+        text = plain(output.tail()[-8 * TAIL_CHARACTERS :].decode("utf-8", "replace")).strip()
+        note = ""
+        if output.failure:
+            note = f"\n[the log is not complete: {output.failure}; free some space]"
+        return text[-(TAIL_CHARACTERS - len(note)) :] + note
+
+    def _why_not_run(self, end: Exit, counts: Counts | None) -> str:
+        name = f"`{clip(one_line(self._command), 120)}`"
+        if end.lost:
+            return f"The keeper of {name} was killed and the command with it; run it again."
+        if end.stopped or counts is not None:
+            return ""
+        if end.code == 127:
+            return (
+                f"The completion command {name} was not found (exit 127); "
+                "install the program it names, or correct the command."
+            )
+        if end.code == 126:
+            return (
+                f"The completion command {name} may not be executed (exit 126); "
+                "make its file executable, or correct the command."
+            )
+        return ""
+
+
+def _widen(pipe: int) -> None:
+    """A larger pipe means fewer, larger reads; where the system refuses, the usual one does."""
+    try:
+        from fcntl import F_SETPIPE_SZ, fcntl  # noqa: PLC0415 - Linux alone has it
+
+        fcntl(pipe, F_SETPIPE_SZ, CHUNK)
+    except (ImportError, OSError):
+        return

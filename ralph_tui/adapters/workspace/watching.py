@@ -1,0 +1,207 @@
+"""Follows the worktree and says what changed: at most once a second, every two in a storm.
+
+A thread waits for the file system's events. They only say when to look; what changed is what git
+says. Where the system has no watches left, the thread looks every five seconds instead.
+"""
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from threading import Event as Flag
+from threading import Lock, Thread
+
+import watchfiles
+from watchfiles._rust_notify import WatchfilesRustInternalError
+
+from ralph_tui.adapters.workspace.private import is_own
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.run import Noticed
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor.changes import files_changed
+from ralph_tui.ports import Emit
+
+Batches = Iterable[set[tuple[watchfiles.Change, str]]]
+
+MAX_ASKED = 500
+"""Paths of one batch that are asked about; a larger batch is worth a look in any case."""
+MAX_DATED = 200
+"""Paths that are asked for their time to find the one that changed last."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds."""
+
+    quiet: float = 0.1
+    """A change is looked at when nothing followed it for this long."""
+    storm: float = 2.0
+    """Changes that never pause are looked at this often."""
+    between: float = 1.0
+    """Least time from one look to the next."""
+    polling: float = 5.0
+    """Between looks where the system has no watches left."""
+    heartbeat: float = 30.0
+    """Longest time without a look: watches can be lost without a word."""
+
+
+class FileWatcher:
+    """`ralph_tui.ports.Watcher` on a git workspace."""
+
+    def __init__(
+        self,
+        workspace: GitWorkspace,
+        emit: Emit,
+        *,
+        pace: Pace | None = None,
+        watch: Callable[..., Batches] = watchfiles.watch,
+    ) -> None:
+        self._workspace = workspace
+        self._emit = emit
+        self._pace = pace or Pace()
+        self._watch = watch
+        self._stopping = Flag()
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._target: tuple[int, str] | None = None
+        self._seen: tuple[tuple[int, str] | None, tuple[FileChange, ...]] = (None, ())
+        self._ignored_folders: set[str] = set()
+        self._looked = -self._pace.heartbeat
+        self._noticed = ""
+
+    def follow(self, iteration: int, tree: str) -> None:
+        """From now on changes are counted against this tree."""
+        with self._lock:
+            self._target = (iteration, tree)
+            if self._thread is None and not self._stopping.is_set():
+                self._thread = Thread(target=self._run, name="file watcher", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """End it; returns when its thread is gone."""
+        self._stopping.set()
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        try:
+            try:
+                self._follow_events()
+            except PermissionError:
+                # Not from the start: told to pass over folders it may not read, the library also
+                # passes over those it has no watches for.
+                self._follow_events(ignore_permission_denied=True)
+        except (OSError, WatchfilesRustInternalError) as error:
+            pause = self._pace.polling
+            self._notice(
+                "The files cannot be watched; changes are looked for every "
+                f"{pause:g} s instead{_why_not(error)}.",
+                str(error),
+            )
+            while not self._stopping.wait(pause):
+                self._look([])
+
+    def _follow_events(self, *, ignore_permission_denied: bool = False) -> None:
+        pace = self._pace
+        for batch in self._watch(
+            self._workspace.root,
+            watch_filter=lambda _, path: self._wakes(path),
+            debounce=int(pace.storm * 1000),
+            step=int(pace.quiet * 1000),
+            rust_timeout=int(pace.between * 1000),
+            yield_on_timeout=True,
+            stop_event=self._stopping,
+            raise_interrupt=False,
+            ignore_permission_denied=ignore_permission_denied,
+        ):
+            paths = self._relevant([self._relative(path) for _, path in batch])
+            overdue = time.monotonic() - self._looked >= pace.heartbeat
+            if paths or overdue or self._target != self._seen[0]:
+                self._look(paths)
+                self._stopping.wait(pace.between)
+
+    def _look(self, paths: list[str]) -> None:
+        """Ask git what changed, and tell it when it is not what was told before."""
+        target = self._target
+        if target is None or self._stopping.is_set():
+            return
+        self._looked = time.monotonic()
+        iteration, tree = target
+        try:
+            changes = self._workspace.changes(tree)
+        except WorkspaceError as error:
+            self._notice("Changed files cannot be listed now.", str(error))
+            return
+        told = self._seen[1] if self._seen[0] == target else ()
+        self._seen = (target, changes)
+        if changes != told and target == self._target and not self._stopping.is_set():
+            changed = [change.path for change in changes]
+            noted = sorted(set(paths).intersection(changed))
+            latest = _newest(self._workspace.root, noted[:MAX_DATED] + changed[:MAX_DATED])
+            self._emit(files_changed(iteration, changes, live=True, latest=latest))
+
+    def _notice(self, text: str, detail: str) -> None:
+        """Warn, but not twice in a row about the same."""
+        if text != self._noticed and not self._stopping.is_set():
+            self._noticed = text
+            self._emit(Noticed(level="warn", source="watch", text=text, detail=detail))
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self._workspace.root)
+
+    def _wakes(self, path: str) -> bool:
+        """Called for every event: cheap, and no for what can never be a change."""
+        relative = self._relative(path)
+        if is_own(relative):
+            return False
+        parts = PurePosixPath(relative)
+        return ".git" not in parts.parts and self._ignored_folders.isdisjoint(
+            str(parent) for parent in (parts, *parts.parents)
+        )
+
+    def _relevant(self, paths: list[str]) -> list[str]:
+        """Those that git does not ignore; the ignored folders are remembered."""
+        if any(PurePosixPath(path).name == ".gitignore" for path in paths):
+            self._ignored_folders.clear()
+        if len(paths) > MAX_ASKED:
+            return paths
+        folders = {str(p) for path in paths for p in PurePosixPath(path).parents if p.name}
+        try:
+            ignored = self._workspace.ignored(sorted(folders.union(paths)))
+        except WorkspaceError:  # a path beyond a symbolic link, or one that is gone: look at all
+            return paths
+        self._ignored_folders |= folders & ignored
+        return [path for path in paths if path not in ignored]
+
+
+def _newest(root: Path, paths: list[str]) -> str | None:
+    """The path that was written last, of those that exist."""
+    times = {}
+    for path in paths:
+        try:
+            times[path] = (root / path).lstat().st_mtime_ns
+        except OSError:
+            continue
+    return max(times, key=lambda path: times[path], default=None)
+
+
+def _why_not(error: Exception) -> str:
+    if out_of_watches(error):
+        where = "fs.inotify.max_user_watches or max_user_instances"
+        return f" (the system is out of watches: raise {where})"
+    if "to string" in str(error):  # the library knows no other names
+        return " (a file has come whose name is not UTF-8)"
+    return ""
+
+
+def out_of_watches(error: Exception) -> bool:
+    """Whether the system's limit of watches is reached, as far as the error tells."""
+    words = str(error).lower()
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EMFILE) or any(
+        word in words for word in ("os error 28", "os error 24", "no space left", "limit")
+    )

@@ -1,0 +1,1 @@
+"""Folds over a whole journal, pure: the report, the what-if lab."""

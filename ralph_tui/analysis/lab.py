@@ -1,0 +1,189 @@
+"""What controller and overseer do with a series of readings: the same fold a live run makes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from ralph_tui.events import (
+    AlarmCleared,
+    AlarmRaised,
+    Event,
+    HealthChecked,
+    ReadingTaken,
+    RedirectDecided,
+    RunStarted,
+    SignalComputed,
+)
+from ralph_tui.events.control import AlarmName, Band, Profile
+from ralph_tui.events.oversight import DetectionName, Level
+from ralph_tui.layers.control import Budget, ControlSettings, Sample
+from ralph_tui.layers.governor import Answer, Governor
+from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.state import RunState
+
+
+@dataclass(frozen=True)
+class Row:
+    """One iteration; completion and what derives from it are fractions, 0-1."""
+
+    iteration: int
+    completion: float
+    proportional: float
+    integral: float
+    integral_mean: float
+    derivative: float
+    velocity: float
+    volatility: float
+    profile: Profile
+    kp: float
+    ki: float
+    kd: float
+    output: float
+    band: Band
+    alarms: tuple[AlarmName, ...]
+    detections: tuple[DetectionName, ...]
+    intervention: Level | None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An iteration of a recorded run."""
+
+    row: Row
+    """What the settings given make of it."""
+    recorded: Row | None
+    """What was made of it then; None where the record has not all of it."""
+
+
+def simulate(
+    progress: Sequence[float],
+    *,
+    baseline: float = 0.0,
+    max_iterations: int = 10,
+    tests: int | None = None,
+    control: ControlSettings | None = None,
+    oversight: OversightSettings | None = None,
+) -> list[Row]:
+    """One row per reading of `progress` (points, 0-100), also after 100 or beyond the budget.
+
+    Redirects are taken as approved, pauses as continued.
+    """
+    budget = Budget(max_iterations, tests)
+    governor = Governor(baseline, control, oversight)
+    rows: list[Row] = []
+    for iteration, completion in enumerate(progress, start=1):
+        answer = governor.take(Sample(iteration, completion), budget)
+        if answer.verdict and answer.verdict.opened:
+            governor.answered(approved=True)
+        rows.append(_row_of(answer))
+    return rows
+
+
+def recompute(
+    events: Sequence[Event],
+    control: ControlSettings | None = None,
+    oversight: OversightSettings | None = None,
+) -> list[Compared]:
+    """One row per reading that a run has evaluated, beside what its journal says of it.
+
+    Answers, rollbacks and limits are the journal's; a redirect that nobody was asked about then is
+    taken as approved. A last reading that was not evaluated any more has a row too.
+    """
+    decided = {event.iteration for event in events if isinstance(event, RedirectDecided)}
+    state, governor = RunState(), Governor(0.0, control, oversight)
+    rows: list[Row] = []
+
+    def take(found: Answer) -> None:
+        rows.append(_row_of(found))
+        opened = found.verdict.opened if found.verdict else None
+        if opened and opened.opening.iteration not in decided:
+            governor.answered(approved=True)
+
+    waiting = False
+    for event in events:
+        if answer := governor.follow(event, state):
+            take(answer)
+        if isinstance(event, ReadingTaken | SignalComputed):
+            waiting = isinstance(event, ReadingTaken) and event.iteration > 0
+    if waiting:
+        take(governor.read(state))
+    then = [*_recorded(events), *[None] * waiting]
+    return [Compared(row, recorded) for row, recorded in zip(rows, then, strict=True)]
+
+
+@dataclass
+class _Record:
+    """What a journal says of one reading."""
+
+    signal: SignalComputed
+    alarms: tuple[AlarmName, ...] = ()
+    check: HealthChecked | None = None
+
+
+def _recorded(events: Iterable[Event]) -> Iterator[Row | None]:
+    """A row per signal of a journal; None where the check that belongs to it is missing."""
+    measured, watched, up = False, True, set[AlarmName]()
+    records: list[_Record] = []
+    for event in events:
+        match event:
+            case RunStarted():
+                watched = event.config.get("oversight.enabled") is not False
+            case ReadingTaken():
+                measured = True
+            case SignalComputed() if measured:
+                records.append(_Record(event))
+            case AlarmRaised():
+                up.add(event.alarm)
+            case AlarmCleared():
+                up.discard(event.alarm)
+            case HealthChecked() if records:
+                records[-1].check = event
+        if records:
+            records[-1].alarms = _in_order(up)
+    for record in records:
+        check = record.check
+        detections = tuple(found.name for found in check.detections) if check else ()
+        level = check.level if check else None
+        known = check is not None or not watched
+        yield _row(record.signal, record.alarms, detections, level) if known else None
+
+
+def _in_order(up: set[AlarmName]) -> tuple[AlarmName, ...]:
+    return tuple(name for name in get_args(AlarmName) if name in up)
+
+
+def _row_of(answer: Answer) -> Row:
+    evaluation, verdict = answer.evaluation, answer.verdict
+    return _row(
+        evaluation.signal,
+        tuple(alarm.alarm for alarm in evaluation.alarms),
+        tuple(found.name for found in verdict.detections) if verdict else (),
+        verdict.level if verdict else None,
+    )
+
+
+def _row(
+    signal: SignalComputed,
+    alarms: tuple[AlarmName, ...],
+    detections: tuple[DetectionName, ...],
+    level: Level | None,
+) -> Row:
+    return Row(
+        iteration=signal.iteration,
+        completion=signal.completion,
+        proportional=signal.proportional,
+        integral=signal.integral,
+        integral_mean=signal.integral_mean,
+        derivative=signal.derivative,
+        velocity=signal.velocity,
+        volatility=signal.volatility,
+        profile=signal.profile,
+        kp=signal.kp,
+        ki=signal.ki,
+        kd=signal.kd,
+        output=signal.output,
+        band=signal.band,
+        alarms=alarms,
+        detections=detections,
+        intervention=level,
+    )

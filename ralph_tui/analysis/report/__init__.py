@@ -1,0 +1,176 @@
+"""A run as a Markdown page: a fold over its journal, for people who were not there.
+
+Rule: pure. Whatever is not known is left out or said to be so; times are UTC, completion in points.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ralph_tui.analysis.report.markdown import code, escaped, quoted
+from ralph_tui.analysis.report.material import Material
+from ralph_tui.analysis.report.sections import SECTIONS
+from ralph_tui.events import Event
+from ralph_tui.text.format import count, duration, money
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a journal does not say of itself."""
+
+    folder: str = ""
+    """Where the records are, as the reader would name it."""
+    alive: bool = False
+    """A process still works on it."""
+    problems: Sequence[str] = field(default=())
+    """Why not all of it could be read, one sentence each."""
+    held: int | None = None
+    """How many of its snapshots the repository still has; None where there is none to ask."""
+
+
+def report(events: Sequence[Event], circumstances: Circumstances) -> str:
+    """The page, with a newline at its end. `events` begin with ``run_started``."""
+    told = Material.of(events)
+    parts = [_title(told), *_objective(told), _outcome(told, circumstances), _facts(told)]
+    for title, section in SECTIONS.items():
+        body = section(told)
+        if body:
+            parts += [f"## {title}", body]
+    parts += ["## Records", _records(told, circumstances)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _title(told: Material) -> str:
+    started = told.started
+    name = escaped(f"{started.task}/{started.attempt}") if started.task else "a run"
+    return f"# Report of {name}"
+
+
+def _objective(told: Material) -> list[str]:
+    started = told.started
+    goal = [quoted(started.objective)]
+    if started.criterion:
+        goal += ["It is done when:", quoted(started.criterion)]
+    return goal
+
+
+def _outcome(told: Material, circumstances: Circumstances) -> str:
+    run = told.state.run
+    lines = [f"**{_end(told, circumstances)}**"]
+    if run.finished is not None:
+        said = f"{run.finished.outcome.replace('_', ' ')} "
+        lines[0] += f" {escaped(run.finished.reason.removeprefix(said))}"
+    elif run.crash is not None:
+        lines[0] += f" {escaped(run.crash.error)}"
+    elif circumstances.alive:
+        lines[0] += f" iteration {run.iteration} of {run.max_iterations}, as of {told.ended_at}"
+        if told.state.needs.question is not None:
+            lines.append(f"It needs an answer: {escaped(told.state.needs.question.text)}")
+    else:
+        lines[0] += f" in iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
+    lines += [escaped(problem) for problem in circumstances.problems]
+    if told.unknown:
+        kinds = ", ".join(code(kind) for kind in told.unknown)
+        number = count(sum(told.unknown.values()), "event")
+        lines.append(f"{number} of a newer version could not be told here: {kinds}")
+    return "\n\n".join(lines)
+
+
+def _end(told: Material, circumstances: Circumstances) -> str:
+    run = told.state.run
+    if run.finished is not None:
+        return run.finished.outcome.replace("_", " ").capitalize() + ":"
+    if run.crash is not None:
+        return "Crashed, by a bug of ralph-tui:"
+    if circumstances.alive:
+        return "Still running:"
+    return "No end was recorded: the record stops"
+
+
+def _facts(told: Material) -> str:
+    run, started = told.state.run, told.started
+    facts = [
+        ("Completion", _completion(told)),
+        ("Time", f"{duration(told.seconds)}, {told.began_at} to {told.ended_at}"),
+        ("Cost", told.cost(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)),
+        ("Tokens", f"{run.tokens:,}" if run.tokens else "not told"),
+        ("Tools", _tools(told)),
+        ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
+        ("Permissions", escaped(run.permission_mode or started.permissions)),
+        ("Completion command", code(started.command) if started.command else ""),
+        ("Plan", code(started.plan) if started.plan else ""),
+        ("Started", f"{started.mode}, with at most {count(started.max_iterations, 'iteration')}"
+                    + (f" and {money(started.budget_usd)}" if started.budget_usd else "")),
+        ("Limits since", _limits(told)),
+        ("Git", _git(told)),
+    ]  # fmt: skip
+    return "\n".join(f"- {name}: {text}" for name, text in facts if text)
+
+
+def _limits(told: Material) -> str:
+    """Those of the end, where they are not those of the start."""
+    run, started = told.state.run, told.started
+    changed = []
+    if run.max_iterations != started.max_iterations:
+        changed.append(count(run.max_iterations, "iteration"))
+    if run.budget_usd and run.budget_usd != started.budget_usd:
+        changed.append(money(run.budget_usd))
+    return " and ".join(changed)
+
+
+def _completion(told: Material) -> str:
+    run = told.state.run
+    if run.completion is None:
+        return "never measured"
+    tests = "" if run.total is None else f", {run.passed} of {run.total}"
+    held = ", held" if run.held else ""
+    where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
+    start = "" if run.baseline is None else f"; {run.baseline:.1f} % at the start"
+    return (
+        f"{run.completion:.1f} % (from {run.source}{tests}{held}){start}; "
+        f"best {run.best:.1f} % {where}"
+    )
+
+
+def _tools(told: Material) -> str:
+    agent = told.state.agent
+    errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
+    denied = f", {told.state.run.denied} denied" if told.state.run.denied else ""
+    return f"{count(agent.tool_calls, 'call')}{errors}{denied}"
+
+
+def _git(told: Material) -> str:
+    branch, commit = told.started.branch, told.started.commit
+    parts = [
+        f"branch {code(branch)}" if branch else "",
+        f"at {code(commit[:12])}" if commit else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _records(told: Material, circumstances: Circumstances) -> str:
+    folder = circumstances.folder
+    lines = [f"In {code(folder)}:\n"] if folder else []
+    lines += [
+        "- `events.jsonl`: the journal; `ralph-tui replay` shows it",
+        "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
+        "(what `ralph-tui prune` has not taken)",
+    ]
+    if told.state.timeline.snapshots:
+        lines.append(f"- {_snapshots(told, circumstances.held)}")
+    version = escaped(told.started.program_version)
+    return "\n".join([*lines, f"\nRun {code(told.started.run_id)}, by ralph-tui {version}."])
+
+
+def _snapshots(told: Material, held: int | None) -> str:
+    """How many there were, where, and what became of them."""
+    taken = len(told.state.timeline.snapshots)
+    words = f"{count(taken, 'snapshot')} of the files"
+    refs = code(f"refs/ralph/{told.started.run_id}/*")
+    gone = "gone from the repository (pruned, deleted by hand, or left in another clone)"
+    if held is None:
+        return f"{words}, as recorded, on {refs}; there is no repository here to ask for them"
+    if not held:
+        return f"none of {words} that were on {refs}: {gone}"
+    if held < taken:
+        return f"{held} of {words}, on {refs}; the other {taken - held}: {gone}"
+    return f"{words}, on {refs}"

@@ -1,0 +1,99 @@
+"""What a report is made of: the folded state, and the few things that the folds do not keep."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from ralph_tui.events import (
+    AgentReported,
+    AlarmRaised,
+    Event,
+    RedirectDecided,
+    RunResumed,
+    RunStarted,
+    SessionFinished,
+    UnknownEvent,
+    UsageReported,
+    WaitEnded,
+    WaitStarted,
+)
+from ralph_tui.state import RunState
+from ralph_tui.text.format import money
+
+
+@dataclass
+class Material:
+    """A run, folded."""
+
+    started: RunStarted
+    state: RunState = field(default_factory=RunState)
+    alarms: list[AlarmRaised] = field(default_factory=list)
+    redirects: list[RedirectDecided] = field(default_factory=list)
+    resumed: list[RunResumed] = field(default_factory=list)
+    waits: list[tuple[WaitStarted, WaitEnded | None]] = field(default_factory=list)
+    learnings: dict[str, int] = field(default_factory=dict)
+    """What the agent says to have learned, and the iteration that said it first."""
+    estimated: set[int] = field(default_factory=set)
+    """Iterations whose cost is an estimate."""
+    unknown: Counter[str] = field(default_factory=Counter)
+    """Kinds of a newer version."""
+
+    @classmethod
+    def of(cls, events: Sequence[Event]) -> "Material":
+        """Fold a whole journal; it begins with ``run_started``."""
+        first = events[0]
+        assert isinstance(first, RunStarted), "a journal begins with run_started"
+        told = cls(first)
+        for event in events:
+            told.state.apply(event)
+            told._take(event)
+        return told
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case AlarmRaised():
+                self.alarms.append(event)
+            case RedirectDecided():
+                self.redirects.append(event)
+            case RunResumed():
+                self.resumed.append(event)
+            case AgentReported():
+                for learning in event.learnings:
+                    self.learnings.setdefault(learning, event.iteration)
+            case WaitStarted():
+                self.waits.append((event, None))
+            case WaitEnded() if self.waits:
+                self.waits[-1] = (self.waits[-1][0], event)
+            case UsageReported() if event.cost_usd is not None:
+                change = self.estimated.add if event.cost_estimated else self.estimated.discard
+                change(event.iteration)
+            case SessionFinished() if event.cost_usd is not None:
+                self.estimated.discard(event.iteration)
+            case UnknownEvent():
+                self.unknown[event.kind] += 1
+
+    @property
+    def seconds(self) -> float:
+        """From the first event to the end, or to the last that there is."""
+        return self.state.run.worked_s(self.state.at)
+
+    @property
+    def began_at(self) -> str:
+        """UTC."""
+        return moment(self.started.at)
+
+    @property
+    def ended_at(self) -> str:
+        """UTC; of the last event while there is no end."""
+        return moment(self.state.run.ended_at or self.state.at)
+
+    def cost(self, usd: float | None, *, known: bool = True, estimated: bool = False) -> str:
+        """Dollars, with a ``~`` for an estimate."""
+        known = known and usd is not None
+        return money(usd or 0.0, known=known, estimated=estimated, exact=True).replace("~", "≈ ")
+
+
+def moment(at: datetime) -> str:
+    """``2026-11-20 14:02 UTC``."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

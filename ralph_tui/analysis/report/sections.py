@@ -1,0 +1,225 @@
+"""The sections of a report: each is Markdown, or empty where there is nothing to tell."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+
+from ralph_tui.analysis.report.chart import completion_chart
+from ralph_tui.analysis.report.markdown import code, escaped, table
+from ralph_tui.analysis.report.material import Material, moment
+from ralph_tui.state import IterationSpan
+from ralph_tui.state.overseer_rows import effect_words
+from ralph_tui.text.format import count, duration
+
+MOST_FILES = 10
+"""Paths named in the files section."""
+LONGEST_NOTE = 200
+"""Characters of a checkpoint's note."""
+_LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
+
+
+def _chart(told: Material) -> str:
+    readings = {point.iteration: 100 * point.completion for point in told.state.control.points}
+    spans = told.state.timeline.spans
+    marks = {
+        "★ best": {told.state.timeline.best_iteration: "★"},
+        "▲ alarm, ◆ a critical one": {m.iteration: m.glyph for m in told.state.control.marks},
+        "R redirect, P pause, A abort": {
+            made.iteration: _LETTERS[made.level]
+            for made in told.state.oversight.interventions
+            if made.level in _LETTERS
+        },
+        "↶ files rolled back": {span.number: "↶" for span in spans if span.rollbacks},
+    }
+    drawn = completion_chart(readings, marks)
+    return f"```text\n{drawn}\n```" if drawn else ""
+
+
+def _iterations(told: Material) -> str:
+    head = ("#", "status", "completion", "gain", "time", "cost", "tokens", "tools", "files", "gate")
+    rows = [_row(told, span) for span in told.state.timeline.spans if span.number]
+    if not rows:
+        return ""
+    note = "\n\n≈: an estimate." if told.estimated else ""
+    return table(head, rows) + note
+
+
+def _row(told: Material, span: IterationSpan) -> tuple[str, ...]:
+    done = span.finished
+    gain = None if None in (span.completion, span.previous) else _gain(span)
+    reading = "—" if span.completion is None else f"{span.completion:.1f} %"
+    if done is None:
+        gone = "—" if span.ended_at is None else _took(span)
+        return (str(span.number), "not finished", reading, gain or "—", gone, *["—"] * 3,
+                _files_cell(span), _gate_cell(span))  # fmt: skip
+    errors = f" ({done.tool_errors} failed)" if done.tool_errors else ""
+    return (
+        str(span.number),
+        done.status,
+        reading,
+        gain or "—",
+        duration(done.duration_s),
+        told.cost(done.cost_usd, estimated=span.number in told.estimated),
+        f"{done.tokens:,}",
+        f"{done.tool_calls}{errors}",
+        f"{done.files} +{done.added} −{done.removed}",
+        _gate_cell(span),
+    )
+
+
+def _gain(span: IterationSpan) -> str:
+    return f"{(span.completion or 0.0) - (span.previous or 0.0):+.1f}".replace("-", "−")
+
+
+def _took(span: IterationSpan) -> str:
+    return (
+        "—"
+        if span.ended_at is None
+        else duration((span.ended_at - span.started_at).total_seconds())
+    )
+
+
+def _files_cell(span: IterationSpan) -> str:
+    if span.files is None:
+        return "—"
+    totals = span.files.totals
+    added, removed = sum(t.added for t in totals), sum(t.removed for t in totals)
+    return f"{sum(t.files for t in totals)} +{added} −{removed}"
+
+
+def _gate_cell(span: IterationSpan) -> str:
+    gate = span.gate
+    if gate is None:
+        return "—"
+    if gate.error:
+        return "not run"
+    word = "passed" if gate.ok else ("timed out" if gate.timed_out else "failed")
+    return word if gate.total is None else f"{word} {gate.passed}/{gate.total}"
+
+
+def _alarms(told: Material) -> str:
+    return "\n".join(
+        f"- iteration {alarm.iteration}: **{alarm.alarm}** ({alarm.severity}), "
+        f"{escaped(alarm.reason)}"
+        for alarm in told.alarms
+    )
+
+
+def _interventions(told: Material) -> str:
+    lines = []
+    for made in told.state.oversight.interventions:
+        about = made.about.replace("_", " ")
+        lines.append(
+            f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"
+        )
+        if made.decision:
+            lines.append(f"  - {escaped(made.decision)}")
+        if made.level == "REDIRECT":
+            lines += [
+                f"  - instructions: {escaped(redirect.instructions)}"
+                for redirect in told.redirects
+                if redirect.iteration == made.iteration and redirect.approved
+            ]
+        if made.effect is not None:
+            lines.append(f"  - effect: {escaped(effect_words(made.effect))}")
+    return "\n".join(lines)
+
+
+def _rollbacks(told: Material) -> str:
+    return "\n".join(
+        f"- iteration {back.iteration}, {moment(back.at)}: {count(back.files, 'file')} as in "
+        f"snapshot {back.snapshot}, by {escaped(back.by)}; snapshot {back.present} holds what was "
+        f"there" + (f"; {len(back.kept)} left alone" if back.kept else "")
+        for span in told.state.timeline.spans
+        for back in span.rollbacks
+    )
+
+
+def _notes(told: Material) -> str:
+    """Checkpoints of which somebody has said why."""
+    lines = []
+    for span in told.state.timeline.spans:
+        for point in span.checkpoints:
+            if point.note:
+                snapshot = f"snapshot {point.snapshot}" if point.snapshot else "no snapshot"
+                note = escaped(point.note, LONGEST_NOTE)
+                lines.append(
+                    f"- iteration {point.iteration}, {moment(point.at)}, {snapshot}: {note}"
+                )
+    return "\n".join(lines)
+
+
+def _files(told: Material) -> str:
+    """Of the whole run: a file counts once, its lines as often as they were changed."""
+    paths: defaultdict[str, set[str]] = defaultdict(set)
+    added: Counter[str] = Counter()
+    removed: Counter[str] = Counter()
+    touched: Counter[str] = Counter()
+    partly: set[str] = set()
+    for span in told.state.timeline.spans:
+        if span.files is None:
+            continue
+        for change in span.files.changes:
+            paths[change.category].add(change.path)
+            touched[change.path] += 1
+        for total in span.files.totals:
+            added[total.category] += total.added
+            removed[total.category] += total.removed
+        if len(span.files.changes) < sum(total.files for total in span.files.totals):
+            partly.update(total.category for total in span.files.totals)
+    if not added:
+        return ""
+    rows = [
+        (category, f"{'≥ ' if category in partly else ''}{len(paths[category])}",
+         f"+{added[category]}", f"−{removed[category]}")
+        for category in sorted(added, key=lambda name: -len(paths[name]))
+    ]  # fmt: skip
+    most = [
+        f"- {code(path)}: in {count(n, 'iteration')}" for path, n in touched.most_common(MOST_FILES)
+    ]
+    more = f"- and {len(touched) - MOST_FILES} more" if len(touched) > MOST_FILES else ""
+    listed = "\n".join([*most, *([more] if more else [])])
+    return f"{table(('category', 'files', 'lines added', 'removed'), rows)}\n\n{listed}"
+
+
+def _guidance(told: Material) -> str:
+    return "\n".join(
+        f"- {escaped(item.text)} ({item.status}{f' in the {item.into}' if item.into else ''})"
+        for item in told.state.guidance.items.values()
+    )
+
+
+def _waits(told: Material) -> str:
+    lines = []
+    for began, ended in told.waits:
+        end = "it waits still" if ended is None else (
+            f"{duration(ended.waited_s)}, ended by {escaped(ended.by)}"
+        )  # fmt: skip
+        why = f": {escaped(began.reason)}" if began.reason else ""
+        lines.append(f"- iteration {began.iteration}, {began.cause.replace('_', ' ')}, {end}{why}")
+    return "\n".join(lines)
+
+
+def _resumed(told: Material) -> str:
+    return "\n".join(
+        f"- {moment(event.at)}, {event.mode}: {escaped(event.found)}" for event in told.resumed
+    )
+
+
+def _learnings(told: Material) -> str:
+    return "\n".join(f"- {escaped(text)} (iteration {k})" for text, k in told.learnings.items())
+
+
+SECTIONS: dict[str, Callable[[Material], str]] = {
+    "Completion": _chart,
+    "Iterations": _iterations,
+    "Alarms": _alarms,
+    "Interventions": _interventions,
+    "Rollbacks": _rollbacks,
+    "Checkpoints with a note": _notes,
+    "Files": _files,
+    "Guidance": _guidance,
+    "Waits": _waits,
+    "Resumed": _resumed,
+    "What the agent says to have learned": _learnings,
+}
+"""By title, in order."""

@@ -1,0 +1,152 @@
+"""``ralph-tui decide``: see the question that a living run asks, and answer it."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.cli.run_option import add_run_option
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.live import LiveRun
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("decide", help="see or answer the open question of a living run")
+    parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the answers it offers")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", help="what goes with it; - reads standard input"
+    )
+    parser.add_argument(
+        "--iterations", metavar="N", type=int, default=0, help="grant N more iterations"
+    )
+    parser.add_argument(
+        "--budget", metavar="USD", type=float, default=0.0, help="grant more money, dollars"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask before an abort")
+    add_run_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it, or answer it. Raises ``RalphError`` when there is none or the run refuses."""
+    from ralph_tui.cli.live import find_live
+    from ralph_tui.cli.status_words import question_text
+    from ralph_tui.errors import RalphError, UsageError
+
+    if args.answer is None and (args.iterations or args.budget):
+        raise UsageError(
+            "--iterations and --budget go with an answer: add it, as in "
+            "ralph-tui decide extend --iterations 3"
+        )
+    live = find_live(args.run)
+    question = live.question
+    if question is None:
+        raise RalphError(f"no question of {live.run.name} is open; {_instead(live, args)}")
+    if args.answer is not None:
+        return _answer(live, question, args)
+    print(f"{live.run.name} asks in iteration {question['iteration']}\n")
+    print(question_text(question))
+    return 0
+
+
+def _instead(live: "LiveRun", args: argparse.Namespace) -> str:
+    """What to do where nothing is asked."""
+    import shlex
+
+    named = f" --run {shlex.quote(args.run)}" if args.run else ""
+    if live.status["phase"] == "paused":
+        return f"it is paused: ralph-tui unpause{named} goes on"
+    return f"see ralph-tui status{named}"
+
+
+def _answer(live: "LiveRun", question: dict[str, Any], args: argparse.Namespace) -> int:
+    from ralph_tui.adapters.remote.protocol import RefusedError
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.live import confirm
+    from ralph_tui.errors import UsageError
+
+    fields = _fields(question, args)
+    answer = fields["answer"]
+    ask = answer == "abort" and not args.yes
+    if ask and not sys.stdin.isatty():
+        raise UsageError("nobody can be asked here: say ralph-tui decide abort --yes")
+    if ask and not confirm(f"Abort {live.run.name}? The work stays as it is."):
+        print("not answered", file=sys.stderr)
+        return ExitCode.FAILED
+    try:
+        live.order("answer", **fields)
+    except RefusedError as refusal:
+        if not fields["text"]:
+            raise
+        return _offer_as_guidance(live, str(refusal), str(fields["text"]))
+    print(f"{live.run.name} heard {answer}: {_verb(question, args)}")
+    return 0
+
+
+def _offer_as_guidance(live: "LiveRun", refusal: str, text: str) -> int:
+    """Somebody was faster, but words for the agent need not be lost."""
+    from ralph_tui.cli.live import confirm
+    from ralph_tui.errors import RalphError
+
+    if not sys.stdin.isatty():
+        raise RalphError(f"{refusal}; the text was not used, say it with ralph-tui guide")
+    if not confirm(f"Refused: {refusal}. Give the text to the agent as guidance?"):
+        raise RalphError(f"{refusal}; the text was not used")
+    live.order("guide", text=text)
+    print(f"guidance queued for {live.run.name}")
+    return 0
+
+
+def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, object]:
+    """The command's; raises ``UsageError`` when they do not make an answer to this question."""
+    from ralph_tui.cli.live import answers, text_argument
+    from ralph_tui.errors import UsageError
+    from ralph_tui.text.sanitize import clip, one_line
+
+    word = _word(args)
+    if word not in answers(question):
+        raise UsageError(
+            f"{clip(one_line(args.answer), 40)!r} is no answer to it; "
+            f"say ralph-tui decide {'|'.join(answers(question))}"
+        )
+    takes = _takes(question, word)
+    more = bool(args.iterations or args.budget)
+    if args.text is not None and not takes & {"words", "instructions"}:
+        raise UsageError(f"{word} takes no text; leave it out, or see ralph-tui decide")
+    if args.text is None and takes == {"words"}:
+        raise UsageError(f"{word} needs words: ralph-tui decide {word} TEXT")
+    if more and "more" not in takes:
+        raise UsageError(f"{word} takes neither --iterations nor --budget; see ralph-tui decide")
+    if not more and takes == {"more"}:
+        raise UsageError(f"{word} needs --iterations N or --budget USD")
+    if not 0 <= args.iterations <= 1000:
+        raise UsageError("--iterations takes a number from 1 to 1000")
+    if not 0 <= args.budget <= 1_000_000:  # nan is not
+        raise UsageError("--budget takes dollars, up to a million")
+    return {
+        "question_id": question["question_id"],
+        "answer": word,
+        "text": "" if args.text is None else text_argument(args.text),
+        "iterations": args.iterations,
+        "budget_usd": args.budget,
+    }
+
+
+def _word(args: argparse.Namespace) -> str:
+    """As the journal spells it: people may type ``Roll-Back``."""
+    return str(args.answer).strip().lower().replace("-", "_")
+
+
+def _takes(question: dict[str, Any], word: str) -> set[str]:
+    return {option["takes"] for option in question["options"] if option["answer"] == word}
+
+
+def _verb(question: dict[str, Any], args: argparse.Namespace) -> str:
+    """What the answer does, in the question's own words."""
+    from ralph_tui.text.sanitize import one_line
+
+    fitting = [option for option in question["options"] if option["answer"] == _word(args)]
+    # The same answer may be offered with and without a text.
+    edited = [option for option in fitting if option["takes"] != "nothing"]
+    option = (edited if args.text is not None and edited else fitting)[0]
+    return one_line(option["verb"])

@@ -1,0 +1,89 @@
+"""``ralph-tui demo``: the main job on the embedded sample project; no account, no network."""
+
+import argparse
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.cli.commands.run import add_front
+from ralph_tui.cli.options import add_settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ralph_tui.runtime.assembly import Launched
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="see it work on an embedded sample project",
+        description="Runs a scripted agent on a copy of an embedded project. The agent's edits, "
+        "the tests and the measurements are real.",
+    )
+    parser.add_argument(
+        "--scenario",
+        metavar="NAME",
+        default="steady",
+        help="steady (default), stuck, oscillating, regressing, limit",
+    )
+    parser.add_argument("--fast", action="store_true", help="seconds instead of a minute")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="work in FOLDER (new or empty) and leave it there"
+    )
+    add_front(parser)
+    add_settings(parser, agent=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run it to its end; the exit code tells the outcome."""
+    from ralph_tui import demo
+    from ralph_tui.cli.fronts.common import Front, show_run
+    from ralph_tui.runtime.request import Order
+
+    demo.command(args.scenario)
+    settings = load_settings(args, None).settings
+    settings = settings.model_copy(
+        update={"agent": settings.agent.model_copy(update={"name": "demo"})}
+    )
+    kept = _folder(args.keep) if args.keep else None
+    front = Front(
+        args.headless,
+        args.json,
+        settings.ui.theme,
+        lasting=kept is not None,
+        on_hangup=settings.ui.on_hangup,
+    )
+    order = Order(
+        demo.OBJECTIVE,
+        demo.completion_command(),
+        settings,
+        scenario=args.scenario,
+        fast=args.fast,
+        mode=front.mode,
+    )
+
+    @contextmanager
+    def stage() -> "Iterator[Launched]":
+        from ralph_tui.runtime.assembly import launched
+
+        with tempfile.TemporaryDirectory(
+            prefix="ralph-tui-demo-", ignore_cleanup_errors=True
+        ) as scratch:
+            folder = kept or Path(scratch) / "calculator"
+            demo.prepare(folder)
+            with launched(folder, order) as run:
+                yield run
+
+    return show_run(stage, front)
+
+
+def _folder(name: str) -> Path:
+    from ralph_tui.errors import UsageError
+
+    folder = Path(name).expanduser().absolute()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder: name a new or an empty one")
+    return folder

@@ -1,0 +1,99 @@
+"""``ralph-tui doctor --notify``: does a message get through, and if not, what is to be mended."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.outreach import Message
+
+HOW_TO = """\
+no channel is set up, so nobody is told when a run needs an answer. Into {path}
+write a webhook, a tracker, or both:
+
+  [outreach]
+  webhook = "https://..."                   # takes a JSON POST
+  tracker = "gitea"                         # or "github"
+  tracker_url = "https://git.example.com"   # not for github.com
+  repository = "owner/name"                 # where the issues go
+
+The tracker's token is read from the environment: GITEA_TOKEN or GITHUB_TOKEN, or the variable that
+token_variable names.
+"""
+TRY_LATER = ": check the address and the network, or try again later"
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="check the set-up: --notify sends a test message",
+        description="Checks the set-up. --notify sends a test over every channel of the settings; "
+        "on a tracker it makes an issue and closes it again.",
+    )
+    parser.add_argument("--notify", action="store_true", help="send a test over every channel")
+    parser.add_argument(
+        "--set",
+        dest="set_options",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="any setting, as outreach.tracker=github",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """One line per channel; 1 when a message did not get through."""
+    from ralph_tui.adapters.outreach import UndeliveredError, channels_of, outbox_folder
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.options import load_settings
+    from ralph_tui.config.sources import user_config_file
+
+    if not args.notify:
+        raise UsageError(
+            "doctor has one check so far: doctor --notify sends a test over every channel"
+        )
+    root = worktree_root(Path.cwd())
+    settings = load_settings(args, root).settings.outreach
+    channels = channels_of(settings, os.environ, outbox_folder(root))
+    if not channels:
+        print(HOW_TO.format(path=user_config_file()), end="")
+        return ExitCode.COMPLETED
+    code = ExitCode.COMPLETED
+    for channel in channels:
+        print(f"{channel.name:<8} {channel.place} ... ", end="", flush=True)
+        try:
+            print(f"ok: {channel.probe(_test(root))}")
+        except UndeliveredError as problem:
+            advice = TRY_LATER if problem.then == "retry" else ""
+            print(f"failed: {problem}{advice}")
+            code = ExitCode.FAILED
+    return code
+
+
+def _test(root: Path) -> "Message":
+    import socket
+    from datetime import UTC, datetime
+    from uuid import uuid4
+
+    from ralph_tui.adapters.outreach import Message
+
+    name = str(uuid4())
+    return Message(
+        key=f"doctor/{name}",
+        escalation_id=name,
+        run_id=name,
+        level="info",
+        about="test",
+        loop="doctor",
+        iteration=0,
+        max_iterations=0,
+        reason="A test of ralph-tui doctor: nothing is to be done.",
+        host=socket.gethostname(),
+        folder=root.name,
+        raised=datetime.now(UTC),
+    )

@@ -1,0 +1,230 @@
+"""`ralph-tui lab`: what controller and overseer would do with a series of readings, or a run's."""
+
+import argparse
+import json
+import math
+import os
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from ralph_tui.analysis.lab import Compared, Row
+    from ralph_tui.config.settings import Settings
+    from ralph_tui.events import RunStarted
+
+MOST_READINGS = 100_000
+LISTED = 6
+"""Interventions, or iterations, that the closing sentences name one by one."""
+HEAD = "  it   done    pace      D  output  band             profile      level, seen"
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "lab",
+        help="what controller and overseer would do with any series of readings",
+        description="Feed a series of completion readings, or those of a recorded run, to the "
+        "controller and the overseer.",
+    )
+    parser.add_argument(
+        "--progress", metavar="10,20,...", help="completion after each iteration, points 0-100"
+    )
+    parser.add_argument(
+        "--run",
+        dest="recorded",
+        metavar="RUN",
+        nargs="?",
+        const="",
+        help="the readings of a recorded run, beside what was made of them: task, task/attempt, "
+        "folder or journal; the newest",
+    )
+    parser.add_argument("--baseline", metavar="POINTS", help="completion before iteration 1 (0)")
+    parser.add_argument("--max-iterations", metavar="N", help="the iteration budget (10)")
+    parser.add_argument("--tests", metavar="N", help="tests or plan items; 0 when unknown (0)")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="any setting, such as control.patience=2",
+    )
+    parser.add_argument("--json", action="store_true", help="print one object per iteration")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the simulation; raises ``UsageError`` for input that says nothing."""
+    return _of_run(args) if args.recorded is not None else _of_progress(args)
+
+
+def _of_progress(args: argparse.Namespace) -> int:
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.analysis.lab import simulate
+    from ralph_tui.config.sources import load
+
+    flags = {"limits.max_iterations": args.max_iterations}
+    settings = load(worktree_root(Path.cwd()), flags, os.environ, args.settings).settings
+    most = settings.limits.max_iterations
+    rows = simulate(
+        _series(args.progress or ""),
+        baseline=_points("--baseline", args.baseline or "0"),
+        max_iterations=most,
+        tests=_tests(args.tests or "0"),
+        control=settings.control,
+        oversight=settings.oversight,
+    )
+    print(_as_json(rows) if args.json else _as_table(rows, most))
+    return 0
+
+
+def _of_run(args: argparse.Namespace) -> int:
+    import sys
+
+    from ralph_tui.adapters.records.journal import read_journal
+    from ralph_tui.adapters.records.runs import resolve_run
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.analysis.lab import recompute
+    from ralph_tui.events import RunStarted
+    from ralph_tui.state import RunState
+    from ralph_tui.text.sanitize import one_line
+
+    for option in ("progress", "baseline", "max_iterations", "tests"):
+        if getattr(args, option) is not None:
+            name = option.replace("_", "-")
+            raise UsageError(f"--{name} is in the record that --run reads: leave one of them out")
+    found = resolve_run(worktree_root(Path.cwd()), args.recorded or None)
+    recording = read_journal(found.journal)
+    if recording.problem:
+        print(f"ralph-tui: {one_line(recording.problem)}", file=sys.stderr)
+    started = recording.events[0]
+    settings = _settings_of(started, args.settings) if isinstance(started, RunStarted) else None
+    compared = recompute(
+        recording.events,
+        settings.control if settings else None,
+        settings.oversight if settings else None,
+    )
+    if args.json:
+        print(_as_json([one.row for one in compared]))
+    elif not compared:
+        print(f"{found.name}: nothing was measured after an iteration")
+    else:
+        most = RunState().apply_all(recording.events).run.max_iterations
+        print(_as_comparison(compared, most))
+    return 0
+
+
+def _settings_of(started: "RunStarted", options: list[str]) -> "Settings":
+    """The settings that a run was started with, and what `options` change in them."""
+    from ralph_tui.config.settings import NAMES
+    from ralph_tui.config.sources import load
+
+    known = [name for name in NAMES if name.partition(".")[0] in ("control", "oversight")]
+    then = {name: started.config.get(name) for name in known}
+    return load(None, then, {}, options).settings
+
+
+def _series(text: str) -> list[float]:
+    if not text.strip():
+        raise UsageError("The lab needs readings: pass them as --progress 10,20,30.")
+    values = text.split(",")
+    if len(values) > MOST_READINGS:
+        raise UsageError(f"--progress takes at most {MOST_READINGS} readings, not {len(values)}.")
+    return [_points("--progress", value) for value in values]
+
+
+def _points(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 100:
+        raise UsageError(f"{option} takes points from 0 to 100, not {_shown(text)}: mend it.")
+    return abs(value)
+
+
+def _tests(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise UsageError(
+            f"--tests takes a whole number, 0 when it is unknown, not {_shown(text)}: mend it."
+        )
+    return value
+
+
+def _shown(text: str) -> str:
+    from ralph_tui.text.sanitize import clip, one_line
+
+    return f"“{clip(one_line(text.strip()), 40)}”" if text.strip() else "nothing"
+
+
+def _as_json(rows: "list[Row]") -> str:
+    return "[\n" + ",\n".join(json.dumps(asdict(row)) for row in rows) + "\n]"
+
+
+def _as_table(rows: "list[Row]", most: int) -> str:
+    lines = [HEAD, *(_line(row, _note(row)) for row in rows)]
+    return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most), 80)])
+
+
+def _as_comparison(compared: "list[Compared]", most: int) -> str:
+    """The table, with what was recorded below each row that differs from it."""
+    lines, differing = [HEAD], []
+    for one in compared:
+        lines.append(_line(one.row, _note(one.row)))
+        if one.recorded and one.recorded != one.row:
+            differing.append(one.row.iteration)
+            lines.append(" was" + _line(one.recorded, _note(one.recorded))[4:])
+    listed = ", ".join(map(str, differing[:LISTED])) + (", ..." if len(differing) > LISTED else "")
+    if differing:
+        record = f"The record differs at {listed}."
+    elif any(one.recorded for one in compared):
+        record = "The record says the same."
+    else:
+        record = "The record has no health checks to compare with."
+    said = f"{_verdict([one.row for one in compared], most)} {record}"
+    return "\n".join([*lines, "", textwrap.fill(said, 80)])
+
+
+def _line(row: "Row", note: str) -> str:
+    from ralph_tui.layers.control import band_words
+    from ralph_tui.text.sanitize import clip
+
+    return (
+        f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
+        f"  {row.derivative:+5.2f}  {row.output:6.3f}"
+        f"  {band_words(row.band, row.completion):15}  {row.profile:11}"
+        f"  {clip(note, 34)}".rstrip()
+    )
+
+
+def _note(row: "Row") -> str:
+    seen = ", ".join(row.detections or [alarm.lower() for alarm in row.alarms])
+    return " ".join(part for part in (row.intervention, seen) if part)
+
+
+def _verdict(rows: "list[Row]", most: int) -> str:
+    """One sentence: how far it went, and who stepped in."""
+    done = next((row for row in rows if row.completion >= 1), None)
+    top = max(rows, key=lambda row: row.completion)
+    if done:
+        outcome = f"Complete at iteration {done.iteration} of {most}"
+    else:
+        outcome = (
+            f"Best {100 * top.completion:.4g} % at iteration {top.iteration}, "
+            f"not complete after {len(rows)} of {most} iterations"
+        )
+    acts = [row for row in rows if row.intervention in ("REDIRECT", "PAUSE", "ABORT")]
+    if not acts:
+        return f"{outcome}; the overseer does not step in."
+    named = [f"{row.intervention} at {row.iteration}" for row in acts[:LISTED]]
+    if len(acts) > LISTED:
+        named.append(f"and {len(acts) - LISTED} more")
+    return f"{outcome}; the overseer steps in: {', '.join(named)}."

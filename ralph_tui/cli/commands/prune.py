@@ -1,0 +1,212 @@
+"""``ralph-tui prune``: remove transcripts, logs and snapshots of old runs, only what it lists."""
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.pruning import Listing, OldFile, OldRun
+    from ralph_tui.adapters.workspace.hidden_refs import HiddenRef
+    from ralph_tui.adapters.workspace.repository import Repository
+
+KEPT = 5
+"""Runs that stay whole unless another number is asked for."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "prune",
+        help="remove what old runs no longer need",
+        description="Lists transcripts, logs and snapshots of old runs, and removes exactly those "
+        "after a yes. Journals, prompts and results stay: every run can still be replayed and "
+        "reported, but no longer be rolled back.",
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="N",
+        type=int,
+        default=KEPT,
+        help=f"leave the newest N runs alone ({KEPT})",
+    )
+    parser.add_argument(
+        "--older-than", metavar="AGE", default="0s", help="only runs that ended before, e.g. 30d"
+    )
+    parser.add_argument(
+        "--dead", action="store_true", help="also runs without an end, or with a damaged journal"
+    )
+    parser.add_argument(
+        "--orphans", action="store_true", help="also snapshots of runs whose journal is gone"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="list every file and ref, no more")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, ask, remove. Raises ``RalphError`` when something cannot be listed or removed."""
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.live import confirm
+    from ralph_tui.errors import UsageError
+    from ralph_tui.text.sanitize import one_line
+
+    root = worktree_root(Path.cwd())
+    plan = _plan(root, args)
+    for line in plan.lines(whole=args.dry_run):
+        print(one_line(line))  # folders have foreign names
+    if args.dry_run or plan.empty:
+        return ExitCode.COMPLETED
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nobody can be asked here: say ralph-tui prune --yes, or --dry-run")
+        if not confirm(f"Remove {plan.words}?"):
+            print("nothing was removed", file=sys.stderr)
+            return ExitCode.FAILED
+    _remove(root, plan)
+    return ExitCode.COMPLETED
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """All that would be removed."""
+
+    listing: "Listing"
+    refs: "dict[str, list[HiddenRef]]"
+    """By run."""
+    orphans: "list[HiddenRef]"
+    repository: "Repository | None"
+    keep: int
+
+    @property
+    def runs(self) -> "list[OldRun]":
+        """Those that have something to give."""
+        return [run for run in self.listing.runs if run.files or self.refs.get(run.run_id)]
+
+    @property
+    def files(self) -> "list[OldFile]":
+        return [file for run in self.listing.runs for file in run.files]
+
+    @property
+    def all_refs(self) -> "list[HiddenRef]":
+        return [ref for refs in self.refs.values() for ref in refs] + self.orphans
+
+    @property
+    def empty(self) -> bool:
+        return not self.files and not self.all_refs
+
+    @property
+    def words(self) -> str:
+        """``12 files (3.1 MB) and 40 snapshots``."""
+        return _words(len(self.files), sum(file.size for file in self.files), len(self.all_refs))
+
+    def lines(self, *, whole: bool) -> list[str]:
+        """What a person decides on; `whole`: every file and ref."""
+        lines = [line for run in self.runs for line in self._run_lines(run, whole=whole)]
+        if self.orphans:
+            owners = Counter(ref.run_id for ref in self.orphans)
+            lines += [
+                f"orphaned run {run_id}: {_words(0, 0, number)}"
+                for run_id, number in owners.items()
+            ]
+            lines += [f"  {ref.name}" for ref in self.orphans] if whole else []
+        lines += [f"left alone: {sentence}" for sentence in self.listing.left]
+        if self.empty:
+            kept = {0: "", 1: "; the newest run stays whole"}
+            whole_ones = kept.get(self.keep, f"; the newest {self.keep} runs stay whole")
+            return [*lines, f"there is nothing to prune{whole_ones}"]
+        return [*lines, f"in all: {self.words}; journals, prompts and results stay"]
+
+    def _run_lines(self, run: "OldRun", *, whole: bool) -> list[str]:
+        refs = self.refs.get(run.run_id, [])
+        ended = f"{run.ended.astimezone():%Y-%m-%d %H:%M}"
+        what = f"{run.outcome.replace('_', ' ')} {ended}"
+        lines = [f"{run.run.name}  {what}: {_words(len(run.files), run.size, len(refs))}"]
+        if whole:
+            lines += [f"  {file.path}" for file in run.files]
+            lines += [f"  {ref.name}" for ref in refs]
+        else:
+            names = Counter(file.path.name for file in run.files)
+            lines += [f"  {number:>4} {name}" for name, number in sorted(names.items())]
+            lines += [f"  {len(refs):>4} refs/ralph/{run.run_id}/*"] if refs else []
+        return lines
+
+
+def _plan(root: Path, args: argparse.Namespace) -> _Plan:
+    from datetime import UTC, datetime, timedelta
+
+    from ralph_tui.adapters.records.pruning import known_run_ids, old_runs
+    from ralph_tui.adapters.workspace.hidden_refs import hidden_refs, worktrees
+    from ralph_tui.adapters.workspace.repository import open_repository
+    from ralph_tui.errors import UsageError
+    from ralph_tui.text.durations import seconds
+
+    if args.keep < 0:
+        raise UsageError(f"--keep takes a number of runs, not {args.keep}")
+    try:
+        age = timedelta(seconds=float(str(seconds(args.older_than))))
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"--older-than takes an age such as 12h or 30d, not {args.older_than!r}"
+        ) from None
+    now = datetime.now(UTC)
+    listing = old_runs(root, keep=args.keep, age=age, dead=args.dead, now=now)
+    try:
+        repository = open_repository(root)
+    except UsageError:
+        if args.orphans:
+            raise
+        return _Plan(
+            listing, {}, [], None, args.keep
+        )  # records that were copied here, without their git
+    refs: dict[str, list[HiddenRef]] = {run.run_id: [] for run in listing.runs}
+    orphans = []
+    known = known_run_ids({root, *worktrees(repository)}) if args.orphans else None
+    for ref in hidden_refs(repository):
+        if ref.run_id in refs and ref.run_id not in listing.kept_ids:
+            refs[ref.run_id].append(ref)
+        elif known is not None and ref.run_id not in known:
+            orphans.append(ref)
+    return _Plan(listing, refs, orphans, repository, args.keep)
+
+
+def _remove(root: Path, plan: _Plan) -> None:
+    """Remove what was listed and is still the same; says how much that was, come what may."""
+    from ralph_tui.adapters.records.pruning import is_alive, remove
+    from ralph_tui.adapters.workspace.hidden_refs import delete_refs
+
+    removed: list[OldFile] = []
+    refs = 0
+    try:
+        for run in plan.listing.runs:
+            if is_alive(root, run.run_id):  # resumed since
+                continue
+            removed += [file for file in run.files if remove(root, file)]
+            if plan.repository is not None:
+                refs += delete_refs(plan.repository, plan.refs.get(run.run_id, []))
+        if plan.repository is not None:
+            refs += delete_refs(plan.repository, plan.orphans)
+        left = len(plan.files) - len(removed) + len(plan.all_refs) - refs
+        if left:
+            print(f"{left} left alone: changed since they were listed", file=sys.stderr)
+    finally:
+        git = "; git frees the space of snapshots with its next gc" if refs else ""
+        print(f"removed {_words(len(removed), sum(file.size for file in removed), refs)}{git}")
+
+
+def _words(files: int, size: int, refs: int) -> str:
+    from ralph_tui.text.format import count
+
+    parts = [f"{count(files, 'file')} ({_bytes(size)})"] if files or not refs else []
+    return " and ".join([*parts, *([count(refs, "snapshot")] if refs else [])])
+
+
+def _bytes(size: int) -> str:
+    amount = float(size)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"

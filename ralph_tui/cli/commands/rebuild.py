@@ -1,0 +1,88 @@
+"""``ralph-tui rebuild``: every file that can be made again is made again, from the journals."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.runs import RecordedRun
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "rebuild",
+        help="write the summaries of past runs again from their journals",
+        description="Folds the journals again and writes what is made from them: status, attempt, "
+        "outcome, plan, actions, and the files of the task. A file in their place that cannot be "
+        "read is kept as NAME.TIME.bad.",
+    )
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; all of them"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it. Raises ``UsageError``, ``JournalError``, ``WorkspaceError`` or ``LockHeldError``."""
+    from contextlib import ExitStack
+    from datetime import UTC, datetime
+
+    from ralph_tui.adapters.records.lock import acquire
+    from ralph_tui.adapters.records.runs import find_runs, resolve_run
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.errors import WorkspaceError
+
+    root = worktree_root(Path.cwd())
+    runs = [resolve_run(root, args.run)]
+    if args.run is None:
+        runs = [*find_runs(root)]
+    with ExitStack() as held:
+        now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+        for path in {run.lock for run in runs if _in_task(run)}:
+            # A living run keeps its files current itself.
+            held.callback(acquire(path, "rebuild", "", now).release)
+        try:
+            return ExitCode.COMPLETED if _rebuild(runs) else ExitCode.FAILED
+        except OSError as error:
+            raise WorkspaceError(
+                f"cannot write {error.filename}: {error.strerror}; "
+                "make the folder writable or free some space"
+            ) from error
+
+
+def _rebuild(runs: "list[RecordedRun]") -> bool:
+    """Whether every journal could be read to its end."""
+    import sys
+
+    from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
+    from ralph_tui.errors import JournalError
+    from ralph_tui.text.format import count
+    from ralph_tui.text.sanitize import one_line
+
+    aside, tasks, problems = list[Path](), dict[Path, None](), list[str]()
+    done = 0
+    for found in runs:
+        try:
+            rebuilt = rebuild_attempt(found.folder)
+        except JournalError as error:
+            problems.append(str(error))
+            continue
+        done += 1
+        aside += rebuilt.aside
+        problems += [rebuilt.problem] if rebuilt.problem else []
+        if _in_task(found):
+            tasks[found.folder.parent.parent] = None
+    for task in tasks:
+        aside += write_task(task)
+    for path in aside:
+        print(f"{one_line(str(path.parent))}: what could not be read is kept as {path.name}")
+    for problem in problems:
+        print(f"ralph-tui: {one_line(problem)}", file=sys.stderr)
+    print(f"{count(done, 'run')} and {count(len(tasks), 'task')} written again from the journals")
+    return not problems
+
+
+def _in_task(run: "RecordedRun") -> bool:
+    """Whether it lies where runs are recorded, and is not a copy somewhere else."""
+    return run.folder.parent.name == "attempts" and run.lock.parent.name == "ralph"

@@ -1,0 +1,39 @@
+"""``ralph-tui replay``: a past run on the same screen."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("replay", help="watch a past run again")
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+    )
+    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
+    import sys
+
+    from ralph_tui.adapters.records.journal import read_journal
+    from ralph_tui.adapters.records.runs import resolve_run
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.fronts.common import on_terminal, print_event
+
+    found = resolve_run(worktree_root(Path.cwd()), args.run)
+    recording = read_journal(found.journal)
+    if on_terminal() and not (args.headless or args.json):
+        from ralph_tui.cli.fronts.cockpit import replay_in_cockpit
+
+        replay_in_cockpit(recording)
+        return ExitCode.COMPLETED
+    for event in recording.events:
+        print_event(event, as_json=args.json)
+    if recording.problem:
+        print(f"ralph-tui: {recording.problem}", file=sys.stderr)
+    return ExitCode.COMPLETED

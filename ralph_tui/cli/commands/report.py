@@ -1,0 +1,88 @@
+"""``ralph-tui report``: a run as a Markdown page, on standard output or in a file."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.journal import Recording
+    from ralph_tui.adapters.records.runs import RecordedRun
+    from ralph_tui.analysis.report import Circumstances
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("report", help="a summary of a run, in Markdown")
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write it there")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
+    import sys
+
+    from ralph_tui.adapters.records.journal import read_journal
+    from ralph_tui.adapters.records.runs import resolve_run
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.analysis.report import report
+    from ralph_tui.text.sanitize import one_line
+
+    root = worktree_root(Path.cwd())
+    found = resolve_run(root, args.run)
+    recording = read_journal(found.journal)
+    page = report(recording.events, _circumstances(root, found, recording))
+    if args.output:
+        _write(Path(args.output).expanduser(), page, force=args.force)
+        print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)
+    else:
+        print(page, end="")
+    return 0
+
+
+def _circumstances(root: Path, found: "RecordedRun", recording: "Recording") -> "Circumstances":
+    from ralph_tui.adapters.records.lock import holder
+    from ralph_tui.analysis.report import Circumstances
+    from ralph_tui.events import RunStarted
+
+    owner, first = holder(found.lock), recording.events[0]
+    alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
+    problems = [recording.problem] if recording.problem else []
+    if recording.torn and not alive:  # a living one may just be writing it
+        problems.append("its last line was cut off, as a crash does; everything before it is told")
+    folder = found.folder.absolute()
+    shown = folder.relative_to(root) if folder.is_relative_to(root) else found.folder
+    return Circumstances(shown.as_posix(), alive, problems, _held(found, recording))
+
+
+def _held(found: "RecordedRun", recording: "Recording") -> int | None:
+    """How many of its snapshots are still there; None where no repository can be asked."""
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.adapters.workspace.repository import open_repository
+    from ralph_tui.errors import RalphError
+    from ralph_tui.events import SnapshotTaken
+    from ralph_tui.runtime.restoring import held_in
+
+    taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
+    try:
+        return len(held_in(open_repository(worktree_root(found.folder)), taken))
+    except RalphError:
+        return None
+
+
+def _write(path: Path, page: str, *, force: bool) -> None:
+    from ralph_tui.adapters.records.files import write_text
+    from ralph_tui.errors import RalphError, UsageError
+
+    if not force and (path.exists() or path.is_symlink()):
+        raise UsageError(f"{path} is there already: name another file, or say --force")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}: make it, or name another file")
+    try:
+        write_text(path, page)
+    except OSError as error:
+        raise RalphError(f"cannot write {path}: {error.strerror}; name another file") from error

@@ -1,0 +1,278 @@
+"""``ralph-tui restore``: any point of a run brought back, while it is paused or when it is over."""
+
+import argparse
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.cli.run_option import add_run_option
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.runs import RecordedRun
+    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+    from ralph_tui.cli.live import LiveRun
+    from ralph_tui.events import SnapshotTaken, WorktreeRestored
+    from ralph_tui.state import RunState
+
+POLL_S = 0.1
+"""How often the journal of a living run is looked into."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "restore",
+        help="list the snapshots of a run, or bring the files back to one",
+        description="Without SNAPSHOT, lists the points of a run. With one, shows what would "
+        "change, asks, and brings the files back. What is there now is held first, so that it can "
+        "be undone. Branch, index and stash stay as they are.",
+    )
+    parser.add_argument(
+        "snapshot",
+        metavar="SNAPSHOT",
+        nargs="?",
+        help="its number; best; or iter-N, what iteration N left behind",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, no more")
+    add_run_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, or restore. Raises ``RalphError`` when that cannot be done; nothing is touched then."""
+    from ralph_tui.adapters.records.runs import resolve_run
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.cli.live import find_live
+    from ralph_tui.errors import UsageError
+
+    root = worktree_root(Path.cwd())
+    try:
+        live = find_live(args.run)
+    except UsageError:
+        live = None
+    found = live.run if live is not None else resolve_run(root, args.run)
+    if args.snapshot is None:
+        return _list(found)
+    if not (args.yes or args.dry_run or sys.stdin.isatty()):
+        raise UsageError(
+            f"nobody can be asked here: say ralph-tui restore {args.snapshot} --yes, or --dry-run"
+        )
+    if live is not None:
+        return _restore_live(live, args)
+    return _restore_ended(root, found, args)
+
+
+def _list(found: "RecordedRun") -> int:
+    from ralph_tui.adapters.records.journal import read_journal
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.adapters.workspace.repository import open_repository
+    from ralph_tui.cli.commands.restore_words import notes_of, row
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.errors import RalphError
+    from ralph_tui.runtime.restoring import held_in, points
+    from ralph_tui.state import RunState
+    from ralph_tui.text.sanitize import one_line
+
+    recording = read_journal(found.journal)
+    state = RunState().apply_all(recording.events)
+    snapshots = list(state.timeline.snapshots.values())
+    held: frozenset[int] = frozenset()
+    try:
+        held = held_in(open_repository(worktree_root(found.folder)), snapshots)
+    except RalphError as error:
+        print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
+    known, notes = points(state, held), notes_of(state)
+    print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
+    for point in known:
+        print(row(point, notes.get(point.taken.number, "")))
+    if not known:
+        print("no snapshot was taken")
+    legend = ["★ best"] if any(point.best for point in known) else []
+    legend += ["↶ what was there before a restore"] if any(point.undo for point in known) else []
+    if legend:
+        print(f"   {'   '.join(legend)}")
+    if recording.problem:
+        print(f"ralph-tui: {one_line(recording.problem)}", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def _restore_ended(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from ralph_tui.adapters.records.folders import ralph_folder
+    from ralph_tui.adapters.records.lock import acquire
+    from ralph_tui.errors import UsageError
+    from ralph_tui.text.sanitize import one_line
+
+    if found.folder.resolve().parent.parent.parent != ralph_folder(root).resolve() / "tasks":
+        raise UsageError(
+            f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}): "
+            "restore it in the repository it belongs to"
+        )
+    now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = acquire(found.lock, "restore", "", now)
+    try:
+        return _restore_locked(root, found, args)
+    finally:
+        lock.release()
+
+
+def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
+    from ralph_tui.adapters.processes.sweep import sweep
+    from ralph_tui.adapters.records.journal import read_journal
+    from ralph_tui.adapters.records.runs import recorded_run_ids
+    from ralph_tui.adapters.workspace.repository import open_repository
+    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+    from ralph_tui.cli.live import here
+    from ralph_tui.errors import JournalError
+    from ralph_tui.runtime.restoring import bring_back, chosen
+    from ralph_tui.state import RunState
+
+    recording = read_journal(found.journal)
+    if recording.problem:
+        what = recording.problem.partition(";")[0]
+        raise JournalError(f"{what}: nothing can be recorded after it, so nothing is restored")
+    state = RunState().apply_all(recording.events)
+    target = chosen(state, args.snapshot)
+    assert state.run.started is not None  # read_journal vouches for the first event
+    workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
+    _refuse_gone(workspace, target)
+    if (code := _not_to_be_done(workspace, target, state, args)) is not None:
+        return code
+    # Whoever holds the lock knows that all runs are over: git of a killed one may still write.
+    sweep(recorded_run_ids(root).__contains__, root)
+    with closing(workspace):
+        told, held = bring_back(recording, state, workspace, target, here())
+    _refresh(found)
+    code = _say(told, args)
+    if not held:
+        print("ralph-tui: the result itself could not be held in a snapshot", file=sys.stderr)
+    return code
+
+
+def _refuse_gone(workspace: "GitWorkspace", target: "SnapshotTaken") -> None:
+    from ralph_tui.errors import WorkspaceError
+    from ralph_tui.runtime.restoring import held_in
+    from ralph_tui.text.sanitize import one_line
+
+    if not held_in(workspace.repository, [target]):
+        raise WorkspaceError(
+            f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
+            "was pruned, or the repository was cloned anew; see 'ralph-tui restore'"
+        )
+
+
+def _not_to_be_done(
+    workspace: "GitWorkspace", target: "SnapshotTaken", state: "RunState", args: argparse.Namespace
+) -> int | None:
+    """Show what would change, and ask; the exit code unless it is to be done."""
+    from ralph_tui.cli.commands.restore_words import in_the_way, notes_of, plan
+    from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.live import confirm
+    from ralph_tui.runtime.restoring import not_held, what_changes
+    from ralph_tui.text.format import count
+
+    changes = what_changes(workspace, target.tree)
+    note = notes_of(state).get(target.number, "")
+    while True:
+        for line in plan(target, changes, note, in_the_way(workspace, changes)):
+            print(line)
+        if lacks := not_held(target):
+            print(lacks)
+        if args.dry_run or not changes:
+            return ExitCode.COMPLETED
+        if args.yes:
+            return None
+        if not confirm(f"Change {count(len(changes), 'file')}? What is there now is held."):
+            print("nothing was changed", file=sys.stderr)
+            return ExitCode.FAILED
+        # A yes counts for what was shown: what has come since is asked about first.
+        shown, changes = changes, what_changes(workspace, target.tree)
+        if {change.path for change in changes} <= {change.path for change in shown}:
+            return None
+        print("it has grown since you looked:")
+
+
+def _refresh(found: "RecordedRun") -> None:
+    """What is made from the journal is made again; without it the restore is no less done."""
+    from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
+
+    try:
+        rebuild_attempt(found.folder)
+        write_task(found.folder.parent.parent)
+    except OSError as error:
+        print(
+            f"ralph-tui: cannot write {error.filename}: {error.strerror}; "
+            "see 'ralph-tui rebuild' for the summaries",
+            file=sys.stderr,
+        )
+
+
+def _say(told: "WorktreeRestored", args: argparse.Namespace) -> int:
+    """Tell what was done; the exit code."""
+    import shlex
+
+    from ralph_tui.cli.commands.restore_words import done, left_alone
+    from ralph_tui.cli.exit_codes import ExitCode
+
+    for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
+        print(line)
+    if not (sentence := left_alone(told)):
+        return ExitCode.COMPLETED
+    print(f"ralph-tui: {sentence}", file=sys.stderr)
+    return ExitCode.FAILED
+
+
+def _restore_live(live: "LiveRun", args: argparse.Namespace) -> int:
+    """The run itself does it, and refuses unless it is paused."""
+    from ralph_tui.adapters.records.journal import read_journal
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.adapters.workspace.private import PrivateRepository
+    from ralph_tui.adapters.workspace.repository import open_repository
+    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+    from ralph_tui.errors import WorkspaceError
+    from ralph_tui.runtime.restoring import chosen
+    from ralph_tui.state import RunState
+
+    state = RunState().apply_all(read_journal(live.run.journal).events)
+    target = chosen(state, args.snapshot)
+    # It only looks; the run's own git is not to be mistaken for this one.
+    workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
+    _refuse_gone(workspace, target)
+    if not PrivateRepository(workspace.repository).index.exists():
+        # To look would make one, and that is up to the run.
+        raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
+    if (code := _not_to_be_done(workspace, target, state, args)) is not None:
+        return code
+    since = live.order("restore", snapshot=target.number)
+    return _say(_outcome(live, since), args)
+
+
+def _outcome(live: "LiveRun", since: int) -> "WorktreeRestored":
+    """Wait for what comes of it after the event `since`; ``RalphError`` when that is a failure."""
+    import time
+
+    from ralph_tui.adapters.records.lock import holder
+    from ralph_tui.adapters.records.tail import Tail
+    from ralph_tui.errors import RalphError
+    from ralph_tui.events import Noticed, WorktreeRestored, parse_event
+
+    tail = Tail(live.run.journal)
+    try:
+        while True:
+            alive = holder(live.run.lock) is not None  # asked before the last look
+            lines = tail.lines()
+            for event in map(parse_event, lines):
+                if event.seq <= since:
+                    continue
+                if isinstance(event, WorktreeRestored):
+                    return event
+                if isinstance(event, Noticed) and event.text.startswith("the restore failed"):
+                    raise RalphError(event.text)
+            if not lines and not alive:
+                raise RalphError("the run ended before it had restored the files; try it again")
+            if not lines:
+                time.sleep(POLL_S)
+    finally:
+        tail.close()

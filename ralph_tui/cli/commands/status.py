@@ -1,0 +1,37 @@
+"""``ralph-tui status``: how a run stands, from its status file, without waking anything up."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
+    """Register the command."""
+    parser = subparsers.add_parser("status", help="how the newest or a named run stands")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
+    which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    form.add_argument("--line", action="store_true", help="one line, for a status bar")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print it. Raises ``UsageError`` when there is no such run."""
+    from ralph_tui.adapters.records.runs import resolve_run
+    from ralph_tui.adapters.records.status import problem_of, read_status
+    from ralph_tui.adapters.records.worktree import worktree_root
+    from ralph_tui.cli.status_words import status_line, status_text
+
+    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named)
+    status = read_status(found)
+    # A status bar asks every few seconds, and a living run appends while one reads.
+    status["problem"] = "" if args.line or status["alive"] else problem_of(found)
+    if args.json:
+        print(json.dumps(status, ensure_ascii=False, indent=2))
+    elif args.line:
+        print(status_line(status))
+    else:
+        print(status_text(status))
+    return 0

@@ -1,0 +1,100 @@
+"""``run --detach``: a fresh interpreter in a session of its own, which says when the run has begun.
+
+Until then its stdout is a pipe: one JSON line means that the run has begun, any other end is an
+error, told on stderr and by the exit code. From then on both are a log.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts import signals as hangup
+from ralph_tui.cli.fronts.common import END_SECONDS, print_event
+from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
+from ralph_tui.events import Event
+from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.runtime.assembly import Launched
+
+FLAG = "--detached"
+"""Not for users: says that this process is the child."""
+
+
+def run_in_background(run: "Launched") -> None:
+    """For the child: begin, tell whoever waits, and work on into the log."""
+    gc.enable()
+    events: Lines = SimpleQueue()
+    run.engine.subscribe(events.put)
+    with signals_stop(run):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        run.begin()
+        first = _first(run, events)
+        if first is not None:
+            told = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
+            with contextlib.suppress(BrokenPipeError):  # whoever started it did not wait
+                print(json.dumps(told), flush=True)
+            # The pipe is left here: that is what the other end waits for.
+            hangup.let_go_of_terminal()
+            hangup.speak_into(run.attempt.folder / hangup.LOG)
+            print_event(first, as_json=False)
+            print_until_over(run, events)
+        run.engine.join(END_SECONDS)
+
+
+def _first(run: "Launched", events: Lines) -> Event | None:
+    """The first recorded event; None when not even that could be recorded."""
+    while not run.engine.join(0.02):
+        if not events.empty():
+            break
+    return None if events.empty() else events.get()
+
+
+def start_in_background(words: list[str]) -> int:
+    """For the parent: start `words` as a command line of ralph-tui; returns when it has begun.
+
+    The exit code is the child's own when nothing has begun; it has said why.
+    """
+    # -P: a file in the user's folder must not pass for a module.
+    command = [sys.executable, "-P", "-m", "ralph_tui", *words, FLAG]
+    with tempfile.TemporaryFile("w+", errors="replace") as complaints:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            start_new_session=True,
+        )
+        assert child.stdout is not None
+        try:
+            with child.stdout:
+                said = child.stdout.read()
+        except KeyboardInterrupt:
+            child.terminate()
+            raise
+        complaints.seek(0)
+        sys.stderr.write(complaints.read())
+    try:
+        told = json.loads(said)
+        run, pid, folder = one_line(told["run"]), int(told["pid"]), one_line(told["folder"])
+    except (ValueError, KeyError, TypeError):
+        return child.wait() or ExitCode.FAILED
+    child.returncode = 0  # it lives on, and nobody here waits for it
+    print(f"{run} runs in the background (process {pid})")
+    for purpose, how in (
+        ("watch and steer it", "ralph-tui attach"),
+        ("see how it stands", "ralph-tui status"),
+        ("give it up", "ralph-tui abort"),
+        ("read what it says", f"{folder}/{hangup.LOG}"),
+    ):
+        print(f"  {purpose:<20}{how}")
+    return ExitCode.COMPLETED

@@ -1,0 +1,280 @@
+"""The cockpit around a run: it paints first; the run is set up behind it, in a thread.
+
+The run outlives the screen: whoever leaves only that sees it go on as plain lines, and behind a
+closed terminal it goes on into a log.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+# What Textual reads when it is imported has to be settled before.
+from ralph_tui.cli.fronts.terminal import prepare_textual
+
+prepare_textual(os.environ)
+
+from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
+from ralph_tui.cli.fronts import signals as hangup  # noqa: E402
+from ralph_tui.cli.fronts.common import (  # noqa: E402
+    END_SECONDS,
+    Front,
+    Stage,
+    exit_code,
+    print_event,
+    words_to_attach,
+)
+from ralph_tui.cli.fronts.lines import Lines, print_until_over  # noqa: E402
+from ralph_tui.commands import Command, Stop  # noqa: E402
+from ralph_tui.errors import RalphError  # noqa: E402
+from ralph_tui.events import Event  # noqa: E402
+from ralph_tui.ports import Accepted, Refused  # noqa: E402
+from ralph_tui.sources.replay import Live, Replay, Source  # noqa: E402
+from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
+from ralph_tui.tui.app import CockpitApp  # noqa: E402
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.journal import Recording
+    from ralph_tui.runtime.assembly import Launched
+
+SCREEN_SECONDS = 3.0
+"""How long a screen may take to end behind a closed terminal."""
+
+
+class Backstage:
+    """Sets the run up, keeps what the owner says meanwhile, and clears up when it is over."""
+
+    def __init__(self, stage: Stage, front: Front) -> None:
+        self.inbox: deque[Event] = deque()
+        self.live = Live(self.inbox, self.send)
+        self.app = CockpitApp(self.live, theme=front.theme, ready=self.begin)
+        self.code: int = ExitCode.COMPLETED
+        self.error: BaseException | None = None
+        self._stage = stage
+        self._front = front
+        self._run: Launched | None = None
+        self._said: list[Command] = []
+        self._lock = threading.Lock()
+        self._receive: Callable[[Event], None] = self.inbox.append
+        self._lines: Lines = SimpleQueue()
+        self._settled = threading.Event()
+        """The run is there, or never will be."""
+        self._screen_gone = threading.Event()
+        self._left = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="ralph-backstage", daemon=True)
+        self._alone: threading.Thread | None = None
+        """Goes on behind a closed terminal, and ends the process."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    # for the screen ---------------------------------------------------------------------------
+
+    async def show(self) -> None:
+        """Run the screen to its end."""
+        self._loop = asyncio.get_running_loop()
+        await self.app.run_async()
+
+    def begin(self) -> None:
+        """The screen is painted: now there is time for the rest."""
+        collect_garbage_again()
+        self._thread.start()
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the engine, or keep it until there is one."""
+        with self._lock:
+            if self._run is None:
+                self._said.append(command)
+            else:
+                self._order(self._run, command)
+
+    def _order(self, run: "Launched", command: Command) -> None:
+        def reply(answer: Accepted | Refused) -> None:
+            if isinstance(answer, Refused):
+                self.live.refused.append((command, answer.reason))
+
+        run.engine.order(command, reply)
+
+    # the run ----------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        try:
+            with self._stage() as run:
+                self.inbox.extend(run.past)
+                run.engine.subscribe(self._hear)
+                self.live.folder = run.attempt.folder
+                self.live.files = RecordedFiles(run.attempt.folder)
+                with self._lock:
+                    self._run = run
+                    for command in self._said:
+                        self._order(run, command)
+                run.begin()
+                self._settled.set()
+                run.engine.join()
+                # The last screen stays; its prompt and its record must, too.
+                self._left.wait()
+                self.code = exit_code(run)
+                self._say_last_word(run)
+        except RalphError as error:
+            self.error = error
+        finally:
+            self.error = self.error or sys.exc_info()[1]
+            self._settled.set()
+            if self.error is not None and not self._left.is_set():
+                self._tell_screen(self.app.exit)
+
+    def _hear(self, event: Event) -> None:
+        """For the screen, or for the lines that have taken its place."""
+        self._receive(event)
+
+    def _say_last_word(self, run: "Launched") -> None:
+        state = run.engine.state.run
+        end = state.finished or state.crash
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            if end is not None:
+                print_event(end, as_json=False)
+            if self._front.lasting:
+                print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
+
+    # the end of the screen --------------------------------------------------------------------
+
+    def end(self) -> int:
+        """The screen is gone: go on without it, or wait for the run's orderly end."""
+        self._screen_gone.set()
+        hangup.forget_screen()
+        try:
+            # A broken screen is no reason to give the work up.
+            if self._alone is None and (self.app.return_value == "screen" or self.app.return_code):
+                self._go_on_as_lines()
+            if self._alone is not None:
+                self._alone.join()
+        finally:
+            self.leave()
+        if self.error is not None:
+            raise self.error
+        return self.code
+
+    def leave(self) -> None:
+        """Stop a run that still goes on, and wait until it has cleared up."""
+        self._left.set()
+        self.send(Stop(by="a closed screen"))
+        if self._thread.ident is not None:
+            self._thread.join(2 * END_SECONDS)
+        if self._thread.is_alive():
+            self.code = ExitCode.INTERRUPTED
+
+    def _go_on_as_lines(self) -> None:
+        """Say how to come back, and print what happens until the run is over."""
+        self._receive = self._keep_for_lines
+        self.inbox.clear()
+        self._settled.wait()
+        if self._run is None:
+            return
+        try:
+            words = f"the screen: {words_to_attach(self._run.attempt)}"
+            print(f"the run goes on here as plain lines; ctrl+c stops it; {words}", flush=True)
+            print_until_over(self._run, self._lines)
+        except OSError:
+            self.obey(signal.SIGHUP)  # which is under way
+
+    def _keep_for_lines(self, event: Event) -> None:
+        """The end of the run is the last word, and said by whoever says that."""
+        if event.kind not in ("run_finished", "run_crashed"):
+            self._lines.put(event)
+
+    # signals ----------------------------------------------------------------------------------
+
+    def obey(self, number: signal.Signals) -> None:
+        """HUP leaves the screen or stops the run, as its owner has set it; others stop the run."""
+        if number is not signal.SIGHUP:
+            self._stop(number.name)
+        elif self._alone is None:
+            hangup.let_go_of_terminal()
+            self._alone = threading.Thread(target=self._go_on_alone, name="ralph-alone")
+            self._alone.daemon = True
+            self._alone.start()
+
+    def _stop(self, by: str) -> None:
+        hangup.exit_after(2 * END_SECONDS, ExitCode.INTERRUPTED)
+        if self._alone is None and not self._screen_gone.is_set():
+            self._tell_screen(self.app.on_hangup, by)
+            if self._screen_gone.wait(END_SECONDS):
+                return
+        self.send(Stop(by=by))
+
+    def _go_on_alone(self) -> None:
+        """See the run through without a terminal, and end the process.
+
+        Nothing here waits for the main thread: it may never come back from its dead screen.
+        """
+        self._tell_screen(self.app.exit)
+        if self._thread.ident is None:
+            hangup.exit_now(ExitCode.INTERRUPTED)
+        if not self._screen_gone.wait(SCREEN_SECONDS):
+            hangup.never_read_again()
+        self._settled.wait()
+        if self._run is not None:
+            hangup.speak_into(self._run.attempt.folder / hangup.LOG)
+        if self._front.on_hangup == "stop":
+            self.leave()
+        elif self._run is not None:
+            self._receive = self._keep_for_lines
+            print_until_over(self._run, self._lines)
+        self._left.set()
+        self._thread.join()
+        if self.error is not None:
+            self.code = getattr(self.error, "exit_code", ExitCode.FAILED)
+            print(f"ralph-tui: {self.error}", file=sys.stderr)
+        hangup.exit_now(self.code)
+
+    def _tell_screen(self, what: Callable[..., object], *arguments: object) -> None:
+        if self._loop is not None and not self._screen_gone.is_set():
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(what, *arguments)
+
+
+def run_in_cockpit(stage: Stage, front: Front) -> int:
+    """Show a run while it is set up, runs and ends; the exit code tells the outcome."""
+    backstage = Backstage(stage, front)
+    with hangup.hearing(backstage.obey):
+        asyncio.run(backstage.show())
+        return backstage.end()
+
+
+def replay_in_cockpit(recording: "Recording", note: str = "", theme: str | None = None) -> None:
+    """Show a recorded run; `note` is one sentence about it."""
+    torn = "its last line was cut off by a crash" if recording.torn else ""
+    note = recording.problem or note or torn
+    folder = recording.path.parent
+    look_on(Replay(recording.events, folder, note=note, files=RecordedFiles(folder)), theme)
+
+
+def look_on(source: Source, theme: str | None = None) -> None:
+    """Show a run that goes its own way; every signal only ends the screen."""
+    app = CockpitApp(source, theme=theme, ready=collect_garbage_again)
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    def obey(number: signal.Signals) -> None:
+        hangup.exit_after(SCREEN_SECONDS, ExitCode.COMPLETED)
+        if number is signal.SIGHUP:
+            hangup.let_go_of_terminal()
+        for loop in loops:
+            loop.call_soon_threadsafe(app.exit)
+
+    async def show() -> None:
+        loops.append(asyncio.get_running_loop())
+        await app.run_async()
+
+    with hangup.hearing(obey):
+        asyncio.run(show())
+
+
+def collect_garbage_again() -> None:
+    """What was made before the first paint stays: it need not be looked through again."""
+    gc.freeze()
+    gc.enable()

@@ -1,0 +1,105 @@
+"""The front ends of a run: the cockpit on a terminal, plain lines or JSON without one.
+
+Nothing heavy is imported here: a cockpit is painted before git and agents are even loaded.
+"""
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.attempts import AttemptFolder
+    from ralph_tui.events import Event
+    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.request import Mode
+
+END_SECONDS = 8.0
+"""How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
+
+Stage = Callable[[], "contextlib.AbstractContextManager[Launched]"]
+"""Sets a run up, and clears up behind it."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """How a run is to be shown."""
+
+    headless: bool = False
+    as_json: bool = False
+    theme: str | None = None
+    """Of the cockpit; None: its default."""
+    lasting: bool = True
+    """Whether the record is still there when the run has been left."""
+    on_hangup: Literal["leave", "stop"] = "leave"
+    """What a closed terminal means."""
+    detached: bool = False
+    """This process was started to work in the background."""
+
+    @property
+    def mode(self) -> "Mode":
+        """How a run is started that is shown like this."""
+        if self.detached:
+            return "detached"
+        return "headless" if self.headless or self.as_json or not on_terminal() else "attended"
+
+
+def show_run(stage: Stage, front: Front) -> int:
+    """Run it to its end before the user's eyes; the exit code tells the outcome."""
+    if front.detached:
+        from ralph_tui.cli.fronts.background import run_in_background
+
+        with stage() as run:
+            run_in_background(run)
+            return exit_code(run)
+    if front.mode == "headless":
+        from ralph_tui.cli.fronts.lines import run_as_lines
+
+        with stage() as run:
+            run_as_lines(run, as_json=front.as_json)
+            return exit_code(run)
+    from ralph_tui.cli.fronts.cockpit import run_in_cockpit
+
+    return run_in_cockpit(stage, front)
+
+
+def on_terminal() -> bool:
+    """Whether somebody looks on."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def words_to_attach(attempt: "AttemptFolder") -> str:
+    """How to get a screen for this run, from this folder."""
+    from ralph_tui.adapters.records.worktree import worktree_root
+
+    here = worktree_root(Path.cwd()) == attempt.root
+    return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
+
+
+def print_event(event: "Event", *, as_json: bool) -> None:
+    """One line for an event, where it deserves one."""
+    from ralph_tui.cli.fronts.plain import plain_line
+
+    text = event.model_dump_json() if as_json else plain_line(event)
+    if text is not None:
+        print(text, flush=True)
+
+
+def exit_code(run: "Launched") -> int:
+    """What the outcome of a run means to the shell; raises what kept it from being recorded."""
+    if run.engine.error is not None:
+        raise run.engine.error
+    state = run.engine.state.run
+    if state.crash is not None:
+        print(
+            f"ralph-tui: a bug ended the run ({state.crash.error}); "
+            f"its traceback is in {run.attempt.journal}",
+            file=sys.stderr,
+        )
+        return ExitCode.FAILED
+    return OUTCOME_CODES[state.finished.outcome] if state.finished else ExitCode.INTERRUPTED

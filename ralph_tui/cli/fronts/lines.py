@@ -1,0 +1,65 @@
+"""A run without a screen: the main thread prints and hears signals, the engine's thread works."""
+
+import contextlib
+import gc
+import signal
+import threading
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from ralph_tui.cli.fronts.common import END_SECONDS, print_event
+from ralph_tui.commands import Stop
+from ralph_tui.events import Event
+
+if TYPE_CHECKING:
+    from ralph_tui.runtime.assembly import Launched
+
+Lines = SimpleQueue[Event | None]
+"""Recorded events on their way to a line each; None is the end."""
+
+STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_as_lines(run: "Launched", *, as_json: bool) -> None:
+    """Print every event of the run until its last; a signal stops it in order."""
+    gc.enable()
+    events: Lines = SimpleQueue()
+    run.engine.subscribe(events.put)
+    with signals_stop(run):
+        run.begin()
+        try:
+            print_until_over(run, events, as_json=as_json)
+        except OSError:
+            # Nobody can read any more; that is no reason to leave the work half done, unrecorded.
+            run.engine.send(Stop(by="a closed output"))
+            raise
+        finally:
+            run.engine.join(END_SECONDS)
+
+
+def print_until_over(run: "Launched", events: Lines, *, as_json: bool = False) -> None:
+    """Print what arrives in `events`, until the run has ended and all of it is told."""
+
+    def end() -> None:
+        run.engine.join()
+        events.put(None)
+
+    threading.Thread(target=end, name="ralph-lines", daemon=True).start()
+    while (event := events.get()) is not None:
+        print_event(event, as_json=as_json)
+
+
+@contextlib.contextmanager
+def signals_stop(run: "Launched") -> Iterator[None]:
+    """While the block runs, each of the stopping signals is a wish to stop."""
+
+    def stop(number: int, _frame: object) -> None:
+        run.engine.send(Stop(by=signal.Signals(number).name))
+
+    before = {number: signal.signal(number, stop) for number in STOPPING_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

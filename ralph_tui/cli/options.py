@@ -1,0 +1,53 @@
+"""The flags that set settings, shared by ``run`` and ``demo``; ``config.py`` gives them their type.
+
+Every value stays text here, so a bad one is refused in the same words wherever it was written.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ralph_tui.config.sources import Loaded
+
+
+def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
+    """Add the flags of `FLAGS` in ``config.py`` and ``--set``; `agent` False leaves out its own."""
+    group = parser.add_argument_group("settings")
+
+    def flag(dest: str, option: str, metavar: str, text: str) -> None:
+        group.add_argument(option, dest=dest, metavar=metavar, help=text)
+
+    if agent:
+        flag("agent.name", "--agent", "NAME", "who works: claude (where installed), command")
+        flag("agent.command", "--agent-command", "COMMAND", "shell command, prompt on stdin")
+        flag("agent.model", "--model", "NAME", "passed on to the agent")
+        flag("permissions.mode", "--permissions", "MODE", "edits (default) or skip: everything")
+    flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000 (10)")
+    flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h (8h)")
+    flag("limits.budget_usd", "--budget", "USD", "for the whole run (none)")
+    group.add_argument(
+        "--set",
+        dest="set_options",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="any setting, as control.decay=0.8",
+    )
+
+
+def load_settings(args: argparse.Namespace, root: Path | None) -> "Loaded":
+    """The settings of a command line with `add_settings`; warnings go to stderr.
+
+    Raises ``UsageError`` for a bad value in any source.
+    """
+    from ralph_tui.config.sources import FLAGS, load
+    from ralph_tui.text.sanitize import one_line
+
+    flags = {name: value for name, value in vars(args).items() if name in FLAGS}
+    loaded = load(root, flags, os.environ, args.set_options)
+    for warning in loaded.warnings:
+        print(f"ralph-tui: {one_line(warning)}", file=sys.stderr)
+    return loaded

@@ -1,0 +1,1 @@
+"""What can be set (settings), and where each value came from (sources)."""

@@ -1,0 +1,205 @@
+"""What a user can set: types, ranges, defaults. ``config.py`` says where values come from."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.oversight.settings import OversightSettings
+from ralph_tui.text.durations import DAY, Seconds
+
+
+def _lines(value: object) -> object:
+    """Text as the list of its lines: how environment and ``--set`` write one."""
+    return (
+        [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
+    )
+
+
+def _words(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("must not contain a NUL character")
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text.strip()
+
+
+def _none_if_empty(value: object) -> object:
+    """Empty text takes back what a file has set."""
+    return None if value == "" else value
+
+
+def _web_address(text: str) -> SplitResult:
+    if not text.isascii() or not text.isprintable() or " " in text or len(text) > 2000:
+        raise ValueError("must be a web address without spaces and special characters")
+    try:
+        parts = urlsplit(text)
+        whole = parts.scheme in ("https", "http") and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise ValueError("must be a whole web address such as https://example.com/path")
+    return parts
+
+
+def _hook(value: SecretStr) -> SecretStr:
+    _web_address(value.get_secret_value())
+    return value
+
+
+def _base(text: str) -> str:
+    parts = _web_address(text)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("must be a plain web address: no user name, no password, no ? and no #")
+    return text.rstrip("/")
+
+
+def shown_address(address: str) -> str:
+    """Scheme and host of a web address: the rest of one may be a secret."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+_REPOSITORY = r"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}/\.?[A-Za-z0-9_-][A-Za-z0-9_.-]{0,98}$"
+
+Words = Annotated[str, Field(max_length=10_000), AfterValidator(_words)]
+NoneIfEmpty = BeforeValidator(_none_if_empty)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class AgentSettings(_Section):
+    """Who works on the prompt."""
+
+    name: Annotated[Words | None, NoneIfEmpty] = None
+    """Which adapter runs it: ``claude``, ``command``; None: Claude Code where it is installed."""
+    binary: Words = "claude"
+    """Claude Code's program: a name on PATH, or a path."""
+    silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
+    """Seconds without output or a changed file, after which the owner is asked."""
+    silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
+    """Seconds after which that question is answered by its default."""
+    command: Annotated[Words | None, NoneIfEmpty] = None
+    """For ``command``: a shell command that takes the prompt on stdin."""
+    model: Annotated[Words | None, NoneIfEmpty] = None
+    """Passed on to the agent; None leaves the choice to it."""
+
+
+class PermissionSettings(_Section):
+    """What the agent may do without being asked."""
+
+    mode: Literal["edits", "skip"] = "edits"
+    """``edits``: file edits and the completion command; ``skip``: everything."""
+    allow: Annotated[tuple[Words, ...], BeforeValidator(_lines), Field(strict=False)] = ()
+    """Further tools, one permission line each."""
+
+
+class LimitSettings(_Section):
+    """When a run ends without having completed."""
+
+    max_iterations: int = Field(default=10, ge=1, le=1000)
+    """Iterations."""
+    session_timeout_s: Seconds = Field(default=8 * 3600.0, ge=1, le=7 * DAY)
+    """Seconds one agent session may take, or text such as ``"90m"``."""
+    budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
+    """US dollars for the whole run; None: no limit."""
+    iteration_budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
+    """US dollars for one iteration; None: no limit."""
+    iteration_budget_tokens: Annotated[int | None, Field(gt=0, le=10**12), NoneIfEmpty] = None
+    """Tokens for one iteration; None: no limit."""
+    budget_tokens: Annotated[int | None, Field(gt=0, le=10**12), NoneIfEmpty] = None
+    """Tokens for the whole run; None: no limit."""
+
+
+class GateSettings(_Section):
+    """How the completion command is run."""
+
+    timeout_s: Seconds = Field(default=1800.0, ge=1, le=DAY)
+    """Seconds, or text such as ``"10m"``; a command that takes longer has failed."""
+
+
+class CheckpointSettings(_Section):
+    """When the present is captured while an agent works."""
+
+    interval_s: Seconds = Field(default=1800.0, ge=10, le=DAY)
+    """Seconds between checkpoints within a session, or text such as ``"15m"``."""
+
+
+class OutreachSettings(_Section):
+    """Who is told when nobody looks on. Tokens stay in the environment."""
+
+    webhook: Annotated[Annotated[SecretStr, AfterValidator(_hook)] | None, NoneIfEmpty] = None
+    """Web address that takes a JSON POST; a secret, as it often holds a token."""
+    tracker: Annotated[Literal["gitea", "github"] | None, NoneIfEmpty] = None
+    """Where an issue is made."""
+    tracker_url: Annotated[Annotated[str, AfterValidator(_base)] | None, NoneIfEmpty] = None
+    """The tracker's web address; None is right for github.com only."""
+    repository: Annotated[Annotated[str, Field(pattern=_REPOSITORY)] | None, NoneIfEmpty] = None
+    """``owner/name`` of the repository that gets the issues."""
+    token_variable: Annotated[
+        # Capitals only: a token that was put here by mistake is refused, not looked up.
+        # The end: by it the value is known as a secret, and kept out of every record.
+        Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,99}(TOKEN|KEY|SECRET)$")] | None,
+        NoneIfEmpty,
+    ] = None
+    """Environment variable with the token; None: ``GITEA_TOKEN`` or ``GITHUB_TOKEN``."""
+
+    @property
+    def silent(self) -> bool:
+        """No channel is set up."""
+        return self.webhook is None and self.tracker is None
+
+
+class UiSettings(_Section):
+    """How the cockpit looks."""
+
+    theme: Annotated[Words | None, NoneIfEmpty] = None
+    """Name of a Textual theme; None: its default."""
+    on_hangup: Literal["leave", "stop"] = "leave"
+    """A closed terminal: the run goes on without a screen, or is stopped."""
+
+
+class Settings(_Section):
+    """Everything a user can set; immutable, passed explicitly, never global."""
+
+    agent: AgentSettings = AgentSettings()
+    permissions: PermissionSettings = PermissionSettings()
+    limits: LimitSettings = LimitSettings()
+    gate: GateSettings = GateSettings()
+    control: ControlSettings = ControlSettings()
+    oversight: OversightSettings = OversightSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    outreach: OutreachSettings = OutreachSettings()
+    ui: UiSettings = UiSettings()
+    progress: Literal["auto", "tests", "plan", "agent", "estimate"] = "auto"
+    """Which source says how complete the work is."""
+
+    def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
+        """Every value under its dotted name, fit to be shown: of secrets only what is none."""
+        return {name: _shown(value) for name, value in leaves(self.model_dump())}
+
+
+def _shown(value: Any) -> Any:
+    match value:
+        case SecretStr():
+            return shown_address(value.get_secret_value())
+        case tuple():
+            return list(value)
+    return value
+
+
+def leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted names and values of nested tables; an empty table has none."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+NAMES = tuple(Settings().by_name())
+"""Every setting's dotted name."""

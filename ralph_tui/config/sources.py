@@ -1,0 +1,279 @@
+"""Where the settings come from, and which source gave each value.
+
+Rule: flags > environment > ``.ralph-tui.toml`` in the repository > user config > defaults. A
+setting has one dotted name everywhere: ``limits.max_iterations`` is that key of a table in both
+files, the variable ``RALPH_TUI_LIMITS__MAX_ITERATIONS`` (a dot is two underscores), and ``--set
+limits.max_iterations=5``. The agent can write the repository's file, so what would widen its own
+rights is ignored there, with a warning.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path
+from pydantic import ValidationError
+
+from ralph_tui.config.settings import NAMES, Settings, leaves
+from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import clip
+
+ENVIRONMENT_PREFIX = "RALPH_TUI_"
+REPOSITORY_FILE = ".ralph-tui.toml"
+MAX_FILE_BYTES = 1_000_000
+
+FLAGS = {
+    "agent.name": "--agent",
+    "agent.command": "--agent-command",
+    "agent.model": "--model",
+    "permissions.mode": "--permissions",
+    "limits.max_iterations": "--max-iterations",
+    "limits.session_timeout_s": "--timeout",
+    "limits.budget_usd": "--budget",
+}
+"""Settings that have a flag of their own."""
+
+NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary", "outreach")
+"""What the repository's file may not say: a name stands for all settings below it."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Settings with their history."""
+
+    settings: Settings
+    origins: dict[str, str]
+    """By dotted name: a flag, ``environment NAME``, a file's path, or ``default``."""
+    warnings: tuple[str, ...] = ()
+    """What was ignored, and why; one sentence each."""
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One source of values, as read."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    """Nested, as `Settings` is."""
+    origins: dict[str, str] = field(default_factory=dict)
+    """By dotted name: the place an error names."""
+    default_origin: str = ""
+    """The place of names that are not in `origins`."""
+    is_text: bool = False
+    """Every value is text: ``"5"`` is a number where one is wanted."""
+
+    def origin(self, name: str) -> str:
+        """The place that `name` comes from."""
+        return self.origins.get(name, self.default_origin)
+
+
+def load(
+    root: Path | None,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    set_options: Sequence[str] = (),
+) -> Loaded:
+    """Settings for the repository at `root` (None: outside of one).
+
+    `flags` are the command line's by dotted name, None where not given; `set_options` are
+    ``NAME=VALUE``. Raises ``UsageError`` naming the place, whatever is wrong in any source.
+    """
+    warnings: list[str] = []
+    layers = [_file_layer(user_config_file())]
+    if root is not None:
+        layers.append(_repository_layer(root / REPOSITORY_FILE, warnings))
+    layers += [_environment_layer(environ), _flag_layer(flags), _set_layer(set_options)]
+    merged: dict[str, Any] = {}
+    origins = dict.fromkeys(NAMES, "default")
+    for layer in layers:
+        for name, value in leaves(_checked(layer)):
+            _put(merged, name, value)
+            origins[name] = layer.origin(name)
+    return Loaded(Settings.model_validate(merged), origins, tuple(warnings))
+
+
+def user_config_file() -> Path:
+    """Where this user's own settings are, whether or not the file is there."""
+    return user_config_path("ralph-tui", appauthor=False) / "config.toml"
+
+
+def variable(name: str) -> str:
+    """The environment variable of a dotted name."""
+    return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
+
+
+def _file_layer(path: Path) -> _Layer:
+    try:
+        if not path.exists():
+            return _Layer()
+        # A pipe would block the reading, and an agent can make one.
+        if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+            raise UsageError(f"{path} is not a plain file of at most 1 MB: move it out of the way")
+        return _Layer(tomllib.loads(path.read_bytes().decode()), default_origin=str(path))
+    except OSError as error:
+        raise UsageError(
+            f"the settings in {path} cannot be read ({error.strerror}): make the file readable"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(_toml_sentence(path, str(error))) from error
+    except RecursionError as error:
+        raise UsageError(f"{path} is nested too deeply for settings: mend it") from error
+
+
+def _toml_sentence(path: Path, message: str) -> str:
+    match = re.search(r" \(at line (\d+), column \d+\)$", message)
+    what = (
+        message[: match.start()] if match else message.replace("(at end of document)", "at its end")
+    )
+    line = f":{match[1]}" if match else ""
+    return f"{path}{line} is not valid TOML ({what}): mend it there"
+
+
+def _repository_layer(path: Path, warnings: list[str]) -> _Layer:
+    layer = _file_layer(path)
+    ignored: list[str] = []
+    values = _without_refused(layer.values, ignored)
+    if ignored:
+        warnings.append(
+            f"{path} may not set {', '.join(ignored)}, because the agent can write that file: "
+            f"it is ignored there; set it in {user_config_file()} or on the command line"
+        )
+    return _Layer(values, default_origin=layer.default_origin)
+
+
+def _without_refused(
+    values: Mapping[str, Any], ignored: list[str], prefix: str = ""
+) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{prefix}{key}"
+        if name in NOT_FROM_REPOSITORY:
+            ignored.append(name)
+        elif isinstance(value, dict):
+            kept[key] = _without_refused(value, ignored, f"{name}.")
+        else:
+            kept[key] = value
+    return kept
+
+
+def _environment_layer(environ: Mapping[str, str]) -> _Layer:
+    """An empty variable counts as not set."""
+    names = {variable(name): name for name in NAMES}
+    layer = _Layer(is_text=True)
+    for key in sorted(environ):
+        if not key.startswith(ENVIRONMENT_PREFIX) or not environ[key]:
+            continue
+        if key not in names:
+            guess = _closest(key.removeprefix(ENVIRONMENT_PREFIX), map(_suffix, names))
+            hint = f"did you mean {ENVIRONMENT_PREFIX}{guess}?" if guess else "unset it"
+            raise UsageError(f"the environment variable {clip(key, 80)} names no setting: {hint}")
+        _put(layer.values, names[key], environ[key])
+        layer.origins[names[key]] = f"environment {key}"
+    return layer
+
+
+def _suffix(key: str) -> str:
+    return key.removeprefix(ENVIRONMENT_PREFIX)
+
+
+def _flag_layer(flags: Mapping[str, object]) -> _Layer:
+    layer = _Layer(is_text=True)
+    for name, value in flags.items():
+        if value is not None:
+            _put(layer.values, name, str(value))
+            layer.origins[name] = FLAGS.get(name, name)
+    return layer
+
+
+def _set_layer(options: Sequence[str]) -> _Layer:
+    layer = _Layer(is_text=True)
+    for option in options:
+        name, equals, text = option.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise UsageError(
+                f"--set {clip(option, 80)!r} is not NAME=VALUE: write --set control.decay=0.8"
+            )
+        if name not in NAMES:
+            raise UsageError(_unknown(name, "--set"))
+        _put(layer.values, name, text.strip())
+        layer.origins[name] = "--set"
+    return layer
+
+
+def _checked(layer: _Layer) -> dict[str, Any]:
+    """The layer's values with their types; raises ``UsageError`` about the first bad one."""
+    try:
+        settings = (
+            Settings.model_validate_strings(layer.values)
+            if layer.is_text
+            else Settings.model_validate(layer.values, strict=True)
+        )
+    except ValidationError as error:
+        raise UsageError(_sentence(error, layer)) from error
+    return settings.model_dump(exclude_unset=True)
+
+
+_WORDING = (
+    (r"^(Value error, |Assertion failed, )", ""),
+    (r"^(Input|String) should ", "must "),
+    (r"must be a valid integer.*", "must be a whole number"),
+    (r"must be a valid number.*", "must be a number"),
+    (r"must be a valid string.*", "must be text"),
+    (r"must be a valid boolean.*", "must be true or false"),
+    (r"must be a valid tuple.*", "must be a list of texts"),
+    (r"must be a valid dictionary.*", "must be a table"),
+    (r"must be greater than or equal to", "must be at least"),
+    (r"must be less than or equal to", "must be at most"),
+    (r"must be greater than", "must be above"),
+)
+
+
+_UNSHOWN = {
+    "outreach.repository": "must be owner/name",
+    "outreach.token_variable": "must be the name of an environment variable in capitals that ends "
+    "in TOKEN, KEY or SECRET, not the token itself",
+}
+"""In place of a pattern nobody wants to read."""
+
+
+def _sentence(error: ValidationError, layer: _Layer) -> str:
+    problem = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
+    place = layer.origin(name)
+    if problem["type"] == "extra_forbidden":
+        return _unknown(name, place)
+    what = problem["msg"]
+    for pattern, words in _WORDING:
+        what = re.sub(pattern, words, what)
+    if name.startswith("outreach."):  # a web address or a token in the wrong place: not shown
+        return f"{name} ({place}) {_UNSHOWN.get(name, what)}: change it there"
+    return f"{name} ({place}) {what}, not {clip(repr(problem['input']), 80)}: change it there"
+
+
+def _unknown(name: str, place: str) -> str:
+    section = name.partition(".")[0]
+    inside = [known for known in NAMES if known.startswith(f"{section}.")]
+    guess = None if name == section and inside else _closest(name, NAMES)
+    others = inside or dict.fromkeys(known.partition(".")[0] for known in NAMES)
+    hint = f"did you mean {guess}?" if guess else f"known are {', '.join(others)}"
+    return f"{clip(name, 80)!r} ({place}) is not a setting: {hint}"
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(clip(word, 80), known, n=1)), None)
+
+
+def _put(values: dict[str, Any], name: str, value: object) -> None:
+    *sections, key = name.split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+    values[key] = value
+
+
+__all__ = ["FLAGS", "Loaded", "Settings", "load", "user_config_file", "variable"]

@@ -1,0 +1,123 @@
+"""One call per reading: metrics, gains, signal, alarms. A fold: each takes the previous one."""
+
+from dataclasses import dataclass
+
+from ralph_tui.events.control import AlarmCleared, AlarmRaised, Profile, SignalComputed
+from ralph_tui.layers.control.advice import urgency_of
+from ralph_tui.layers.control.alarms import Alarm, conditions
+from ralph_tui.layers.control.budget import Budget
+from ralph_tui.layers.control.gains import PROFILES, Gains, follow, schedule
+from ralph_tui.layers.control.history import History
+from ralph_tui.layers.control.metrics import Metrics, measure
+from ralph_tui.layers.control.pid import band_of, output
+from ralph_tui.layers.control.settings import ControlSettings
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Layer 1's answer to one reading; the events in it are unstamped."""
+
+    signal: SignalComputed
+    conditions: tuple[Alarm, ...]
+    """What holds now, whether or not control is enabled: the overseer's evidence."""
+    alarms: tuple[Alarm, ...]
+    """The alarms that are up."""
+    raised: tuple[AlarmRaised, ...]
+    """Those that were not up at the previous reading: to be recorded."""
+    cleared: tuple[AlarmCleared, ...]
+    """Those that no longer are: to be recorded."""
+
+
+def evaluate(
+    history: History,
+    budget: Budget,
+    settings: ControlSettings | None = None,
+    *,
+    previous: Evaluation | None = None,
+    damped: bool = False,
+    issues: int = 0,
+) -> Evaluation:
+    """Evaluate the latest reading of `history`, which must hold one beyond the baseline.
+
+    `damped`: an approved oscillation redirect of an earlier reading stands. `issues`: new
+    learnings and blockers.
+    """
+    settings = settings or ControlSettings()
+    before = previous.signal if previous else None
+    metrics = measure(
+        history,
+        budget,
+        settings,
+        previous_integral=before.integral if before else 0.0,
+        previous_issue_load=before.issue_load if before else 0.0,
+        issues=issues,
+    )
+    found = conditions(history, budget, settings)
+    alarms = found if settings.enabled else ()
+    profile: Profile = "focused"
+    gains = PROFILES[profile]
+    if settings.enabled and settings.adaptive_gains:
+        profile = schedule(
+            metrics,
+            budget,
+            iteration=history.iteration,
+            damped=damped,
+            oscillating=any(condition.alarm == "OSCILLATING" for condition in found),
+        )
+        held = Gains(before.kp, before.ki, before.kd) if before else None
+        gains = follow(held, PROFILES[profile], settings)
+    were_up = {alarm.alarm for alarm in previous.alarms} if previous else set()
+    are_up = {alarm.alarm for alarm in alarms}
+    return Evaluation(
+        signal=_signal(history, metrics, profile, gains, settings, alarm_up=bool(alarms)),
+        conditions=found,
+        alarms=alarms,
+        raised=tuple(
+            AlarmRaised(
+                iteration=history.iteration,
+                alarm=alarm.alarm,
+                severity=alarm.severity,
+                reason=alarm.reason,
+                interventions=list(alarm.interventions),
+            )
+            for alarm in alarms
+            if alarm.alarm not in were_up
+        ),
+        cleared=tuple(
+            AlarmCleared(iteration=history.iteration, alarm=name)
+            for name in sorted(were_up - are_up)
+        ),
+    )
+
+
+def _signal(
+    history: History,
+    metrics: Metrics,
+    profile: Profile,
+    gains: Gains,
+    settings: ControlSettings,
+    *,
+    alarm_up: bool,
+) -> SignalComputed:
+    signal = output(metrics, gains, settings)
+    band = band_of(signal)
+    return SignalComputed(
+        iteration=history.iteration,
+        completion=history.reading / 100,
+        proportional=metrics.proportional,
+        integral=metrics.integral,
+        integral_mean=metrics.integral_mean,
+        derivative=metrics.derivative,
+        velocity=metrics.velocity,
+        volatility=metrics.volatility,
+        issue_load=metrics.issue_load,
+        forecast=metrics.forecast,
+        fits=metrics.fits,
+        profile=profile,
+        kp=gains.kp,
+        ki=gains.ki,
+        kd=gains.kd,
+        output=signal,
+        band=band,
+        urgency=urgency_of(band, alarm_up=alarm_up) if settings.enabled else "normal",
+    )

@@ -1,0 +1,139 @@
+"""Layers 1 and 4 as one fold over readings: the same for a live run, a resumed one and the lab.
+
+`take` is the fold itself. `read` looks at a `RunState` right after a reading was taken, and so does
+the same to a run's journal, event by event, that it did to the run.
+"""
+
+from dataclasses import dataclass
+
+from ralph_tui.events import Event, ReadingTaken, RedirectDecided
+from ralph_tui.layers.control.budget import Budget
+from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.oversight import Evidence, Oversight, OversightSettings, Verdict, judge
+from ralph_tui.state import RunState
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What controller and overseer make of one reading."""
+
+    evaluation: Evaluation
+    verdict: Verdict | None
+    """None with the overseer switched off."""
+
+
+class Governor:
+    """Remembers what the two layers need of the past."""
+
+    def __init__(
+        self,
+        baseline: float = 0.0,
+        control: ControlSettings | None = None,
+        oversight: OversightSettings | None = None,
+    ) -> None:
+        """`baseline` in points."""
+        self.control = control or ControlSettings()
+        self.oversight = oversight or OversightSettings()
+        self.history = History(baseline)
+        self.evaluation: Evaluation | None = None
+        """Of the latest reading; None before the first."""
+        self.memory = Oversight()
+
+    def begin(self, baseline: float) -> None:
+        """The reading before iteration 1, points."""
+        self.history = History(baseline)
+
+    def take(
+        self,
+        sample: Sample,
+        budget: Budget,
+        evidence: Evidence | None = None,
+        *,
+        issues: int = 0,
+    ) -> Answer:
+        """Take in one reading; `issues`: new learnings and blockers."""
+        self.history.add(sample)
+        self.evaluation = evaluate(
+            self.history,
+            budget,
+            self.control,
+            previous=self.evaluation,
+            damped=self.memory.damps(self.history),
+            issues=issues,
+        )
+        if not self.oversight.enabled:
+            return Answer(self.evaluation, None)
+        verdict = judge(self.memory, self.history, self.evaluation, budget, self.control, evidence)
+        self.memory = verdict.state
+        return Answer(self.evaluation, verdict)
+
+    def answered(self, *, approved: bool) -> None:
+        """The REDIRECT of the open episode was decided."""
+        self.memory = self.memory.answered(approved=approved)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether an episode is open whose REDIRECT nobody has answered yet."""
+        return self.memory.episode is not None and self.memory.episode.approved is None
+
+    def follow(self, event: Event, state: RunState) -> Answer | None:
+        """Take up one event of a journal; `state` is the fold of those before, and takes it in.
+
+        The answer is given where the run gave its own: before ``signal_computed``.
+        """
+        computed = event.kind == "signal_computed" and state.gate.readings
+        answer = self.read(state) if computed else None
+        state.apply(event)
+        if isinstance(event, ReadingTaken) and not event.iteration:
+            self.begin(event.completion)
+        elif isinstance(event, RedirectDecided) and self.undecided:
+            self.answered(approved=event.approved)
+        return answer
+
+    def read(self, state: RunState) -> Answer:
+        """Take in the reading that `state` was brought up to last."""
+        reading = state.gate.readings[-1]
+        report = state.agent.report
+        issues = len(report.blockers) + len(report.learnings) if report else 0
+        return self.take(
+            _sample(reading, state), budget_of(state), evidence_of(state), issues=issues
+        )
+
+
+def _sample(reading: ReadingTaken, state: RunState) -> Sample:
+    return Sample(
+        reading.iteration,
+        reading.completion,
+        grew=reading.grew,
+        rolled_back=state.oversight.rolled_back,
+        restarted=reading.restarted,
+        estimated=reading.source == "estimate",
+    )
+
+
+def budget_of(state: RunState) -> Budget:
+    """The limits as they stand now."""
+    run = state.run
+    cost = run.cost_usd / run.budget_usd if run.budget_usd else 0.0
+    tokens = run.tokens / run.budget_tokens if run.budget_tokens else 0.0
+    return Budget(max(1, run.max_iterations), run.total, max(cost, tokens))
+
+
+def evidence_of(state: RunState) -> Evidence:
+    """What the iteration did, as the journal tells it."""
+    run, gate, report = state.run, state.gate.last, state.agent.report
+    ended = state.agent.ended
+    failed = ended is not None and ended.outcome in ("error", "crashed") and not state.files.totals
+    return Evidence(
+        objective=run.started.objective if run.started else "",
+        changed=tuple(change.path for change in state.files.changes),
+        failing=tuple(gate.failing) if gate else (),
+        words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
+        if report
+        else "",
+        tool_calls=run.iteration_tool_calls,
+        error=ended.reason if ended and failed else "",
+        conflicts=state.oversight.conflicts,
+    )

@@ -1,0 +1,115 @@
+"""The situation table: which of five levels one iteration calls for.
+
+Only the highest acts; a situation that speaks once is spent in the iteration it occurs in, acted
+on or not. Nothing is said at 100, and nothing is asked when no iteration is left to change.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from ralph_tui.events.oversight import Level
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History
+from ralph_tui.layers.control.budget import Patience
+from ralph_tui.layers.oversight import situations as rows
+from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
+from ralph_tui.layers.oversight.episodes import Episode, Mark
+from ralph_tui.layers.oversight.objective import deviation
+from ralph_tui.layers.oversight.situations import Once, Situation
+from ralph_tui.layers.oversight.trail import Trail
+
+LEVELS: tuple[Level, ...] = ("LOG", "WARN", "REDIRECT", "PAUSE", "ABORT")
+"""From a line in the log to the end of the run."""
+
+
+@dataclass(frozen=True)
+class Oversight:
+    """What the overseer remembers between iterations."""
+
+    episode: Episode | None = None
+    spent: frozenset[Once] = frozenset()
+    trail: Trail = field(default_factory=Trail)
+
+    def damps(self, history: History) -> bool:
+        """Whether an approved oscillation redirect damps the gains of the latest reading."""
+        return self.episode is not None and self.episode.damps(history)
+
+    def answered(self, *, approved: bool) -> "Oversight":
+        """The REDIRECT of the open episode was approved or declined."""
+        if self.episode is None:
+            return self
+        return replace(self, episode=replace(self.episode, approved=approved))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The overseer's answer to one reading."""
+
+    state: Oversight
+    """To be carried to the next reading."""
+    situations: tuple[Situation, ...] = ()
+    """All that holds, the highest level first: the first acts, the others are listed with it."""
+    opened: Episode | None = None
+    ended: Episode | None = None
+    detections: tuple[Detection, ...] = ()
+    """Every behaviour that shows, whether or not it is acted on."""
+
+    @property
+    def level(self) -> Level | None:
+        """The level that acts."""
+        return self.situations[0].level if self.situations else None
+
+
+def judge(
+    state: Oversight,
+    history: History,
+    evaluation: Evaluation,
+    budget: Budget,
+    settings: ControlSettings | None = None,
+    evidence: Evidence | None = None,
+) -> Verdict:
+    """Judge the latest reading, once. `settings` are those `evaluation` was made with."""
+    evidence = evidence or Evidence()
+    patience = Patience.of(budget, settings or ControlSettings())
+    episode = state.episode
+    if episode and history.restarted:
+        episode = episode.rebased(history)
+    ended = episode if episode and episode.has_ended(history) else None
+    if ended:
+        episode = None
+    strayed = deviation(history, evidence)
+    trail = state.trail.after(history, evidence, strayed=strayed is not None)
+    if history.complete:
+        return Verdict(replace(state, episode=None, trail=trail), ended=ended)
+
+    lasting = history.iteration < budget.max_iterations
+    burn = trail.burn(history)
+    progress = rows.progress(evaluation)
+    up = frozenset(condition.alarm for condition in progress)
+    once = rows.once(history, evaluation, budget, burn, lasting=lasting)
+
+    found = rows.failure(trail, evidence.error)
+    found += rows.no_progress(history, lasting=lasting)
+    found += rows.conflicts(state.trail, evidence.conflicts, lasting=lasting)
+    if history.estimated:
+        found += [Situation("WARN", name_of(one.alarm), one.reason) for one in progress]
+    elif lasting and episode:
+        if reason := episode.pause_reason(history, up, patience):
+            found.append(Situation("PAUSE", episode.about, reason))
+            episode = replace(episode, paused=Mark.at(history, up))
+    elif lasting:
+        found += rows.redirect(progress, trail, strayed)
+    if strayed and all(one.about != "objective_deviation" for one in found):
+        found.append(Situation("WARN", "objective_deviation", strayed))
+    found += [once[name] for name in once if name not in state.spent]
+    found += rows.pace(history, evaluation)
+    found.sort(key=lambda one: -LEVELS.index(one.level))
+
+    opened: Episode | None = None
+    if found and found[0].level == "REDIRECT":
+        episode = opened = Episode(found[0].about, Mark.at(history, up))
+    return Verdict(
+        Oversight(episode, state.spent | once.keys(), trail),
+        tuple(found),
+        opened,
+        ended,
+        detect(evaluation.conditions, strayed, burn),
+    )

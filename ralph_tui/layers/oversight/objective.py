@@ -1,0 +1,132 @@
+"""Whether an iteration's work has anything to do with the objective, by words alone.
+
+Rule: doubt is for the agent. An objective that is not plainly English, or names less than two
+things, says nothing about any work (who mends a calculator's lexer need not say "calculator"); of
+a long one a few words are enough; and words match loosely.
+"""
+
+import re
+from functools import lru_cache
+
+from ralph_tui.layers.control import History
+from ralph_tui.layers.oversight.behavior import Evidence
+from ralph_tui.text.sanitize import clip
+
+RELEVANT = 0.3
+"""Share of the objective's words that shows in the work of a loop on course."""
+FEWEST = 2
+"""Words an objective must name for their absence to mean anything."""
+ENOUGH = 10
+"""Words: of a longer objective an iteration need not touch more than of one that long."""
+SHORTEST = 3
+"""Letters of a word that names something."""
+KNOWN = 4
+"""Letters two words must have in common: `config` is in `configuration`, `pars` in `parsing`."""
+LISTED = 5
+MOST = 200
+"""Words of an objective that are looked for."""
+
+_TOKENS = re.compile(r"[^\W_]+")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in their order, case-folded; ``fooBar`` and ``foo_bar`` are two."""
+    tokens = (_HUMPS.sub(" ", token) for token in _TOKENS.findall(text))
+    return [word.casefold() for token in tokens for word in token.split()]
+
+
+_ENGLISH = frozenset(
+    words_of(
+        "the and with from that this these those into when where which while should must then than "
+        "there their they you your our its are was were been being have has had not but only also "
+        "each every until without within make fix add implement write create improve update remove "
+        "refactor clean ensure get run all any new failing broken missing green tests"
+    )
+)
+"""Words that hardly any other language has: one of them, at least, is in an English objective."""
+_FOREIGN = frozenset(
+    words_of(
+        "der die das den dem des ein eine und ist nicht mit von zu auf bei alle bitte "
+        "le la les un une du aux et est pas pour avec dans sur que qui "
+        "el los las una y por con para del al como il lo gli di della che non "
+        "os um uma da dos em de het een en voor niet van met zijn "
+        "och att det som inte med og til ikke ja nie na si sa"
+    )
+)
+"""Little words of other languages: with one of them an objective is left alone."""
+_GENERAL = _ENGLISH | frozenset(
+    words_of(
+        "able about above after again against allow always another app application apps around as "
+        "at available back base based before behavior behaviour below best better between both "
+        "bug bugs build builds can case cases change changed changes check checks code codebase "
+        "command complete completed completely completion configure convert correct correctly "
+        "could current currently did disable do document does doing done down during easy either "
+        "else enable end error errors even everything example existing expected extend fail "
+        "failed fails failure failures fast faster feature features few file files find finish "
+        "finished first fixed fixes fixing folder for full fully function functions general given "
+        "good green handle happen help how implementation implemented implementing important "
+        "improved improvement improving increase instead integrate introduce issue issues job "
+        "just keep kind last least less let like line lines list look made making many may might "
+        "migrate module modules more most move much need needed needs never next nice nothing now "
+        "off old once one open optimize other others out over own package part parts pass passed "
+        "passes passing perform performance please port possible present prevent problem problems "
+        "program project projects proper properly provide quality ready reduce refactored "
+        "refactoring release rename repair replace repo repository required resolve rewrite right "
+        "same see set setup several show simple since small software solve some something still "
+        "such suite support sure task tasks test tested testing them thing things three todo too "
+        "turn two under unit unless use used using very via want way well what whole why will "
+        "work working works would wrong yet"
+    )
+)
+"""Words of any task, which name nothing in particular."""
+
+
+@lru_cache(maxsize=8)
+def named_by(objective: str) -> tuple[str, ...]:
+    """The words by which an objective can be recognised, each once; none where there is doubt."""
+    words = dict.fromkeys(words_of(objective))
+    if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words):
+        return ()
+    if not all(word.isascii() for word in words):
+        return ()
+    useful = (
+        word
+        for word in words
+        if len(word) >= SHORTEST and not word.isdigit() and word not in _GENERAL
+    )
+    return tuple(useful)[:MOST]
+
+
+def deviation(history: History, evidence: Evidence) -> str | None:
+    """The sentence that says so, when files changed, the best did not rise, and none of it fits."""
+    before = history.best_before(1)
+    if not evidence.changed or history.complete or before is None or history.rose_since(before):
+        return None
+    work = " ".join([*evidence.changed, *evidence.failing, evidence.words])
+    wanted = missing_from(evidence.objective, work)
+    if not wanted:
+        return None
+    listed = ", ".join(clip(word, 30) for word in wanted[:LISTED])
+    more = ", ..." if len(wanted) > LISTED else ""
+    return (
+        f"Changed files, failing tests and report have hardly any of the objective's words "
+        f"({listed}{more}); changed: {clip(', '.join(evidence.changed[:LISTED]), 120)}."
+    )
+
+
+def missing_from(objective: str, work: str) -> tuple[str, ...]:
+    """The objective's words, when too few of them are found in `work`; else nothing."""
+    wanted = named_by(objective)
+    if len(wanted) < FEWEST:
+        return ()
+    tokens = frozenset(words_of(work))
+    text = " ".join(tokens)
+    found = sum(_is_in(word, tokens, text) for word in wanted)
+    return wanted if found < RELEVANT * min(len(wanted), ENOUGH) else ()
+
+
+def _is_in(word: str, tokens: frozenset[str], text: str) -> bool:
+    """Whether a word, its stem, or a beginning of it is there."""
+    stem = word[: max(KNOWN, len(word) - 3)]
+    return stem in text or any(word[:end] in tokens for end in range(KNOWN, len(word)))

@@ -1,0 +1,105 @@
+"""What the overseer proposes: instructions for the agent, recommendations for people."""
+
+from collections.abc import Mapping, Sequence
+
+from ralph_tui.events.oversight import Subject
+from ralph_tui.layers.control.gains import PROFILES
+from ralph_tui.text.sanitize import clip, one_line
+
+NAMED = 5
+"""Failing tests that instructions name."""
+
+_INSTRUCTIONS: Mapping[Subject, str] = {
+    "stuck": (
+        "The last iterations brought no progress: the present approach does not work. Step back "
+        "and reframe the problem. Write down three approaches other than the one taken so far, "
+        "and choose one of them. Then take the smallest thing that fails and make only that work "
+        "before anything else."
+    ),
+    "oscillating": (
+        "The last iterations undid one another: what one change mends, the next one breaks. "
+        "Stabilize. Take small steps, and commit each one that leaves more tests passing than "
+        "before. Find out first why two goals seem to exclude each other. No large refactoring, "
+        "and no second change before the first one holds."
+    ),
+    "regressing": (
+        "Completion fell: something that worked is broken. Review the last diff (`git diff`, "
+        "`git log -p`) before you write anything new. Restore what worked, and take on nothing "
+        "else until completion is back where it was."
+    ),
+    "objective_deviation": (
+        "The last iterations worked on something else. Go back to the objective, and read it "
+        "again, word by word. Say which part of it the next change serves, and make no change "
+        "that serves none. Leave everything else for later."
+    ),
+}
+_RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
+    "stuck": (
+        "Read what the last sessions tried, and say what to try instead.",
+        "Check that the objective can be reached and that its tests ask for the right thing.",
+        "Simplify the objective, or abort.",
+    ),
+    "oscillating": (
+        "Look for two demands that exclude each other, and say which one counts.",
+        "Narrow the scope to one failing test.",
+        "Roll back to the best point.",
+    ),
+    "regressing": (
+        "Review the last changes.",
+        "Roll back to the best point.",
+        "Say what must not be touched.",
+    ),
+    "objective_deviation": (
+        "Compare the changed files with the objective.",
+        "Say in guidance what the agent is to work on.",
+        "Make the objective more precise.",
+    ),
+    "resource_burn": (
+        "Look at what the many tool calls did.",
+        "Narrow the objective, or give it to the agent in smaller parts.",
+        "Set a budget, or abort.",
+    ),
+    "budget": (
+        "Add iterations or budget if the pace is worth it.",
+        "Narrow the objective to what still fits.",
+        "Let it run to its limit and go on from there later.",
+    ),
+    "pace": ("Watch the next iterations.",),
+    "no_progress": (
+        "Check that the completion command measures what the objective asks for.",
+        "Split the objective, or try another agent or model.",
+    ),
+    "agent_error": (
+        "Run the agent by hand in this folder: it fails in the same way each time.",
+        "Mend what it names, then start again; the work is kept.",
+    ),
+    "conflicts": (
+        "Resolve the conflicts, or end the merge (`git merge --abort`), then continue.",
+        "Roll back to a point before them.",
+    ),
+    "owner": (),
+}
+
+
+def propose(about: Subject, failing: Sequence[str] = ()) -> str:
+    """Instructions for the next prompts, naming the failing tests where they are known."""
+    said = _INSTRUCTIONS.get(about, "Look again at what was done last, and change the approach.")
+    if not failing:
+        return said
+    # unittest says where a test stands behind its name, in brackets.
+    names = ", ".join(clip(one_line(name).partition(" (")[0], 120) for name in failing[:NAMED])
+    more = f" and {len(failing) - NAMED} more" if len(failing) > NAMED else ""
+    return f"{said} Failing now: {names}{more}."
+
+
+def recommendations(about: Subject) -> tuple[str, ...]:
+    """What people can do about it, the most useful first."""
+    return _RECOMMENDATIONS[about]
+
+
+def gains_in_words(about: Subject) -> str:
+    """How an approved redirect changes the controller; empty: not at all."""
+    if about != "oscillating":
+        return ""
+    gains = PROFILES["damped"]
+    return f"damped gains ({gains.kp:g} {gains.ki:g} {gains.kd:g}) until the episode ends"

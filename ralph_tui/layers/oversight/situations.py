@@ -1,0 +1,114 @@
+"""The rows of the situation table, but for those of an episode: each looks for itself alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ralph_tui.events.oversight import Level, Subject
+from ralph_tui.layers.control import PROGRESS_ALARMS, Alarm, Budget, Evaluation, History
+from ralph_tui.layers.control.alarms import points
+from ralph_tui.layers.control.tolerance import below
+from ralph_tui.layers.oversight.behavior import name_of
+from ralph_tui.layers.oversight.trail import Trail
+from ralph_tui.text.sanitize import clip
+
+Once = Literal["resource_burn", "budget_70", "budget_90_fits", "budget_90_short"]
+
+SAME_ERRORS = 3
+"""Sessions in a row that may fail in the same way."""
+DEVIATIONS = 3
+"""Iterations in a row that may leave the objective."""
+LISTED = 5
+UNPROVEN = 99.9
+"""Points: a gate that passed before iteration 1 reads this."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One row of the table that this iteration has entered."""
+
+    level: Level
+    about: Subject
+    reason: str
+    """One sentence with the evidence."""
+
+
+def progress(evaluation: Evaluation) -> list[Alarm]:
+    """The conditions that speak of progress, the most telling first."""
+    found = {condition.alarm: condition for condition in evaluation.conditions}
+    return [found[name] for name in PROGRESS_ALARMS if name in found]
+
+
+def redirect(conditions: list[Alarm], trail: Trail, strayed: str | None) -> list[Situation]:
+    """What opens an episode where none is: a condition, or work off the objective for too long."""
+    for one in conditions:
+        return [Situation("REDIRECT", name_of(one.alarm), one.reason)]
+    if strayed and trail.deviations >= DEVIATIONS:
+        reason = f"{trail.deviations} iterations in a row were off the objective. {strayed}"
+        return [Situation("REDIRECT", "objective_deviation", reason)]
+    return []
+
+
+def pace(history: History, evaluation: Evaluation) -> list[Situation]:
+    """Velocity below half of the run's mean."""
+    mean = history.mean_step / 100
+    if history.iteration < 3 or not below(evaluation.signal.velocity, mean / 2):
+        return []
+    reason = (
+        f"The pace of {points(100 * evaluation.signal.velocity)} points per iteration is below "
+        f"{points(50 * mean)}, half of the run's mean."
+    )
+    return [Situation("LOG", "pace", reason)]
+
+
+def once(
+    history: History, evaluation: Evaluation, budget: Budget, burn: str | None, *, lasting: bool
+) -> dict[Once, Situation]:
+    """The situations that speak once, by the name they are spent under."""
+    used = f"{budget.used(history.iteration):.0%} of the budget is used"
+    now = f"at {points(history.reading)} points"
+    found: dict[Once, Situation] = {}
+    if burn and lasting:
+        found["resource_burn"] = Situation("PAUSE", "resource_burn", burn)
+    if budget.has_used(7, history.iteration):
+        found["budget_70"] = Situation("WARN", "budget", f"{used} {now}.")
+    if not budget.has_used(9, history.iteration):
+        return found
+    if evaluation.signal.fits:
+        reason = f"{used} {now}, and the pace is enough to finish within it."
+        found["budget_90_fits"] = Situation("WARN", "budget", reason)
+    elif lasting:
+        reason = f"{used} {now}, and the pace is not enough to finish within it."
+        found["budget_90_short"] = Situation("PAUSE", "budget", reason)
+    return found
+
+
+def conflicts(before: Trail, paths: Sequence[str], *, lasting: bool) -> list[Situation]:
+    """Unresolved git conflicts, when they appear."""
+    if not paths or before.conflicted or not lasting:
+        return []
+    more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""
+    listed = ", ".join(clip(path, 60) for path in paths[:LISTED])
+    return [Situation("PAUSE", "conflicts", f"Unresolved git conflicts in {listed}{more}.")]
+
+
+def failure(trail: Trail, error: str) -> list[Situation]:
+    """The same agent error again and again."""
+    if trail.errors < SAME_ERRORS:
+        return []
+    reason = f"{trail.errors} sessions in a row failed in the same way: {clip(error, 300)}"
+    return [Situation("ABORT", "agent_error", reason)]
+
+
+def no_progress(history: History, *, lasting: bool) -> list[Situation]:
+    """The last iteration is over, and nothing was gained."""
+    # From a gate that was green there is nothing to gain but its owner's word.
+    if lasting or history.ever_gained or not below(history.baseline, UNPROVEN):
+        return []
+    # An estimate measures activity: that it shows no progress proves nothing.
+    level: Level = "WARN" if history.estimated else "ABORT"
+    reason = (
+        f"The budget is used up, and the best, {points(history.best)}, stands less than "
+        f"{history.gain(history.baseline):.3g} points above the start, {points(history.baseline)}."
+    )
+    return [Situation(level, "no_progress", reason)]

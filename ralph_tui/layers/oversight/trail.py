@@ -1,0 +1,76 @@
+"""What the iterations of a run leave behind for the overseer: as small after 1000 as after one."""
+
+from dataclasses import dataclass, replace
+
+from ralph_tui.layers.control import History
+from ralph_tui.layers.control.alarms import points
+from ralph_tui.layers.control.tolerance import below
+from ralph_tui.layers.oversight.behavior import Evidence
+
+MANY_CALLS = 5000
+LOW = 30.0
+"""Points: a mean completion below this is little for so many tool calls."""
+IDLE_CALLS = 1000
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Sums and streaks, up to the latest reading."""
+
+    tool_calls: int = 0
+    """Of the whole run."""
+    idle_calls: int = 0
+    """Tool calls since the best last rose by a gain."""
+    best: float | None = None
+    """The best those are counted from, points; None before the first reading."""
+    completion: float = 0.0
+    """Sum of all readings, points."""
+    deviations: int = 0
+    """Iterations in a row that left the objective."""
+    error: str = ""
+    """The failure of the latest session without what differs from one to the next."""
+    errors: int = 0
+    """Sessions in a row that failed so."""
+    conflicted: bool = False
+    """Git conflicts were unresolved."""
+
+    def after(self, history: History, evidence: Evidence, *, strayed: bool) -> "Trail":
+        """The trail with the iteration of the latest reading in it."""
+        calls = max(0, evidence.tool_calls)
+        best = history.baseline if self.best is None or history.restarted else self.best
+        gained = history.gained_since(best)
+        error = without_particulars(evidence.error)
+        return replace(
+            self,
+            tool_calls=self.tool_calls + calls,
+            idle_calls=0 if gained else self.idle_calls + calls,
+            best=history.best if gained else best,
+            completion=self.completion + history.reading,
+            deviations=self.deviations + 1 if strayed else 0,
+            error=error,
+            errors=(self.errors + 1 if error == self.error else 1) if error else 0,
+            conflicted=bool(evidence.conflicts),
+        )
+
+    def burn(self, history: History) -> str | None:
+        """Why so many tool calls are too many, one sentence; None while they are not."""
+        mean = self.completion / history.count
+        if self.tool_calls >= MANY_CALLS and below(mean, LOW):
+            return f"{self.tool_calls} tool calls brought completion to a mean of {points(mean)}."
+        if self.idle_calls >= IDLE_CALLS:
+            return (
+                f"{self.idle_calls} tool calls since the best, {points(history.best)}, "
+                "last rose enough to count."
+            )
+        return None
+
+
+def without_particulars(error: str) -> str:
+    """An error's words without numbers, ids, times and paths; never empty for an error."""
+    words = error.casefold().split()
+    same = [
+        word
+        for word in words
+        if not any(character.isdigit() or character in "/\\" for character in word)
+    ]
+    return " ".join(same) or ("#" if words else "")

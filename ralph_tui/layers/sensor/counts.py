@@ -1,0 +1,155 @@
+"""Test counts out of a completion command's output: one pass, bounded memory, strict.
+
+Several runs of one runner are added up, and so are different runners (``pytest+unittest``). Where
+pnpm or turbo run the packages of a workspace at once and put a package's name before each of its
+lines, every package is read on its own. JUnit XML is a report about tests that another runner may
+have counted on the same output already, so it counts only when no other runner speaks.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from ralph_tui.layers.sensor.gate import Counts
+from ralph_tui.layers.sensor.runners import Runner, Tally
+from ralph_tui.layers.sensor.runners.cargo import Cargo
+from ralph_tui.layers.sensor.runners.go import Go
+from ralph_tui.layers.sensor.runners.jest import Jest
+from ralph_tui.layers.sensor.runners.junit import JUnit
+from ralph_tui.layers.sensor.runners.mocha import Mocha
+from ralph_tui.layers.sensor.runners.nextest import Nextest
+from ralph_tui.layers.sensor.runners.node import Node
+from ralph_tui.layers.sensor.runners.pytest import Pytest
+from ralph_tui.layers.sensor.runners.tap import Tap
+from ralph_tui.layers.sensor.runners.unittest import Unittest
+from ralph_tui.layers.sensor.runners.vitest import Vitest
+from ralph_tui.text.sanitize import strip_controls
+
+RUNNERS: tuple[Callable[[], Runner], ...] = (
+    Pytest,
+    Unittest,
+    Tap,
+    Jest,
+    Vitest,
+    Mocha,
+    Node,
+    Go,
+    Cargo,
+    Nextest,
+)
+"""Runners that print what they count; their order is the order of their names."""
+
+REPORTS: tuple[Callable[[], Runner], ...] = (JUnit,)
+"""Formats that repeat what a runner counted; the first that speaks, if no runner does."""
+
+LONGEST_LINE = 1 << 16
+
+_ANNOUNCED = re.compile(
+    r"(\S+ [\w:.-]+)\$ .+"  # pnpm: ``packages/a test$ jest``
+    r"|(\S+:[\w.-]+): cache (?:miss|hit|bypass)\b.*"  # turbo
+)
+_MOST_PACKAGES = 1000
+
+
+class _Readers:
+    """All readers on one stream of lines; a reader that is inside its report has it to itself."""
+
+    def __init__(self) -> None:
+        self.runners = [make() for make in RUNNERS]
+        self.reports = [make() for make in REPORTS]
+        self._all = [*self.runners, *self.reports]
+        self._owner: Runner | None = None
+
+    @property
+    def quoting(self) -> bool:
+        return self._owner is not None and self._owner.inside
+
+    def feed(self, line: str) -> None:
+        if self._owner is not None and self._owner.inside:
+            self._owner.feed(line)
+            return
+        self._owner = None
+        for reader in self._all:
+            reader.feed(line)
+            if reader.inside:
+                self._owner = reader
+                return
+
+
+def count_tests(lines: Iterable[str]) -> Counts | None:
+    """The tests that known runners counted in this output; None when none of them reported."""
+    own = _Readers()
+    packages: dict[str, _Readers] = {}
+    for raw in lines:
+        line = _clean(raw)
+        if packages:
+            name, _, rest = line.partition(": ")
+            package = packages.get(name)
+            if package is not None:
+                package.feed(rest)
+                continue
+        announced = None
+        if ("$ " in line or ": cache " in line) and not own.quoting:
+            announced = _ANNOUNCED.fullmatch(line)
+        if announced and len(packages) < _MOST_PACKAGES:
+            packages.setdefault(announced[1] or announced[2], _Readers())
+        else:
+            own.feed(line)
+    everyone = [own, *packages.values()]
+    return _sum([readers.runners for readers in everyone]) or _sum(
+        [readers.reports[:1] for readers in everyone]
+    )
+
+
+def _sum(streams: list[list[Runner]]) -> Counts | None:
+    total, names = Tally(), []
+    for same in zip(*streams, strict=True):
+        tallies = [tally for reader in same if (tally := reader.result()) is not None]
+        for tally in tallies:
+            total.add(tally)
+        if tallies:
+            names.append(same[0].name)
+    return total.counts("+".join(names)) if names else None
+
+
+def _clean(raw: str) -> str:
+    # Nearly every line is printable as it is, and seeing that is much cheaper than looking.
+    line = raw.rstrip("\r\n")
+    return line if line.isprintable() else strip_controls(line)
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """Lines of a file, decoded, without control sequences, each at most about 64 KiB.
+
+    A longer line is cut off there; JUnit XML, which is often one line, goes on in pieces that end
+    before a tag. Raises ``OSError`` when the file cannot be read.
+    """
+    for line in _raw_lines(path):
+        yield _clean(line.decode("utf-8", "replace"))
+
+
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.readline(LONGEST_LINE):
+            if piece.endswith(b"\n"):
+                yield piece
+            elif b"<testsuite" in piece:
+                yield from _pieces(file, piece)
+            else:
+                yield piece
+                while piece and not piece.endswith(b"\n"):
+                    piece = file.readline(LONGEST_LINE)
+
+
+def _pieces(file: BinaryIO, piece: bytes) -> Iterator[bytes]:
+    """The rest of a long line, cut before tags (or, without one, not within a closing mark)."""
+    rest = piece
+    while piece and not piece.endswith(b"\n"):
+        cut = rest.rfind(b"<")
+        if cut <= 0 or len(rest) - cut > LONGEST_LINE:
+            cut = max(0, len(rest) - 2)
+        yield rest[:cut]
+        piece = file.readline(LONGEST_LINE)
+        rest = rest[cut:] + piece
+    yield rest

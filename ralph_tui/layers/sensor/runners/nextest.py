@@ -1,0 +1,71 @@
+"""cargo-nextest: the ``Summary`` line counts; tests it names as not run are errors.
+
+Its lines have their first words right-aligned to the same column, and what it quotes is indented.
+Tests that failed, by themselves or by a time limit, are failures; those that could not be executed
+and set-up scripts that failed are errors. A flaky test that passed in the end has passed.
+"""
+
+import re
+
+from ralph_tui.layers.sensor.runners import Runs, Tally, numbers
+
+_STARTING = re.compile(r" {4}Starting \d+ tests? across \d+ binar(?:y|ies)\b.*")
+_SUMMARY = re.compile(
+    r" {5}Summary \[ *\d+\.\d+s\] (\d{1,9})(?:/(\d{1,9}))? tests? run: (\d+ passed\b.*)"
+)
+_FAILED = re.compile(
+    r"(?=.{12} \[) *(?:FAIL|XFAIL|TIMEOUT|ABORT|LEAK-FAIL|FAIL \+ LEAK|SIG[A-Z0-9]+)"
+    r" \[ *\d+\.\d+s\] +(?:\( *\d+/\d+\) )?(?:\[[^\]]*\] )?(\S.*)"
+)
+_DETAILS = re.compile(r" \([^()]*\)")
+
+
+class Nextest:
+    """Counts of cargo-nextest runs."""
+
+    name = "nextest"
+
+    def __init__(self) -> None:
+        self._runs = Runs()
+        self._open = 0
+        self._names = Tally()
+        self._after = False  # the failures are named once more below the summary
+
+    @property
+    def inside(self) -> bool:
+        """From ``Starting`` to ``Summary``."""
+        return self._open > 0
+
+    def feed(self, line: str) -> None:
+        """Take one line."""
+        if not line.startswith(" "):
+            self._after = False
+        elif line[12:14] == " [" and (failed := _FAILED.fullmatch(line)):
+            if self._open == 1:
+                self._names.name(failed[1])
+            elif self._after and self._runs.total is not None:
+                self._runs.total.name(failed[1])
+        elif _STARTING.fullmatch(line):
+            self._open += 1
+            self._after = False
+        elif self._open and (summary := _SUMMARY.fullmatch(line)):
+            self._end(int(summary[1]), int(summary[2] or summary[1]), summary[3])
+
+    def result(self) -> Tally | None:
+        """All runs."""
+        return self._runs.result()
+
+    def _end(self, run: int, planned: int, text: str) -> None:
+        told = numbers(_DETAILS.sub("", text))
+        tally = Tally(
+            passed=told.pop("passed", 0),
+            failed=told.pop("failed", 0) + told.pop("timed out", 0),
+            skipped=told.pop("skipped", 0),
+        )
+        tally.errors = told.total() + max(0, planned - run)
+        self._open -= 1
+        if not self._open:
+            tally.name(*self._names.names)
+            self._names = Tally()
+        self._runs.end(tally, quoted=self._open > 0)
+        self._after = not self._open

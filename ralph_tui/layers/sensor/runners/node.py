@@ -1,0 +1,66 @@
+"""node:test's spec reporter: seven totals in a row, below them the failures, each with its place.
+
+A file without tests is to node one test that passed, or failed when it cannot be loaded.
+"""
+
+import re
+
+from ralph_tui.layers.sensor.runners import Runs, Tally
+
+_TOTAL = re.compile(r"\u2139 (tests|suites|pass|fail|cancelled|skipped|todo) (\d{1,9})")
+_NEXT = {
+    "tests": "suites",
+    "suites": "pass",
+    "pass": "fail",
+    "fail": "cancelled",
+    "cancelled": "skipped",
+    "skipped": "todo",
+}
+_FIRSTS = frozenset("\u2139\u2716t")  # of the lines that matter
+_PLACE = re.compile(r"test at \S.*:\d+:\d+")
+_FAILED = re.compile(r"\u2716 (\S.*?) \(\d[\d.]*ms\)(?! # TODO)(?: #.*)?")
+
+
+class Node:
+    """Counts of node:test's spec reports."""
+
+    name = "node"
+    inside = False  # what it quotes is indented
+
+    def __init__(self) -> None:
+        self._runs = Runs()
+        self._totals: dict[str, int] = {}
+        self._expected = "tests"
+        self._placed = False
+
+    def feed(self, line: str) -> None:
+        """Take one line."""
+        placed, self._placed = self._placed, False
+        if line[:1] not in _FIRSTS:
+            self._expected = "tests"
+        elif placed:
+            failed = _FAILED.fullmatch(line)
+            if failed and self._runs.total is not None:
+                self._runs.total.name(failed[1])
+        elif (total := _TOTAL.fullmatch(line)) is None:
+            self._expected = "tests"
+            self._placed = _PLACE.fullmatch(line) is not None
+        elif total[1] in ("tests", self._expected):
+            self._totals[total[1]] = int(total[2])
+            self._expected = _NEXT.get(total[1], "tests")
+            if total[1] == "todo":
+                self._end()
+
+    def result(self) -> Tally | None:
+        """All runs."""
+        return self._runs.result()
+
+    def _end(self) -> None:
+        told = self._totals
+        tally = Tally(
+            passed=told["pass"],
+            failed=told["fail"],
+            errors=told["cancelled"],
+            skipped=told["skipped"] + told["todo"],
+        )
+        self._runs.end(tally)

@@ -1,0 +1,276 @@
+"""Completion, measured: one source speaks for the whole run, and only a passed gate reads 100.
+
+``tests`` speaks when a known runner counted tests, ``plan`` when the plan file has items, ``agent``
+when its last report names a number, ``estimate`` when one was made. The first that can speak is
+kept; while it is silent its last value is held, and from the third silent reading in a row on the
+first other one that can speak takes over (`restarted`: the windows begin anew).
+
+The state is small and follows from the journal: feed past ``GateFinished``, ``FilesChanged`` and
+``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ralph_tui.events import Event
+from ralph_tui.events.sensor import GateFinished, ReadingTaken, Source
+from ralph_tui.events.workspace import FilesChanged
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.report import Report
+from ralph_tui.layers.sensor.tampering import named_files, tampering
+
+SOURCES: tuple[Source, ...] = ("tests", "plan", "agent", "estimate")
+UNPROVEN = 99.9
+"""The most that anything but a passed gate can read."""
+PATIENCE = 3
+"""Silent readings in a row after which another source takes over."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of completion: the fields of ``ReadingTaken``, and what follows from it."""
+
+    iteration: int
+    completion: float
+    """Points, 0-100."""
+    source: Source
+    held: bool = False
+    grew: bool = False
+    restarted: bool = False
+    passed: int | None = None
+    total: int | None = None
+    note: str = ""
+    warnings: tuple[str, ...] = ()
+    """Sentences for the log, level WARN."""
+    completed: bool = False
+    """The run has reached its goal."""
+
+    def event(self) -> ReadingTaken:
+        """The fact to record."""
+        return ReadingTaken(
+            iteration=self.iteration,
+            completion=self.completion,
+            source=self.source,
+            held=self.held,
+            grew=self.grew,
+            restarted=self.restarted,
+            passed=self.passed,
+            total=self.total,
+            note=self.note,
+        )
+
+
+@dataclass(frozen=True)
+class SensorState:
+    """All that a sensor remembers."""
+
+    source: Source | None = None
+    """The one that speaks for this run; None until one could."""
+    silent: int = 0
+    value: float = 0.0
+    """The last reading, points."""
+    base: int | None = None
+    """Tests at the baseline, or when they were first counted."""
+    most: int = 0
+    """The most tests ever counted."""
+    passed: int | None = None
+    total: int | None = None
+    """The last counts of `source`."""
+    green: bool = False
+    """The gate passed at the baseline."""
+    changed: bool = False
+    """A file was changed since the baseline."""
+
+
+@dataclass(frozen=True)
+class _Spoken:
+    """What a source says."""
+
+    points: float
+    passed: int | None = None
+    total: int | None = None
+
+
+class Sensor:
+    """Yields a reading per iteration.
+
+    `progress` is ``auto`` or the one source to use; `command` is the completion command: a change
+    of a file it names is a change of the gate. An `estimate` is in points, 0-100.
+    """
+
+    def __init__(self, progress: str = "auto", command: str = "") -> None:
+        self._fixed = next((source for source in SOURCES if source == progress), None)
+        self._named = named_files(command)
+        self.state = SensorState(source=self._fixed)
+
+    def baseline(
+        self, gate: GateResult | None, plan: Progress | None, report: Report | None = None
+    ) -> Reading:
+        """The reading before iteration 1; a source that cannot speak yet reads 0."""
+        green = gate is not None and gate.ok
+        self.state = replace(self.state, green=green)
+        reading = self._reading(0, gate, plan, report, None, earned=False)
+        if green:
+            reading = replace(reading, note="gate is green already: promise and a change needed")
+        self._remember(reading)
+        return reading
+
+    def read(
+        self,
+        iteration: int,
+        gate: GateResult | None,
+        plan: Progress | None = None,
+        report: Report | None = None,
+        estimate: float | None = None,
+        *,
+        promise: bool = False,
+        changed: Sequence[str] = (),
+    ) -> Reading:
+        """The reading after an iteration, with what this iteration claimed and changed."""
+        before = replace(self.state, changed=self.state.changed or bool(changed))
+        self.state = before
+        earned = not before.green or (promise and before.changed)
+        reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
+        warnings = _shrinkage(before, reading)
+        if gate is not None:
+            warnings += tampering(changed, self._named)
+        reading = replace(reading, warnings=warnings)
+        self._remember(reading)
+        return reading
+
+    def recall(self, event: Event) -> None:
+        """Take up a past event of this run; others than a sensor's leave it as it is."""
+        match event:
+            case GateFinished(iteration=0):
+                self.state = replace(self.state, green=event.ok)
+            case FilesChanged(live=False) if event.iteration > 0 and event.totals:
+                self.state = replace(self.state, changed=True)
+            case ReadingTaken():
+                self._remember(event)
+
+    def _reading(
+        self,
+        iteration: int,
+        gate: GateResult | None,
+        plan: Progress | None,
+        report: Report | None,
+        estimate: float | None,
+        *,
+        earned: bool,
+    ) -> Reading:
+        state = self.state
+        spoken: dict[Source, _Spoken | None] = {
+            "tests": _tests(gate, state.base),
+            "plan": _plan(plan),
+            "agent": _points(report.completion if report else None),
+            "estimate": _points(estimate),
+        }
+        reading = self._of_source(iteration, spoken)
+        passed = gate is not None and gate.ok and not self._vanished(gate)
+        silent = reading.held and (state.source is None or reading.source == "tests")
+        if passed and (silent or reading.source == "estimate"):
+            # The gate says yes without a count; next to that, activity measures nothing.
+            reading = Reading(iteration, UNPROVEN, "tests", note="gate passed")
+        if passed and earned:
+            return replace(reading, completion=100.0, held=False, completed=True)
+        return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
+
+    def _vanished(self, gate: GateResult) -> bool:
+        """Whether tests were counted once and none is left: such a pass proves nothing."""
+        counts = _counts(gate)
+        return counts is not None and counts.total == 0 and self.state.most > 0
+
+    def _of_source(self, iteration: int, spoken: dict[Source, _Spoken | None]) -> Reading:
+        """What the source in charge says, or the next one, or the last value held."""
+        state = self.state
+        source = state.source
+        if source is None or (spoken[source] is None and self._gives_way()):
+            speaking = (name for name in SOURCES if spoken[name] is not None)
+            source = next(speaking, state.source)
+        said = spoken[source] if source is not None else None
+        if source is None or said is None:
+            first = iteration == 0 or source is None
+            note = "nothing to read yet" if first else f"{source} silent, last value held"
+            return Reading(iteration, state.value, source or "estimate", held=True, note=note)
+        switched = source != state.source and (state.source is not None or state.value > 0)
+        return Reading(
+            iteration,
+            said.points,
+            source,
+            grew=not switched and _grew(state, said, source),
+            restarted=switched,
+            passed=said.passed,
+            total=said.total,
+            note=f"source is now {source}, was {state.source or 'the gate'}" if switched else "",
+        )
+
+    def _gives_way(self) -> bool:
+        return self._fixed is None and self.state.silent + 1 >= PATIENCE
+
+    def _remember(self, reading: Reading | ReadingTaken) -> None:
+        """The state after a reading; the same for one just taken and one out of a journal."""
+        state = self.state
+        if reading.held:
+            self.state = replace(state, silent=state.silent + 1, value=reading.completion)
+            return
+        if reading.source == "tests" and reading.passed is None:  # the gate's word alone
+            self.state = replace(state, silent=0, value=reading.completion)
+            return
+        base, most = state.base, state.most
+        if reading.source == "tests" and reading.total is not None:
+            base = reading.total if base is None else base
+            most = max(most, reading.total)
+        self.state = replace(
+            state,
+            source=reading.source,
+            silent=0,
+            value=reading.completion,
+            base=base,
+            most=most,
+            passed=reading.passed,
+            total=reading.total,
+        )
+
+
+def _tests(gate: GateResult | None, base: int | None) -> _Spoken | None:
+    counts = _counts(gate)
+    if counts is None:
+        return None
+    share = counts.passed / max(base or 0, counts.total, 1)
+    return _Spoken(100 * share, counts.passed, counts.total)
+
+
+def _counts(gate: GateResult | None) -> Counts | None:
+    """Counts of a gate that ran to its end: those of one cut off are not all."""
+    return None if gate is None or gate.timed_out or gate.cancelled else gate.counts
+
+
+def _plan(plan: Progress | None) -> _Spoken | None:
+    if plan is None or plan.total <= 0:
+        return None
+    return _Spoken(100 * plan.done / plan.total, plan.done, plan.total)
+
+
+def _points(value: float | None) -> _Spoken | None:
+    if value is None or math.isnan(value):
+        return None
+    return _Spoken(min(100.0, max(0.0, value)))
+
+
+def _grew(state: SensorState, said: _Spoken, source: Source) -> bool:
+    """Whether what is measured against became more, and no less of it is done."""
+    if None in (state.total, state.passed, said.total, said.passed):
+        return False
+    floor = (state.base or 0) if source == "tests" else 0
+    more = max(floor, said.total or 0) > max(floor, state.total or 0)
+    return more and (said.passed or 0) >= (state.passed or 0)
+
+
+def _shrinkage(before: SensorState, reading: Reading) -> tuple[str, ...]:
+    total, was = reading.total, before.total
+    if reading.source != before.source or total is None or was is None or total >= was:
+        return ()
+    things = "tests were counted" if reading.source == "tests" else "items are in the plan"
+    return (f"{total} {things}, {was} before: see whether any were removed.",)

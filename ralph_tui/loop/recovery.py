@@ -1,0 +1,148 @@
+"""Going on with a run that had ended: its journal says where it stood, and the loop goes on there.
+
+What every layer remembers is folded again from the events. What was half done is either finished (a
+session that had ended is measured, a reading is judged, an open question asked again) or marked as
+interrupted, its changes kept and told to the next session.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import Event, LimitsChanged, Noticed, SessionFinished
+from ralph_tui.loop.waiting.scheduler import Ended
+from ralph_tui.state import RunState
+from ralph_tui.state.oversight import DECISIONS
+from ralph_tui.text.format import clock, count, duration
+
+if TYPE_CHECKING:
+    from ralph_tui.loop.loop import Loop
+    from ralph_tui.loop.waiting.scheduler import Steps
+
+CUT_OFF = ("stopped", "interrupted", "limited", "silent")
+"""Ends of a session after which its iteration would have gone on, or was to end."""
+
+
+def found(state: RunState) -> str:
+    """What was in progress when the run ended, in one line."""
+    run, span = state.run, state.timeline.current
+    if span is None or not run.iteration:
+        return "nothing was done yet"
+    if span.finished is not None and span.finished.status != "interrupted":
+        parts = [f"iteration {run.iteration} was complete"]
+    else:
+        until = span.ended_at or state.at
+        parts = [f"iteration {run.iteration}, {_took((until - span.started_at).total_seconds())}"]
+        parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
+    if span.checkpoints:
+        parts.append(f"last checkpoint {clock(span.checkpoints[-1].at)}")
+    if state.needs.question is not None or state.oversight.undecided is not None:
+        parts.append("a question was open")
+    return ", ".join(parts)
+
+
+def _took(seconds: float) -> str:
+    return f"{duration(seconds)} in"
+
+
+class Recovery:
+    """Brings a loop to where its journal breaks off, and finishes what can be finished."""
+
+    def __init__(self, loop: "Loop", events: Sequence[Event]) -> None:
+        """`events`: the whole journal; `loop.state` is their fold."""
+        self._loop = loop
+        self._state = loop.state
+        self._was_told = loop.state.run.finished is not None
+        """The end had been recorded: whoever goes on knows why it was."""
+        self._limit = loop.state.run.max_iterations
+        scratch = RunState()
+        for event in events:
+            loop.overseer.recalled = loop.governor.follow(event, scratch) or loop.overseer.recalled
+            loop.measurement.recall(event)
+
+    def run(self) -> "Steps[int]":
+        """Finish what was begun; gives back the number of the next iteration."""
+        loop, span = self._loop, self._state.timeline.current
+        if span is None or not self._state.run.iteration:
+            # It broke off before iteration 1: the little that was done is done again.
+            yield from loop.checkpoints.count_on()
+            return (yield from loop.prepare())
+        k = span.number
+        yield loop.at(k, 0)
+        loop.escalation.again(self._state)
+        yield from loop.sweep()
+        readings = self._state.gate.readings
+        read = bool(readings) and readings[-1].iteration == k
+        settled = read or span.finished is not None
+        yield from loop.checkpoints.recall(span, settled=settled)
+        if begun := self._state.oversight.restoring:
+            # Its owner has said yes to it: a half-restored worktree is nobody's wish.
+            yield from loop.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
+            yield from loop.helm.settle()
+        if settled:
+            yield from self._tell_changes(k)
+        if span.finished is None:
+            yield from self._finish(k, read=read)
+        elif span.finished.status == "interrupted":
+            yield from self._spare(k)
+        elif self._state.oversight.undecided is not None:
+            yield from loop.judge(k)
+        loop.overseer.recalled = None
+        loop.overseer.end_if_aborted()
+        self._end_if_it_was_ending(k)
+        loop.end_if_over(k)
+        return k + 1
+
+    def _end_if_it_was_ending(self, k: int) -> None:
+        """An abort that was decided and not yet carried out stands."""
+        made = self._state.oversight.interventions[-1:]
+        if made and made[0].iteration == k and not self._was_told:
+            if made[0].level == "ABORT":
+                raise Ended("aborted", made[0].reason)
+            if made[0].decision.startswith(DECISIONS["abort"]):
+                raise Ended("aborted", made[0].decision)
+
+    def _finish(self, k: int, *, read: bool) -> "Steps[None]":
+        """Bring an iteration without a record to its end; `read`: what it reached is measured."""
+        loop, ended = self._loop, self._state.agent.ended
+        if read:
+            yield from loop.oversee(k)
+        elif ended is not None and _whole(ended, k):
+            yield from loop.measure(k)
+        else:
+            yield from loop.checkpoints.settle(k)
+            yield loop.record(k)
+            yield from self._spare(k)
+
+    def _tell_changes(self, k: int) -> "Steps[None]":
+        """Somebody may have worked on the files since; that is kept, and not the agent's doing."""
+        loop, before = self._loop, self._loop.checkpoints.latest.tree
+        yield from loop.checkpoints.boundary(k, "when the run was resumed")
+        after, workspace = loop.checkpoints.latest.tree, loop.ports.workspace
+        try:
+            changes = yield from loop.helm.job("changes", lambda: workspace.changes(before, after))
+        except WorkspaceError:  # that the snapshots are gone was said already
+            return
+        if changes:
+            files = count(len(changes), "file")
+            text = f"{files} changed while nothing ran; they are kept, and not counted as work"
+            yield Noticed(source="workspace", text=text)
+
+    def _spare(self, k: int) -> "Steps[None]":
+        """An iteration that was interrupted is not spent."""
+        run = self._state.run
+        # An owner who sets the limit anew has counted already.
+        if run.spared == k or run.max_iterations != self._limit:
+            return
+        yield LimitsChanged(
+            max_iterations=run.max_iterations + 1,
+            budget_usd=run.budget_usd,
+            budget_tokens=run.budget_tokens,
+            by="the resume",
+            spared=k,
+        )
+
+
+def _whole(ended: SessionFinished, k: int) -> bool:
+    """Whether the agent had done what it would do in this iteration."""
+    return ended.iteration == k and ended.outcome not in CUT_OFF

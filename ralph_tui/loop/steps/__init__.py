@@ -1,0 +1,1 @@
+"""What the steps of an iteration do, each with the ports it needs."""

@@ -1,0 +1,288 @@
+"""Snapshots at the boundaries of a run, and checkpoints in between."""
+
+from functools import partial
+
+from ralph_tui.errors import RalphError, WorkspaceError
+from ralph_tui.events import (
+    CheckpointCaptured,
+    Event,
+    FilesChanged,
+    Noticed,
+    RestoreBegan,
+    SnapshotTaken,
+    WorktreeRestored,
+)
+from ralph_tui.events.waiting import Rollback
+from ralph_tui.events.workspace import FileChange, Trigger
+from ralph_tui.layers.sensor.changes import files_changed
+from ralph_tui.loop.waiting.scheduler import Helm, Steps, is_full
+from ralph_tui.ports import Job, Moment, Moments, Restored, Snapshot, Workspace
+from ralph_tui.state import IterationSpan, RunState
+
+SHOWN = 20
+"""Paths an event names."""
+UNKNOWN = (
+    "what this iteration changed cannot be told: the snapshot it is counted from is not in this "
+    "repository any more"
+)
+
+
+class Checkpoints:
+    """Holds the worktree: at boundaries the loop waits for it, by timer and key it does not."""
+
+    def __init__(self, helm: Helm, state: RunState, workspace: Workspace, moments: Moments) -> None:
+        self.latest: Snapshot
+        """The last boundary: what the next changes are counted against. Set by `first`."""
+        self._helm = helm
+        self._state = state
+        self._workspace = workspace
+        self._moments = moments
+        self._session_id = ""
+        self._taken = 0
+        self._captured = 0
+
+    def first(self, reason: str) -> Steps[None]:
+        """The first snapshot of a run; without it a run does not begin."""
+        self.latest = yield from self._snapshot(0, reason)
+        self._captured = 0
+        yield self.event(0, "start")
+
+    def count_on(self) -> Steps[None]:
+        """Go on numbering after what an earlier process has held, recorded or not."""
+        held = yield from self._helm.job("snapshots", self._workspace.newest)
+        known = max(self._state.timeline.snapshots, default=0)
+        if known and not held:
+            text = (
+                "the snapshots of this run are not in this repository any more; "
+                "it goes on with the files as they are"
+            )
+            yield Noticed(level="warn", source="workspace", text=text)
+        self._taken = max(held, known)
+
+    def recall(self, span: IterationSpan, *, settled: bool) -> Steps[None]:
+        """Take up what an earlier process knew: `span` is the iteration it ended in.
+
+        `settled`: what the iteration did to the files is told.
+        """
+        yield from self.count_on()
+        self._captured = len(span.checkpoints)
+        known = self._state.timeline.snapshots.values()
+        # What an unsettled iteration has changed is counted from where it began.
+        before = [s for s in known if settled or s.seq < span.start_seq]
+        taken = max(before, key=lambda s: s.seq)
+        self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
+
+    def begin_iteration(self) -> None:
+        """Checkpoints are numbered within an iteration."""
+        self._captured = 0
+
+    def begin_session(self, iteration: int, session_id: str) -> Event:
+        """The checkpoint at the start of a session; its snapshot is the last boundary's."""
+        self._session_id = session_id
+        return self.event(iteration, "start")
+
+    def boundary(self, iteration: int, reason: str) -> Steps[None]:
+        """Hold the worktree before the loop goes on; when that fails the last boundary stays."""
+        try:
+            self.latest = yield from self._snapshot(iteration, reason)
+        except WorkspaceError as error:
+            yield Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
+
+    def settle(self, k: int) -> Steps[FilesChanged]:
+        """What the session of iteration k did to the files, held in a snapshot."""
+        before = self.latest.tree
+        yield from self.boundary(k, f"after the session of iteration {k}")
+        after, workspace = self.latest.tree, self._workspace
+        changes: tuple[FileChange, ...] = ()
+        try:
+            changes = yield from self._helm.job("changes", lambda: workspace.changes(before, after))
+        except WorkspaceError as error:  # the agent may have deleted what they are counted against
+            yield Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})")
+        files = files_changed(k, changes, live=False)
+        yield files
+        yield self.event(k, "end", changes=changes)
+        return files
+
+    def capture(self, iteration: int, trigger: Trigger, note: str = "") -> None:
+        """Take a checkpoint beside the running session; its events come when it is done.
+
+        A disk without room for it stops the session: what the agent does could not be held.
+        """
+        number = self._next()
+
+        def tell(job: Job) -> Steps[None]:
+            if isinstance(job.result, Snapshot):
+                yield snapshot_taken(iteration, job.result, trigger)
+                yield self.event(iteration, trigger, job.result.number, note)
+            else:
+                yield self.event(iteration, trigger, None, note, error=str(job.error))
+                if is_full(job.error):
+                    self._helm.stop_work()
+
+        self._helm.beside(
+            "checkpoint",
+            lambda: self._workspace.snapshot(number, f"ralph: checkpoint ({trigger})"),
+            tell,
+        )
+
+    def hold_again(self, iteration: int) -> Steps[None]:
+        """Wait until there is room for a snapshot; the boundary stays where it is."""
+        latest = self.latest
+        yield from self.boundary(iteration, "after a full disk")
+        self.latest = latest
+
+    def restore(self, number: int, by: str) -> None:
+        """Bring the files back to a snapshot of this run, beside whatever goes on.
+
+        The present is held, and recorded, before a file is touched; when it cannot be held, nothing
+        is restored. `Helm.settle` waits.
+        """
+        present = self._next()
+        reason = f"before going back to snapshot {number}"
+
+        def tell(job: Job) -> Steps[None]:
+            if not isinstance(job.result, Snapshot):
+                yield _restore_failed(job, "before it began")
+                return
+            yield snapshot_taken(self._state.run.iteration, job.result, reason)
+            yield from self.write_back(number, present, by)
+
+        work = partial(self._workspace.snapshot, present, f"ralph: {reason}")
+        self._helm.beside("snapshot", work, tell)
+
+    def write_back(self, number: int, present: int, by: str) -> Steps[None]:
+        """The second half of a restore: `present` holds what was there before."""
+        iteration, target = self._state.run.iteration, self._state.timeline.snapshots[number]
+        after, workspace = self._next(), self._workspace
+        reason = f"as snapshot {number}"
+        yield RestoreBegan(iteration=iteration, snapshot=number, present=present, by=by)
+
+        def tell(job: Job) -> Steps[None]:
+            if not isinstance(job.result, Restored):
+                yield _restore_failed(job, f"half-way; snapshot {present} holds what was there")
+                return
+            yield worktree_restored(iteration, target, present, job.result, by)
+            work = partial(workspace.snapshot, after, f"ralph: {reason}")
+            self._helm.beside("snapshot", work, tell_after)
+
+        def tell_after(job: Job) -> Steps[None]:
+            if isinstance(job.result, Snapshot):
+                self.latest = job.result
+                yield snapshot_taken(iteration, self.latest, reason)
+            else:
+                yield from _tell_failure(job)
+
+        self._helm.beside("restore", partial(workspace.restore, target.tree), tell)
+
+    def best_point(self) -> Steps[Rollback | None]:
+        """Where a rollback would lead, and what it would change; None when nowhere better."""
+        best, run = self._state.timeline.best, self._state.run
+        if best is None or best.boundary is None or best.completion is None:
+            return None
+        if run.completion is None or best.completion <= run.completion:
+            return None
+        tree = best.boundary.tree
+        try:
+            changes = yield from self._helm.job(
+                "changes", lambda: self._workspace.changes(self.latest.tree, tree)
+            )
+        except WorkspaceError as error:  # the agent may have deleted the snapshot
+            yield Noticed(level="warn", source="workspace", text=f"no way back: {error}")
+            return None
+        return Rollback(
+            snapshot=best.boundary.number,
+            iteration=best.number,
+            completion=best.completion,
+            files=len(changes),
+            added=sum(change.added for change in changes),
+            removed=sum(change.removed for change in changes),
+            paths=[change.path for change in changes[:SHOWN]],
+        )
+
+    def event(
+        self,
+        iteration: int,
+        trigger: Trigger,
+        snapshot: int | None = 0,
+        note: str = "",
+        error: str = "",
+        changes: tuple[FileChange, ...] = (),
+    ) -> Event:
+        """A checkpoint whose snapshot is held already; 0 means the last boundary's.
+
+        Its file is written beside whatever goes on.
+        """
+        self._captured += 1
+        path = ""
+        if iteration:
+            moment = Moment(iteration, self._captured, trigger, self._session_id, changes)
+            path = self._moments.path(iteration, self._captured)
+            self._helm.beside("checkpoint", lambda: self._moments.capture(moment), _tell_failure)
+        return CheckpointCaptured(
+            iteration=iteration,
+            number=self._captured,
+            trigger=trigger,
+            snapshot=self.latest.number if snapshot == 0 else snapshot,
+            path=path,
+            duration_s=self._helm.seconds_since(self._state.run.iteration_started_at),
+            files=sum(total.files for total in self._state.files.totals),
+            note=note,
+            error=error,
+        )
+
+    def _snapshot(self, iteration: int, reason: str) -> Steps[Snapshot]:
+        number = self._next()
+        snapshot = yield from self._helm.job(
+            "snapshot", lambda: self._workspace.snapshot(number, f"ralph: {reason}")
+        )
+        yield snapshot_taken(iteration, snapshot, reason)
+        return snapshot
+
+    def _next(self) -> int:
+        self._taken += 1
+        return self._taken
+
+
+def _restore_failed(job: Job, how: str) -> Event:
+    if not isinstance(job.error, RalphError | OSError):
+        raise job.error or TypeError("a snapshot was expected")
+    text = f"the restore failed {how}: {job.error}"
+    return Noticed(level="error", source="workspace", text=text)
+
+
+def _tell_failure(job: Job) -> Steps[None]:
+    """The run goes on without it: a checkpoint's file, the snapshot after a restore."""
+    if isinstance(job.error, RalphError | OSError):
+        yield Noticed(level="error", source="records", text=str(job.error))
+    elif job.error is not None:
+        raise job.error
+
+
+def worktree_restored(
+    iteration: int, target: SnapshotTaken, present: int, restored: Restored, by: str
+) -> WorktreeRestored:
+    """The fact to record of files that were brought back to `target`."""
+    return WorktreeRestored(
+        iteration=iteration,
+        snapshot=target.number,
+        present=present,
+        tree=target.tree,
+        files=len(restored.changed),
+        paths=list(restored.changed[:SHOWN]),
+        kept=list(restored.kept[:SHOWN]),
+        by=by,
+    )
+
+
+def snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:
+    """The fact to record of a snapshot that is held."""
+    return SnapshotTaken(
+        iteration=iteration,
+        number=snapshot.number,
+        ref=snapshot.ref,
+        commit=snapshot.commit,
+        tree=snapshot.tree,
+        reason=reason,
+        missing=list(snapshot.missing),
+        missing_count=snapshot.missing_count,
+    )

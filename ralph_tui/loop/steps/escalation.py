@@ -1,0 +1,55 @@
+"""Telling people who are not here: one fact per reason to, handed to whoever can carry it."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from ralph_tui.events import EscalationRaised, RunStarted
+from ralph_tui.events.oversight import EscalationLevel, Subject
+from ralph_tui.loop.waiting.scheduler import Helm, Steps
+from ralph_tui.ports import Outreach
+from ralph_tui.state import RunState
+
+SETTLE_S = 3.0
+"""Seconds; what takes longer is delivered later, and not in this journal."""
+
+
+class Escalation:
+    """The loop decides that somebody is to be told; `Outreach` sees to it that he is."""
+
+    def __init__(self, outreach: Outreach, start: RunStarted) -> None:
+        self._outreach = outreach
+        self._start = start
+
+    def __call__(
+        self,
+        iteration: int,
+        level: EscalationLevel,
+        about: Subject | None,
+        reason: str,
+        recommendations: Sequence[str] = (),
+    ) -> Steps[None]:
+        """Record it, then hand it over; `about` is None for a question nobody has answered."""
+        escalation = EscalationRaised(
+            iteration=iteration,
+            escalation_id=str(uuid4()),
+            level=level,
+            about=about or "question",
+            reason=reason,
+            recommendations=list(recommendations),
+        )
+        yield escalation
+        self._outreach.send(escalation, self._start)
+
+    def again(self, state: RunState) -> None:
+        """Hand over once more what an earlier process may have died on."""
+        if self._outreach.speaks:
+            for untold in state.oversight.untold.values():
+                self._outreach.send(untold, self._start)
+
+    def settle(self, helm: Helm, state: RunState) -> Steps[None]:
+        """Before the last event: wait a little for the word that people were told."""
+        end = helm.host.clock.monotonic() + SETTLE_S
+        if self._outreach.speaks:
+            yield from helm.until(
+                lambda: not state.oversight.untold or helm.host.clock.monotonic() >= end
+            )

@@ -1,0 +1,170 @@
+"""Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+from uuid import uuid4
+
+from ralph_tui.events import (
+    AbortRequested,
+    Event,
+    FilesChanged,
+    GateFinished,
+    GateStarted,
+    GuidanceQueued,
+    Noticed,
+    QuestionAsked,
+    RunStarted,
+)
+from ralph_tui.events.waiting import Option
+from ralph_tui.layers.intelligence.assessment import estimate_progress
+from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.report import Report
+from ralph_tui.layers.sensor.sensor import Reading, Sensor
+from ralph_tui.loop.steps.questions import Questions
+from ralph_tui.loop.waiting.scheduler import Ended, Helm, Steps
+from ralph_tui.ports import Gate, Records
+from ralph_tui.state import RunState
+
+YES = Option(key="y", answer="yes", verb="yes: end the run")
+NO = Option(key="n", answer="no", verb="no: go on")
+GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
+ABORT = Option(key="x", answer="abort", verb="abort the run")
+
+ProgressSource = Literal["auto", "tests", "plan", "agent", "estimate"]
+"""Where completion is read from; ``auto`` takes the first source that can speak."""
+
+
+class Measurement:
+    """Runs the completion command and turns what it said, the plan and the report to a reading."""
+
+    def __init__(
+        self,
+        helm: Helm,
+        state: RunState,
+        gate: Gate | None,
+        questions: Questions,
+        records: Records,
+        *,
+        start: RunStarted,
+        read_plan: Callable[[], Progress | None],
+        progress: ProgressSource,
+        answer_s: float,
+    ) -> None:
+        """`answer_s`: how long a run that was started headless waits for a judgement."""
+        self._helm = helm
+        self._state = state
+        self._gate = gate
+        self._questions = questions
+        self._records = records
+        self._start = start
+        self._command = start.command or ""
+        self._answer_s = answer_s
+        self._read_plan = read_plan
+        self._sensor = Sensor(progress, self._command)
+
+    def recall(self, event: Event) -> None:
+        """Take up a past event of this run."""
+        self._sensor.recall(event)
+
+    def baseline(self) -> Steps[Reading]:
+        """The reading before iteration 1."""
+        gate = yield from self._run_gate(0)
+        if gate is not None and gate.error:
+            raise Ended("failed", gate.error)
+        plan = yield from self._helm.job("plan", self._read_plan)
+        return (yield from self._take(self._sensor.baseline(gate, plan, None)))
+
+    def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
+        """The reading after an iteration's session."""
+        gate = yield from self._run_gate(iteration)
+        plan = yield from self._helm.job("plan", self._read_plan)
+        said, counts = self._state.agent.report, gate.counts if gate else None
+        estimate = estimate_progress(
+            files=sum(change.status != "deleted" for change in files.changes),
+            tests=(counts.passed, counts.failed + counts.errors) if counts else None,
+            blockers=len(said.blockers) if said else 0,
+        )
+        reading = self._sensor.read(
+            iteration,
+            gate=gate,
+            plan=plan,
+            report=Report(said.completion) if said else None,
+            estimate=estimate,
+            promise=self._state.agent.promised,
+            changed=[change.path for change in files.changes],
+        )
+        if gate is None and self._state.agent.promised:
+            reading = yield from self._judge(iteration, reading)
+        return (yield from self._take(reading))
+
+    def _judge(self, iteration: int, reading: Reading) -> Steps[Reading]:
+        """A promise without a gate: a human says whether it is kept."""
+        headless = self._start.mode == "headless"
+        answer = yield from self._questions.ask(
+            QuestionAsked(
+                iteration=iteration,
+                question_id="",
+                topic="criterion",
+                text=f"The agent says that it is done. Is this true: {self._start.criterion}",
+                options=[YES, NO, GUIDE, ABORT],
+                default="no" if headless else "",
+            ),
+            within_s=self._answer_s if headless else None,
+        )
+        match answer.answer:
+            case "yes":
+                note = f"accepted by {answer.by}"
+                return replace(reading, completion=100.0, held=False, completed=True, note=note)
+            case "guide":
+                yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+            case "abort":
+                yield AbortRequested(by=answer.by)
+                raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+        return reading
+
+    def _run_gate(self, iteration: int) -> Steps[GateResult | None]:
+        gate = self._gate
+        if gate is None:
+            return None
+        folder = yield from self._helm.job(
+            "record", lambda: self._records.iteration_folder(iteration)
+        )
+        log = folder / "verification.log"
+        yield GateStarted(iteration=iteration, command=self._command)
+        self._helm.cancel_gate = gate.cancel
+        try:
+            result = yield from self._helm.job("gate", lambda: gate.run(log))
+            # Only a full disk cancels it while the run goes on: what it would have said is unknown.
+            while result.cancelled and not self._helm.ending:
+                result = yield from self._helm.job("gate", lambda: gate.run(log))
+        finally:
+            self._helm.cancel_gate = None
+        counts = result.counts
+        yield GateFinished(
+            iteration=iteration,
+            ok=result.ok,
+            exit_code=result.exit_code,
+            timed_out=result.timed_out,
+            duration_s=result.duration_s,
+            runner=counts.runner if counts else None,
+            passed=counts.passed if counts else None,
+            failed=counts.failed if counts else 0,
+            errors=counts.errors if counts else 0,
+            skipped=counts.skipped if counts else 0,
+            failing=list(counts.failing) if counts else [],
+            tail=result.tail,
+            log=self._records.relative(log),
+            error=result.error,
+        )
+        yield from self._helm.job(
+            "record", lambda: self._records.write_verification(iteration, result)
+        )
+        return result
+
+    def _take(self, reading: Reading) -> Steps[Reading]:
+        yield reading.event()
+        for warning in reading.warnings:
+            yield Noticed(level="warn", source="sensor", text=warning)
+        return reading

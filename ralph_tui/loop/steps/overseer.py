@@ -1,0 +1,299 @@
+"""Steps 12-14: what shows in the readings, what is done about it, and who is told.
+
+The rules are pure and live in `oversight`; here they meet the run and its owner. A PAUSE waits in
+step 13, before the next iteration, and uses no agent.
+"""
+
+from uuid import uuid4
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import (
+    AbortRequested,
+    ConflictsFound,
+    EffectObserved,
+    GuidanceQueued,
+    HealthChecked,
+    InterventionMade,
+    Noticed,
+    QuestionAnswered,
+    QuestionAsked,
+    RedirectDecided,
+    RunStarted,
+)
+from ralph_tui.events.oversight import Detected, EscalationLevel, Health
+from ralph_tui.events.waiting import Option, Rollback
+from ralph_tui.layers.control.gains import PROFILES
+from ralph_tui.layers.governor import Answer, Governor
+from ralph_tui.layers.oversight import Situation, Verdict
+from ralph_tui.layers.oversight.redirects import propose, recommendations
+from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.questions import SILENCE, Questions
+from ralph_tui.loop.waiting.handlers import extended
+from ralph_tui.loop.waiting.scheduler import Ended, Helm, Steps
+from ralph_tui.ports import Workspace
+from ralph_tui.state import RunState
+
+_damped = PROFILES["damped"]
+DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
+UNANSWERED = "nobody answered the overseer's question in time"
+SHOWN = 20
+"""Paths an event names."""
+
+APPROVE = Option(key="y", answer="approve", verb="approve the instructions")
+EDIT = Option(
+    key="e", answer="approve", verb="edit the instructions, then approve", takes="instructions"
+)
+DECLINE = Option(key="n", answer="decline", verb="decline: go on as before")
+CONTINUE = Option(key="y", answer="continue", verb="continue as before")
+GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent", takes="words")
+EXTEND = Option(
+    key="+", answer="extend", verb="continue, with more iterations or money", takes="more"
+)
+ROLL_BACK = Option(key="b", answer="roll_back", verb="roll back to the best point, and go on")
+ABORT = Option(key="x", answer="abort", verb="abort the run")
+
+
+class Overseer:
+    """Detects, intervenes with the human in the loop, and keeps the health log."""
+
+    def __init__(
+        self,
+        helm: Helm,
+        state: RunState,
+        start: RunStarted,
+        workspace: Workspace,
+        checkpoints: Checkpoints,
+        questions: Questions,
+        escalation: Escalation,
+        governor: Governor,
+    ) -> None:
+        self._helm = helm
+        self._state = state
+        self._start = start
+        self._workspace = workspace
+        self._checkpoints = checkpoints
+        self._questions = questions
+        self._escalation = escalation
+        self._governor = governor
+        self.recalled: Answer | None = None
+        """What was made of the latest reading before the run was resumed."""
+        self._abort = ""
+        """Why the run has to end with this iteration; empty while it has not."""
+
+    # -- step 12: BehaviorDetector ---------------------------------------------------------------
+
+    def detect(self, k: int) -> Steps[Verdict | None]:
+        """The control law and the overseer's rules on the latest reading, once.
+
+        None with the overseer switched off.
+        """
+        answer, self.recalled = self.recalled, None
+        if answer is None or answer.evaluation.signal.iteration != k:
+            yield from self._look_for_conflicts(k)
+            answer = self._governor.read(self._state)
+        known = self._state.control
+        if known.latest is None or known.latest.iteration != k:
+            yield answer.evaluation.signal
+        yield from (e for e in answer.evaluation.cleared if e.alarm in known.alarms)
+        yield from (e for e in answer.evaluation.raised if e.alarm not in known.alarms)
+        return answer.verdict
+
+    def _look_for_conflicts(self, k: int) -> Steps[None]:
+        try:
+            conflicts = yield from self._helm.job("conflicts", self._workspace.conflicts)
+        except WorkspaceError as error:
+            yield Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
+            return
+        if conflicts:
+            yield ConflictsFound(iteration=k, paths=list(conflicts[:SHOWN]))
+
+    # -- step 13: InterventionSystem -------------------------------------------------------------
+
+    def intervene(self, k: int, verdict: Verdict) -> Steps[None]:
+        """Do what the highest level says; asks where it has to, and waits for the answer."""
+        if not verdict.situations:
+            return
+        acts, *others = verdict.situations
+        fold = self._state.oversight
+        if not (fold.interventions and fold.interventions[-1].iteration == k):
+            yield InterventionMade(
+                iteration=k,
+                level=acts.level,
+                about=acts.about,
+                reason=acts.reason,
+                others=[f"{other.level}: {other.reason}" for other in others],
+                recommendations=list(recommendations(acts.about)),
+            )
+        elif fold.undecided is None and acts.level != "ABORT":
+            return  # it was before the run was resumed
+        match acts.level:
+            case "REDIRECT":
+                yield from self._redirect(k, verdict)
+            case "PAUSE":
+                yield from self._pause(k, verdict)
+            case "ABORT":
+                self._abort = acts.reason
+                yield from self._escalate(k, acts)
+            case "LOG" | "WARN":
+                pass
+
+    def _redirect(self, k: int, verdict: Verdict) -> Steps[None]:
+        acts, *others = verdict.situations
+        settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
+        critical = ("critical", acts.about) in [(d.severity, d.name) for d in verdict.detections]
+        if critical:
+            yield from self._escalate(k, acts)
+        gate = self._state.gate.last
+        proposal = propose(acts.about, gate.failing if gate else ())
+        answer = self._given or (
+            yield from self._questions.ask(
+                QuestionAsked(
+                    iteration=k,
+                    question_id="",
+                    topic="redirect",
+                    about=acts.about,
+                    text=acts.reason,
+                    evidence=[f"{other.level}: {other.reason}" for other in others],
+                    proposal=proposal,
+                    gains=DAMPED if acts.about == "oscillating" else "",
+                    rollback=best,
+                    options=[APPROVE, EDIT, DECLINE, *([ROLL_BACK] if best else []), ABORT],
+                    default="approve",
+                ),
+                within_s=0.0 if self._headless else settings.redirect_timeout_s,
+                escalated=critical,
+            )
+        )
+        yield from self._obey(k, answer, best)
+        if answer.answer != "abort":
+            approved = answer.answer != "decline"
+            self._governor.answered(approved=approved)
+            yield RedirectDecided(
+                iteration=k,
+                about=acts.about,
+                approved=approved,
+                by=answer.by,
+                instructions=(answer.text.strip() or proposal) if approved else "",
+            )
+
+    def _pause(self, k: int, verdict: Verdict) -> Steps[None]:
+        acts, *others = verdict.situations
+        settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
+        yield from self._escalate(k, acts)
+        # Money or iterations alone end nothing early: silence goes on to the limit.
+        for_ever = acts.about != "budget" and not self._headless
+        default = "continue" if acts.about == "budget" else "abort"
+        within = settings.pause_timeout_s
+        if acts.about == "budget" and self._headless:
+            within = 0.0
+        answer = self._given or (
+            yield from self._questions.ask(
+                QuestionAsked(
+                    iteration=k,
+                    question_id="",
+                    topic="pause",
+                    about=acts.about,
+                    text=acts.reason,
+                    evidence=[
+                        *(f"{other.level}: {other.reason}" for other in others),
+                        *(f"recommended: {what}" for what in recommendations(acts.about)),
+                    ],
+                    rollback=best,
+                    options=[CONTINUE, GUIDE, EXTEND, *([ROLL_BACK] if best else []), ABORT],
+                    default="" if for_ever else default,
+                ),
+                within_s=None if for_ever else within,
+                escalated=True,
+            )
+        )
+        yield from self._obey(k, answer, best)
+
+    def _obey(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> Steps[None]:
+        """What the answers of both kinds of question mean for the run."""
+        match answer.answer:
+            case "guide":
+                yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+            case "extend":
+                yield extended(self._state, answer.iterations, answer.budget_usd, answer.by)
+            case "roll_back" if best is not None and self._state.oversight.rollback is None:
+                self._checkpoints.restore(best.snapshot, answer.by)
+                yield from self._helm.settle()
+            case "abort":
+                self._abort = f"aborted by {answer.by}"
+                if answer.by == SILENCE:
+                    self._abort = UNANSWERED
+                yield AbortRequested(by=answer.by)
+        if answer.by != SILENCE and answer.answer not in ("roll_back", "abort"):
+            # The owner may have changed files while he was asked.
+            yield from self._checkpoints.boundary(k, "after a question")
+
+    @property
+    def _given(self) -> QuestionAnswered | None:
+        """The answer that was given before the run was resumed, and had no effect yet."""
+        made = self._state.oversight.interventions[-1]
+        return self._state.needs.answer if made.decision else None
+
+    # -- step 14: Overseer -----------------------------------------------------------------------
+
+    def check(self, k: int, verdict: Verdict) -> Steps[None]:
+        """The health check, and what earlier interventions have changed."""
+        completion = self._state.run.completion or 0.0
+        for made in self._state.oversight.due(k):
+            yield EffectObserved(
+                iteration=k,
+                of=made.iteration,
+                level=made.level,
+                about=made.about,
+                decision=made.decision,
+                points=completion - made.completion,
+                after=k - made.iteration,
+            )
+        checks = self._state.oversight.checks
+        if checks and checks[-1].iteration == k:
+            return
+        yield HealthChecked(
+            iteration=k,
+            status=_health(verdict),
+            level=verdict.level,
+            detections=[
+                Detected(name=d.name, severity=d.severity, reason=d.reason)
+                for d in verdict.detections
+            ],
+            ended=verdict.ended.about if verdict.ended else None,
+        )
+
+    def end_if_aborted(self) -> None:
+        """Raise `Ended` when this iteration was the last one by decision."""
+        if self._abort:
+            raise Ended("aborted", self._abort)
+
+    def tell_abort(self, reason: str) -> Steps[None]:
+        """Record an end that a human, or his silence, has decided on, and tell the others."""
+        made = self._state.oversight.interventions
+        if made and made[-1].level == "ABORT":
+            return
+        k = self._state.run.iteration
+        yield InterventionMade(iteration=k, level="ABORT", about="owner", reason=reason)
+        level: EscalationLevel = "emergency" if reason == UNANSWERED else "info"
+        yield from self._escalation(k, level, "owner", reason)
+
+    def _escalate(self, k: int, acts: Situation) -> Steps[None]:
+        if (k, acts.about) in self._state.oversight.escalated:
+            return
+        level: EscalationLevel = "emergency" if acts.level == "ABORT" else "critical"
+        yield from self._escalation(k, level, acts.about, acts.reason, recommendations(acts.about))
+
+    @property
+    def _headless(self) -> bool:
+        """Whether the run was started with nobody to ask."""
+        return self._start.mode == "headless"
+
+
+def _health(verdict: Verdict) -> Health:
+    severities = {found.severity for found in verdict.detections}
+    if verdict.level == "ABORT":
+        return "aborted"
+    if verdict.level == "PAUSE" or "critical" in severities:
+        return "critical"
+    return "warning" if verdict.level in ("WARN", "REDIRECT") or severities else "healthy"

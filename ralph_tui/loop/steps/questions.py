@@ -1,0 +1,96 @@
+"""Asking the owner: a question waits in the loop's one waiting place, and silence has a meaning.
+
+Time is the injected clock's. Of several answers the first in the inbox counts. What nobody answers
+for long is escalated, once.
+"""
+
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import uuid4
+
+from ralph_tui.events import QuestionAnswered, QuestionAsked
+from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.waiting.scheduler import Helm, Steps
+from ralph_tui.state import RunState
+
+SILENCE = "the default"
+"""Who answers when nobody does."""
+
+
+class Restore(Protocol):
+    """Brings the files back to a snapshot beside whatever goes on."""
+
+    def __call__(self, number: int, by: str) -> None:
+        """Begin."""
+        ...
+
+
+class Questions:
+    """Asks one question at a time, between sessions; meanwhile files may be restored."""
+
+    def __init__(
+        self,
+        helm: Helm,
+        state: RunState,
+        escalation: Escalation,
+        restore: Restore,
+        *,
+        escalate_after_s: float,
+    ) -> None:
+        self._helm = helm
+        self._state = state
+        self._escalation = escalation
+        self._restore = restore
+        self._escalate_after_s = escalate_after_s
+
+    def ask(
+        self, question: QuestionAsked, *, within_s: float | None, escalated: bool = False
+    ) -> Steps[QuestionAnswered]:
+        """Ask and wait; gives back the answer, or the default after `within_s` seconds.
+
+        None waits for ever. `escalated`: people know already. Raises `Ended` when the owner ends
+        the run meanwhile.
+        """
+        now = self._now()
+        deadline = None if within_s is None else now + timedelta(seconds=within_s)
+        asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
+        yield asked
+        self._helm.restore = self._restore
+        try:
+            while self._open(asked) and not self._overdue():
+                late = None if escalated else now + timedelta(seconds=self._escalate_after_s)
+                yield from self._helm.until(
+                    lambda late=late: (  # type: ignore[misc]
+                        not self._open(asked)
+                        or self._overdue()
+                        or (late is not None and self._now() >= late)
+                    ),
+                    idle=True,
+                )
+                if self._open(asked) and not self._overdue() and not escalated:
+                    escalated = True
+                    yield from self._escalation(asked.iteration, "warning", None, asked.text)
+            if self._open(asked):
+                yield QuestionAnswered(
+                    question_id=asked.question_id, answer=asked.default, by=SILENCE
+                )
+            yield from self._helm.settle()
+        finally:
+            self._helm.restore = None
+        answer = self._state.needs.answer
+        if answer is None or answer.question_id != asked.question_id:
+            raise RuntimeError(f"the question {asked.question_id} was closed without an answer")
+        return answer
+
+    def _open(self, asked: QuestionAsked) -> bool:
+        question = self._state.needs.question
+        return question is not None and question.question_id == asked.question_id
+
+    def _overdue(self) -> bool:
+        """Whether its countdown, which may have been stopped meanwhile, is over."""
+        question = self._state.needs.question
+        deadline = question.deadline if question is not None else None
+        return deadline is not None and self._now() >= deadline
+
+    def _now(self) -> datetime:
+        return self._helm.host.clock.now()

@@ -1,0 +1,1 @@
+"""The one place where the loop waits, and how commands are handled meanwhile."""

@@ -1,0 +1,247 @@
+"""The one place where a run waits, and so the one place where it hears its owner.
+
+Whatever the loop waits for (agent, gate, snapshot, a pause), it waits in `Helm.until`, which takes
+in observations, finished jobs and commands as they come. So pause, guidance, checkpoint and abort
+work at any time.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol, TypeVar
+
+from ralph_tui.commands import Command
+from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.events import CommandRefused, Event, SessionFinished, WaitEnded, WaitStarted
+from ralph_tui.events.run import Outcome
+from ralph_tui.loop.waiting.handlers import obey
+from ralph_tui.ports import Accepted, Host, Job, Order, Refused, Session
+from ralph_tui.state import RunState
+
+T = TypeVar("T")
+Steps = Generator[Event, None, T]
+"""A part of the loop: yields events to be recorded, returns what it came to."""
+
+PATIENCE_S = 1.0
+"""How long one look into the inbox may take; timers are looked at in between."""
+FULL = "the disk is full: what was recorded is safe, free some space"
+"""Said first: a line may have no room for the rest."""
+ROOM_SECONDS = 2.0
+"""How often a full disk is tried again."""
+
+
+class Ended(Exception):  # noqa: N818  an end is not an error
+    """The run's end, raised where the loop waits and caught where it closes."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
+
+
+class Capture(Protocol):
+    """Takes a checkpoint beside whatever goes on; its events come when it is done."""
+
+    def __call__(self, note: str) -> None:
+        """Begin."""
+        ...
+
+
+class Helm:
+    """Waits for the loop and obeys its owner."""
+
+    def __init__(self, host: Host, state: RunState) -> None:
+        self.host = host
+        self.state = state
+        self.session: Session | None = None
+        self.cancel_gate: Callable[[], None] | None = None
+        """Ends the completion command while it runs."""
+        self.capture: Capture | None = None
+        """Takes a checkpoint by key; None while there is nothing to capture."""
+        self.look_after: Callable[[], Iterator[Event]] | None = None
+        """Called at every look into the inbox while a session runs."""
+        self.answered: Callable[[str], None] | None = None
+        """Does what an answer to the open question says."""
+        self.restore: Callable[[int, str], None] | None = None
+        """Brings the files back to a snapshot; None while an agent or the gate uses them."""
+        self._finished: SessionFinished
+        self._ending: Ended | None = None
+        self.waiting = False
+        """Whether time is being waited for, so that `RetryNow` means something."""
+        self.retry_by = ""
+        """Who said `RetryNow`."""
+        self._closing = False
+        self._pending: list[Job] = []
+        self._timer: tuple[float, float, Callable[[], None]] | None = None
+
+    # -- waiting -----------------------------------------------------------------------------
+
+    def until(self, done: Callable[[], bool], *, idle: bool = False) -> Steps[None]:
+        """Take in what comes until `done`; an `idle` wait also ends when the run has to.
+
+        Raises `Ended` afterwards when the owner has ended the run meanwhile.
+        """
+        while not done():
+            if idle and self._ending is not None:
+                break
+            yield from self._attend(self.host.receive(PATIENCE_S))
+            self._ring()
+            if self.look_after is not None and self.session is not None:
+                yield from self.look_after()
+        if self._ending is not None and not self._closing:
+            self._closing = True
+            raise self._ending
+
+    def job(self, name: str, work: Callable[[], T]) -> Steps[T]:
+        """Run `work` beside the engine thread and wait for it; its error is raised here.
+
+        While the disk is full it is tried again; any other refusal of the system is one sentence.
+        """
+        began: datetime | None = None
+        while True:
+            job = self.host.start(name, work)
+            yield from self.until(partial(_is_done, job))
+            if began is not None and not is_full(job.error):
+                yield WaitEnded(
+                    iteration=self.state.run.iteration, waited_s=self.seconds_since(began)
+                )
+            match job.error:
+                case None:
+                    return job.result  # type: ignore[return-value]
+                case error if is_full(error):
+                    if self._ending is not None:  # nothing to wait for: the owner has ended it
+                        raise NoRoomError(f"{name}: {error}; free some space") from error
+                    began = yield from self._wait_for_room(began, f"{name}: {error}")
+                case OSError() as error:
+                    raise WorkspaceError(
+                        f"{name} failed: {error.strerror or error} ({error.filename}); "
+                        "give permission or put it right, then start again"
+                    ) from error
+                case error:
+                    raise error
+
+    def _wait_for_room(self, began: datetime | None, reason: str) -> Steps[datetime]:
+        """Wait a little; gives back when the waiting began."""
+        now = self.host.clock.now()
+        if began is None:
+            yield WaitStarted(
+                iteration=self.state.run.iteration,
+                cause="disk_full",
+                reason=f"{FULL} ({reason})",
+            )
+        yield from self.pass_time(now + timedelta(seconds=ROOM_SECONDS))
+        return began or now
+
+    def beside(
+        self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
+    ) -> None:
+        """Run `work` without waiting; `then` tells its events when it is done."""
+        job = self.host.start(name, work)
+        job.then = then
+        self._pending.append(job)
+
+    def settle(self) -> Steps[None]:
+        """Wait for all that was begun with `beside`."""
+        yield from self.until(lambda: not self._pending)
+
+    def every(self, seconds: float, act: Callable[[], None]) -> None:
+        """Call `act` at this interval while waiting, until `every` or `quiet` is called again."""
+        self._timer = (self.host.clock.monotonic() + seconds, seconds, act)
+
+    def quiet(self) -> None:
+        """No more calls by timer."""
+        self._timer = None
+
+    def until_finished(self) -> Steps[SessionFinished]:
+        """Wait for the end of the session; gives back how it ended."""
+        yield from self.until(lambda: self.session is None)
+        return self._finished
+
+    def pass_time(self, moment: datetime) -> Steps[str]:
+        """Wait for a moment of the wall clock, or for the owner to say `RetryNow`; who it was."""
+        self.retry_by = ""
+        self.waiting = True
+        try:
+            yield from self.until(
+                lambda: bool(self.retry_by) or self.host.clock.now() >= moment, idle=True
+            )
+        finally:
+            self.waiting = False
+        return self.retry_by or "the clock"
+
+    def seconds_since(self, moment: datetime | None) -> float:
+        """Wall seconds since a recorded moment, never negative; 0 when there is none."""
+        if moment is None:
+            return 0.0
+        return max(0.0, (self.host.clock.now() - moment).total_seconds())
+
+    @property
+    def ending(self) -> bool:
+        """Whether the run is on its way out, and obeys no more."""
+        return self._closing or self._ending is not None
+
+    def close(self) -> None:
+        """From here on nothing ends the run: it is ending, and so is whatever still works."""
+        self._closing = True
+        self.stop_work()
+
+    def stop_work(self) -> None:
+        """Begin to end whatever runs for this run: the agent, the completion command."""
+        if self.session is not None:
+            self.session.stop()
+        if self.cancel_gate is not None:
+            self.cancel_gate()
+
+    def _ring(self) -> None:
+        if self._timer is None:
+            return
+        due, seconds, act = self._timer
+        if self.host.clock.monotonic() >= due:
+            self._timer = (self.host.clock.monotonic() + seconds, seconds, act)
+            act()
+
+    def _attend(self, item: object) -> Steps[None]:
+        match item:
+            case SessionFinished():
+                self.session, self._finished = None, item
+                yield item
+            case Event():
+                yield item
+            case Job():
+                item.done = True
+                if item.then is not None:
+                    self._pending.remove(item)
+                    yield from item.then(item)
+            case Command():
+                yield from obey(self, item)
+            case Order():
+                yield from self._answer(item)
+            case _:
+                return
+
+    def _answer(self, order: Order) -> Steps[None]:
+        """Obey, and tell the giver what came of it."""
+        answer: Accepted | Refused | None = None
+        for event in obey(self, order.command):
+            yield event
+            if isinstance(event, CommandRefused):
+                answer = Refused(event.reason)
+            # The engine has stamped and folded it by now.
+            answer = answer or Accepted(self.state.seq)
+        order.reply(answer or Accepted(self.state.seq))
+
+    def end(self, outcome: Outcome, reason: str) -> None:
+        """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
+        if self._ending is None:
+            self._ending = Ended(outcome, reason)
+            self.stop_work()
+
+
+def _is_done(job: Job) -> bool:
+    return job.done
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether a job failed because the disk is full."""
+    full = isinstance(error, OSError) and error.errno in NO_ROOM
+    return full or isinstance(error, NoRoomError)

@@ -1,0 +1,1 @@
+"""A run in this process: what was asked for, checked, assembled, hosted."""

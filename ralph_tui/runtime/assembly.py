@@ -1,0 +1,302 @@
+"""Wires a run: repository, lock, records, agent, gate, engine; then hands it to a front end.
+
+Whatever can be wrong before a run begins is found here, before any screen opens.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from ralph_tui import __version__
+from ralph_tui.adapters import agents
+from ralph_tui.adapters.outreach import EscalationHandler, Readings, channels_of, outbox_folder
+from ralph_tui.adapters.processes.memory import resident_bytes
+from ralph_tui.adapters.processes.sweep import sweep
+from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
+from ralph_tui.adapters.records.journal import Journal, cut, read_journal
+from ralph_tui.adapters.records.lock import Lock, acquire
+from ralph_tui.adapters.records.moments import SessionMoments, Sources
+from ralph_tui.adapters.records.runs import recorded_run_ids
+from ralph_tui.adapters.remote.server import listening
+from ralph_tui.adapters.workspace.plan_file import find_plan, read_plan_file
+from ralph_tui.adapters.workspace.readings import commits_between, count_test_files, git_status
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.adapters.workspace.watching import FileWatcher
+from ralph_tui.errors import UsageError, WorkspaceError
+from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
+from ralph_tui.loop.loop import Loop, Rules
+from ralph_tui.loop.recovery import found
+from ralph_tui.loop.steps.watchdog import Patience
+from ralph_tui.ports import Ports
+from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.runtime.request import Order
+from ralph_tui.runtime.resumption import Resumption, different
+from ralph_tui.state import RunState
+from ralph_tui.text.format import count
+
+OUTREACH_SECONDS = 3.0
+"""How long the end of a run waits for messages that are under way; the rest stays in the outbox."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A run that is ready to begin, and everything a front end needs of it."""
+
+    engine: Engine
+    loop: Loop
+    attempt: AttemptFolder
+    outreach: EscalationHandler
+    past: Sequence[Event] = ()
+    """What the journal held already, where the run is resumed."""
+
+    def begin(self) -> None:
+        """Start the engine's thread."""
+        self.outreach.take_up()
+        steps = self.loop.run()
+        if self.past:
+            steps = self.loop.resume(_run_resumed(self.engine, self.loop), self.past)
+        self.engine.start_thread(steps, self.loop.helm.stop_work)
+
+
+@contextmanager
+def launched(folder: Path, order: Order) -> Iterator[Launched]:
+    """A run in the repository around `folder`, its lock held until the block is left.
+
+    Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
+    """
+    repository, plan = refuse(folder, order)
+    run_id = str(uuid4())
+    with _locked(repository, run_id) as lock:
+        attempt = AttemptFolder.create(repository.root, order.objective, datetime.now(UTC))
+        lock.rename(attempt.name)
+        engine = _engine(attempt, lock)
+        start = _run_started(order, repository, attempt, run_id)
+        with _wired(order, repository, attempt, engine, start, lock, plan) as run:
+            yield run
+
+
+@contextmanager
+def relaunched(folder: Path, resumption: Resumption) -> Iterator[Launched]:
+    """A run that had ended, ready to go on; raises as `launched` does."""
+    order, start = resumption.order, resumption.start
+    repository, plan = refuse(folder, order)
+    present = {"branch": repository.branch(), "commit": repository.head()}
+    start = start.model_copy(update=present)
+    with _locked(repository, start.run_id) as lock:
+        recording = read_journal(resumption.run.journal)
+        if len(recording.events) != resumption.known:
+            raise UsageError(
+                f"{resumption.run.name} has gone on meanwhile, by another resume: see "
+                "'ralph-tui status', then try again"
+            )
+        cut(recording, resumption.keep)
+        past = recording.events[: resumption.keep]
+        name = resumption.run.name.split("/")
+        attempt = AttemptFolder(repository.root, name[0], name[1], start.objective)
+        lock.rename(attempt.name)
+        engine = _engine(attempt, lock, past)
+        with _wired(order, repository, attempt, engine, start, lock, plan) as run:
+            if resumption.extension is not None:
+                engine.send(resumption.extension)
+            yield replace(run, past=past)
+
+
+@contextmanager
+def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
+    records = prepare_folder(repository.root)
+    since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = acquire(records / "lock", "", run_id, since)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def _engine(attempt: AttemptFolder, lock: Lock, past: Sequence[Event] = ()) -> Engine:
+    state = RunState().apply_all(past)
+    clock = SystemClock(state.at if past else None)
+    journal = Journal(attempt.journal, clock, seq=state.seq, last_at=state.at)
+    return Engine(journal, clock, status=attempt.status, state=state, keep_lock=lock.keep_name)
+
+
+@contextmanager
+def _outreach_closed(outreach: EscalationHandler) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        if left := outreach.close(OUTREACH_SECONDS):
+            text = f"{count(left, 'message')} could not be delivered: the next run here tries again"
+            with suppress(OSError):  # the terminal may be gone
+                print(f"ralph-tui: {text}", file=sys.stderr)
+
+
+def refuse(folder: Path, order: Order) -> tuple[Repository, Path | None]:
+    """Find the repository and the plan; raises whatever can be said before anything is written."""
+    repository = open_repository(folder)
+    plan = find_plan(repository.root, order.plan)
+    agents.build(_agent(order), _agent_settings(order, repository.root, "", None))
+    channels_of(order.settings.outreach, os.environ, outbox_folder(repository.root))
+    return repository, plan
+
+
+@contextmanager
+def _wired(
+    order: Order,
+    repository: Repository,
+    attempt: AttemptFolder,
+    engine: Engine,
+    start: RunStarted,
+    lock: Lock,
+    plan: Path | None,
+) -> Iterator[Launched]:
+    settings, root, run_id = order.settings, repository.root, start.run_id
+    clock = engine.clock
+    engine.subscribe(lambda event: _finish(attempt, engine, event))
+    # Whoever holds the lock knows that all others are over, an earlier process of this run too.
+    dead = recorded_run_ids(root)
+    workspace = GitWorkspace(repository, run_id)
+    outbox = outbox_folder(root)
+    outreach = EscalationHandler(
+        channels_of(settings.outreach, os.environ, outbox),
+        outbox,
+        engine.emit,
+        clock,
+        readings=lambda: _readings(engine),
+    )
+    ports = Ports(
+        agent=agents.build(_agent(order), _agent_settings(order, root, run_id, lock.descriptor)),
+        gate=ShellGate(
+            order.command,
+            cwd=root,
+            run_id=run_id,
+            timeout_s=settings.gate.timeout_s,
+            lock_fd=lock.descriptor,
+        )
+        if order.command is not None
+        else None,
+        workspace=workspace,
+        watcher=FileWatcher(workspace, engine.emit),
+        records=attempt,
+        outreach=outreach,
+        moments=SessionMoments(
+            attempt,
+            root,
+            clock,
+            Sources(
+                read_git=lambda: git_status(repository),
+                count_tests=lambda: count_test_files(repository),
+                commits_between=lambda before, after: commits_between(repository, before, after),
+                rss=lambda: resident_bytes(run_id),
+            ),
+            plan=order.plan or "",
+            command=order.command or "",
+        ),
+        read_plan=lambda: read_plan_file(plan),
+        sweep=lambda: sweep(dead.__contains__, root),
+    )
+    rules = Rules(
+        settings.control,
+        settings.oversight,
+        settings.progress,
+        settings.checkpoints.interval_s,
+        Patience(settings.agent.silence_s, settings.agent.silence_answer_s),
+    )
+    run = Launched(engine, Loop(start, rules, ports, engine, engine.state), attempt, outreach)
+    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach):
+        lock.rename(attempt.name, str(address or ""))
+        yield run
+
+
+def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
+    start, state = loop.start, engine.state
+    return RunResumed(
+        program_version=__version__,
+        pid=os.getpid(),
+        host=socket.gethostname(),
+        mode=start.mode,
+        branch=start.branch,
+        commit=start.commit,
+        found="; ".join([found(state), *different(state, start, state.at - datetime.now(UTC))]),
+        away_s=max(0.0, (engine.clock.now() - state.at).total_seconds()),
+    )
+
+
+def _run_started(
+    order: Order, repository: Repository, attempt: AttemptFolder, run_id: str
+) -> RunStarted:
+    settings = order.settings
+    return RunStarted(
+        program_version=__version__,
+        run_id=run_id,
+        task=attempt.task,
+        attempt=attempt.attempt,
+        root=str(repository.root),
+        objective=order.objective,
+        command=order.command,
+        criterion=order.criterion,
+        mode=order.mode,
+        plan=order.plan,
+        agent=_agent(order),
+        model=settings.agent.model,
+        permissions=settings.permissions.mode,
+        max_iterations=settings.limits.max_iterations,
+        session_timeout_s=settings.limits.session_timeout_s,
+        budget_usd=settings.limits.budget_usd,
+        budget_tokens=settings.limits.budget_tokens,
+        iteration_budget_usd=settings.limits.iteration_budget_usd,
+        iteration_budget_tokens=settings.limits.iteration_budget_tokens,
+        scenario=order.scenario,
+        fast=order.fast,
+        branch=repository.branch(),
+        commit=repository.head(),
+        pid=os.getpid(),
+        host=socket.gethostname(),
+        config=settings.by_name(),
+    )
+
+
+def _readings(engine: Engine) -> Readings:
+    run = engine.state.run
+    return Readings(
+        completion=run.completion,
+        best=None if run.completion is None else run.best,
+        best_iteration=run.best_iteration,
+        cost_usd=run.cost_usd if run.cost_known else None,
+    )
+
+
+def _agent(order: Order) -> str:
+    """Who works; empty when nobody was chosen and Claude Code is not installed."""
+    agent = order.settings.agent
+    # A program that was named says itself what is wrong with it.
+    named = "claude" if agent.binary != "claude" else ""
+    return agent.name or agents.default_agent(agent.binary) or named
+
+
+def _agent_settings(order: Order, root: Path, run_id: str, lock_fd: int | None) -> agents.Settings:
+    return agents.Settings(
+        root=root,
+        run_id=run_id,
+        lock_fd=lock_fd,
+        timeout_s=order.settings.limits.session_timeout_s,
+        model=order.settings.agent.model,
+        binary=order.settings.agent.binary,
+        command=order.settings.agent.command or "",
+        scenario=order.scenario or "steady",
+        fast=order.fast,
+    )
+
+
+def _finish(attempt: AttemptFolder, engine: Engine, event: Event) -> None:
+    # A projection: a disk that refuses it must not keep the end from being told.
+    if isinstance(event, RunFinished | RunCrashed):
+        with suppress(OSError, WorkspaceError):
+            attempt.write_projections(attempt.project(engine.state))

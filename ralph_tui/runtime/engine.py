@@ -1,0 +1,282 @@
+"""Host of one run: the worker thread, its inbox, and `record`, the only way into the journal.
+
+An event is on disk before anyone sees it. Agents, watchers, timers and humans put observations and
+commands into the inbox; only this thread turns them into events, so `seq` is a total order.
+"""
+
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from ralph_tui.adapters.records.files import write_json
+from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.commands import Abort, Command, Stop
+from ralph_tui.errors import JournalError, JournalFullError, RalphError
+from ralph_tui.events import (
+    Event,
+    JournalRestored,
+    RunCrashed,
+    RunFinished,
+    WaitEnded,
+    WaitStarted,
+)
+from ralph_tui.loop.waiting.scheduler import FULL
+from ralph_tui.ports import Accepted, Clock, Job, Order, Refused
+from ralph_tui.runtime.inbox import Inbox
+from ralph_tui.state import RunState
+
+STATUS_SECONDS = 1.0
+"""The status file is rewritten at most this often."""
+TOLD_AT_ONCE = frozenset(
+    {
+        *("run_started", "iteration_started", "paused", "unpaused"),
+        *("question_asked", "question_held", "question_answered", "question_withdrawn"),
+    }
+)
+"""But after these kinds: other terminals act on what it says."""
+OVER = "the run is over"
+LONGEST_WAIT = 1.0
+"""The journal wants a look at least once a second."""
+
+
+class SystemClock:
+    """The real time; where the wall clock was set back, it goes on from the last moment known."""
+
+    def __init__(self, not_before: datetime | None = None) -> None:
+        behind = (not_before - datetime.now(UTC)) if not_before is not None else timedelta()
+        self.behind = max(timedelta(), behind)
+
+    def now(self) -> datetime:
+        """Wall time, UTC."""
+        return datetime.now(UTC) + self.behind
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return monotonic()
+
+
+class Engine:
+    """Runs a loop's generator in a thread of its own and records what it yields."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        *,
+        status: Path,
+        state: RunState | None = None,
+        keep_lock: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`state` is the fold of what the journal holds already.
+
+        `keep_lock` gives the lock its name back when the journal had lost its own.
+        """
+        self.clock = clock
+        self.journal = journal
+        self.state = state or RunState()
+        self.error: RalphError | None = None
+        """Why the run could not be recorded to its end; one sentence for the user."""
+        self._inbox = Inbox()
+        self._kept: deque[object] = deque()
+        """Taken out of the inbox while the disk was full, still to be attended to."""
+        self._subscribers: list[Callable[[Event], None]] = []
+        self._status = status
+        self._status_due = clock.monotonic()
+        self._keep_lock = keep_lock
+        self._orders: list[Callable[[Accepted | Refused], None]] = []
+        """Those who wait for an answer."""
+        self._closing = threading.Lock()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    # -- for the screens ---------------------------------------------------------------------
+
+    def subscribe(self, receive: Callable[[Event], None]) -> None:
+        """`receive` is called in the engine thread for each recorded event; it must be quick."""
+        self._subscribers.append(receive)
+
+    def send(self, command: Command) -> None:
+        """A wish of the owner; callable from any thread."""
+        self._inbox.put(command)
+
+    def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
+        """As `send`; `reply` is called once, from another thread, also when the run is over."""
+        with self._closing:
+            if not self._closed:
+                self._orders.append(reply)
+                self._inbox.put(Order(command, partial(self._reply, reply)))
+                return
+        reply(Refused(OVER))
+
+    def _reply(
+        self, reply: Callable[[Accepted | Refused], None], answer: Accepted | Refused
+    ) -> None:
+        with self._closing:
+            self._orders.remove(reply)
+        reply(answer)
+
+    def start_thread(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
+        """Run the loop beside the caller; `stop_work` stops agent and gate when it breaks down."""
+        self._thread = threading.Thread(
+            target=self.drive, args=(steps, stop_work), name="ralph-engine", daemon=True
+        )
+        self._thread.start()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Wait for the end of the run; whether it has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+            return not self._thread.is_alive()
+        return True
+
+    # -- for the loop (`ports.Host`) ---------------------------------------------------------
+
+    def start(self, name: str, work: Callable[[], object]) -> Job:
+        """Run `work` in a thread; the finished job arrives in the inbox."""
+        job = Job(name)
+
+        def run() -> None:
+            try:
+                job.result = work()
+            except BaseException as error:  # noqa: BLE001  handed to whoever waits for the job
+                job.error = error
+            self._inbox.put(job)
+
+        threading.Thread(target=run, name=f"ralph-{name}", daemon=True).start()
+        return job
+
+    def receive(self, timeout: float) -> object | None:
+        """The next item; between items the journal gets its due."""
+        if self.journal.tick():
+            self._keep_lock()
+            return JournalRestored(path=str(self.journal.path))
+        self._write_status()
+        if self._kept:
+            return self._kept.popleft()
+        return self._inbox.get(min(timeout, LONGEST_WAIT))
+
+    def emit(self, event: Event) -> None:
+        """The `Emit` for agents and watchers; callable from any thread."""
+        self._inbox.put_event(event)
+
+    # -- the thread --------------------------------------------------------------------------
+
+    def drive(self, steps: Iterator[Event], stop_work: Callable[[], None]) -> None:
+        """Pull the loop to its end. A bug in it is recorded as ``run_crashed``."""
+        try:
+            for event in steps:
+                self._record_when_there_is_room(event, stop_work)
+        except JournalError as error:
+            self.error = error
+            stop_work()
+            self._last_word(RunFinished(outcome="failed", reason=str(error), **self._figures()))
+        except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave an agent alone
+            stop_work()
+            trace = "".join(traceback.format_exception(bug))
+            self._last_word(RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
+        finally:
+            self._inbox.close()
+            self._answer_the_rest()
+            self._write_status(now=True)
+            try:
+                self.journal.close()
+            except (JournalError, OSError) as error:
+                self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
+
+    def _answer_the_rest(self) -> None:
+        """Whoever still waits for an answer learns that there is nobody to give one."""
+        with self._closing:
+            self._closed = True
+            waiting, self._orders = self._orders, []
+        for reply in waiting:
+            reply(Refused(OVER))
+
+    def record(self, event: Event) -> Event:
+        """Stamp, append, fold, show: in this order."""
+        stamped = self.journal.append(event)
+        self.state.apply(stamped)
+        if stamped.kind in TOLD_AT_ONCE:
+            self._status_due = self.clock.monotonic()
+        for receive in self._subscribers:
+            receive(stamped)
+        return stamped
+
+    def _record_when_there_is_room(self, event: Event, stop_work: Callable[[], None]) -> None:
+        """A full disk stops the agent and holds the run, but loses nothing: what waits is kept.
+
+        Only the owner's stop or abort gives up. The screens learn of it although no journal can.
+        """
+        began = self.clock.now()
+        told = False
+        while True:
+            try:
+                self.record(event)
+            except JournalFullError as error:
+                if not told:
+                    told = True
+                    stop_work()
+                    self._show_unrecorded(
+                        WaitStarted(
+                            iteration=self.state.run.iteration,
+                            cause="disk_full",
+                            reason=f"{FULL} ({error})",
+                        )
+                    )
+                if self._told_to_end():
+                    raise
+                continue
+            break
+        if told:
+            iteration = self.state.run.iteration
+            waited = (self.clock.now() - began).total_seconds()
+            ended = WaitEnded(iteration=iteration, by="room on the disk", waited_s=waited)
+            # The room may be gone again by now.
+            self._record_when_there_is_room(ended, stop_work)
+
+    def _told_to_end(self) -> bool:
+        """Look through what comes within a second; all of it is kept for the loop."""
+        item = self._inbox.get(LONGEST_WAIT)
+        if item is not None:
+            self._kept.append(item)
+        wish = item.command if isinstance(item, Order) else item
+        return isinstance(wish, Stop | Abort)
+
+    def _show_unrecorded(self, event: Event) -> None:
+        for receive in self._subscribers:
+            receive(event.model_copy(update={"seq": self.journal.seq, "at": self.clock.now()}))
+
+    def _last_word(self, event: Event) -> None:
+        try:
+            self.record(event)
+        except JournalError as error:
+            self.error = self.error or error
+            # The screens still have to learn that it is over.
+            self.state.apply(event)
+            self._show_unrecorded(event)
+
+    def _figures(self) -> dict[str, Any]:
+        run = self.state.run
+        return {
+            "iterations": run.iteration,
+            "completion": run.completion or 0.0,
+            "best": run.best,
+            "duration_s": run.worked_s(self.clock.now()),
+        }
+
+    def _write_status(self, *, now: bool = False) -> None:
+        moment = self.clock.monotonic()
+        if not now and moment < self._status_due:
+            return
+        self._status_due = moment + STATUS_SECONDS
+        try:
+            write_json(self._status, summarize(self.state), durable=False)
+        except OSError:
+            # A projection: the next second, or a fold over the journal, brings it back.
+            return

@@ -1,0 +1,194 @@
+"""A worktree brought back to a point of a run that is over, and recorded in that run's journal.
+
+Call it with the worktree's lock held. Nothing is touched before the present is held in a snapshot
+that the journal knows; what a kill leaves half done, a resume or the same command finishes.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.journal import Journal, Recording, cut
+from ralph_tui.adapters.workspace.changes import way_back
+from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
+from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.loop.steps.checkpoints import snapshot_taken, worktree_restored
+from ralph_tui.runtime.engine import SystemClock
+from ralph_tui.state import RunState
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip, one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.workspace.repository import Repository
+    from ralph_tui.ports import Workspace
+
+
+@dataclass(frozen=True)
+class Point:
+    """A snapshot of a run, as a person chooses it."""
+
+    taken: SnapshotTaken
+    completion: float | None
+    """In points, where an iteration ended here and was measured."""
+    best: bool
+    undo: bool
+    """It holds what was there before a restore."""
+    held: bool
+    """The repository still has it."""
+
+
+def points(state: RunState, held: frozenset[int]) -> list[Point]:
+    """Every snapshot of a run, newest last; `held` are those of `held_in`."""
+    timeline, begun = state.timeline, state.oversight.restoring
+    completions: dict[int, float] = {}
+    undo = {back.present for span in timeline.spans for back in span.rollbacks}
+    if begun is not None:
+        undo.add(begun.present)
+    for span in timeline.spans:
+        if span.boundary is not None and span.completion is not None:
+            completions.setdefault(span.boundary.number, span.completion)
+    best = _number_of_best(state)
+    return [
+        Point(taken, completions.get(number), number == best, number in undo, number in held)
+        for number, taken in sorted(timeline.snapshots.items(), key=lambda item: item[1].seq)
+    ]
+
+
+def held_in(repository: "Repository", snapshots: list[SnapshotTaken]) -> frozenset[int]:
+    """Numbers of those whose ref still leads to what was recorded; ``WorkspaceError``.
+
+    One without its ref cannot be restored: what it did not hold is written there.
+    """
+    if not snapshots:
+        return frozenset()
+    names = "".join(f"{taken.ref}^{{tree}}\n" for taken in snapshots).encode()
+    found = repository.git("cat-file", "--batch-check", stdin=names).out.splitlines()
+    return frozenset(
+        taken.number
+        for taken, line in zip(snapshots, found, strict=True)
+        if line.split()[:2] == [taken.tree.encode(), b"tree"]
+    )
+
+
+def chosen(state: RunState, word: str) -> SnapshotTaken:
+    """The snapshot a user means by a number, ``best``, or ``iter-N``; ``UsageError`` for none."""
+    known = state.timeline.snapshots
+    if word == "best":
+        best = _number_of_best(state)
+        if best is None:
+            raise UsageError("there is no best point: nothing of this run was measured and held")
+        return known[best]
+    kind, _, digits = word.rpartition("iter-")
+    if kind or not (digits.isascii() and digits.isdecimal() and len(digits) < 10):
+        shown = clip(one_line(word), 40)
+        raise UsageError(f"'{shown}' is no point of a run: give a number, best, or iter-N")
+    number = int(digits)
+    if word.startswith("iter-"):
+        for span in reversed(state.timeline.spans):
+            # An iteration whose snapshot failed, or that goes on, has the boundary before it.
+            if span.number == number and span.boundary and span.boundary.iteration == number:
+                return span.boundary
+        raise UsageError(f"iteration {number} has left no snapshot behind; see 'ralph-tui restore'")
+    if number not in known:
+        raise UsageError(f"there is no snapshot {number} in this run; see 'ralph-tui restore'")
+    return known[number]
+
+
+def what_changes(workspace: "Workspace", tree: str) -> tuple[FileChange, ...]:
+    """What a restore of `tree` would do to the worktree as it is now."""
+    return way_back(workspace.changes(tree, None))
+
+
+def bring_back(
+    recording: Recording, state: RunState, workspace: "Workspace", target: SnapshotTaken, by: str
+) -> tuple[WorktreeRestored, bool]:
+    """Hold the present, restore, record; whether the result could be held as well.
+
+    `state` is the fold of `recording`, whose torn last line is cut off. Raises ``WorkspaceError``
+    or ``JournalError``, which say whether files were touched.
+    """
+    number = max(workspace.newest(), max(state.timeline.snapshots, default=0)) + 1
+    reason = f"before going back to snapshot {target.number}"
+    present = workspace.snapshot(number, f"ralph: {reason}")
+    # Counting reads all that will be written: a snapshot with holes is found before it is too late.
+    workspace.changes(present.tree, target.tree)
+    cut(recording)
+    iteration, last = state.run.iteration, recording.events[-1]
+    with _journal(recording, last) as append, _undisturbed():
+        append(snapshot_taken(iteration, present, reason))
+        began = RestoreBegan(iteration=iteration, snapshot=target.number, present=number, by=by)
+        append(began)
+        try:
+            restored = workspace.restore(target.tree)
+        except (RalphError, OSError) as error:
+            text = f"the restore failed half-way; snapshot {number} holds what was there: {error}"
+            with suppress(JournalError):
+                append(Noticed(level="error", source="workspace", text=text))
+            raise WorkspaceError(
+                f"the restore failed half-way ({error}); do it again, or "
+                f"'ralph-tui restore {number}' for what was there before"
+            ) from error
+        told = worktree_restored(iteration, target, number, restored, by)
+        append(told)
+        reason = f"as snapshot {target.number}"
+        try:
+            append(
+                snapshot_taken(
+                    iteration, workspace.snapshot(number + 1, f"ralph: {reason}"), reason
+                )
+            )
+        except WorkspaceError as error:
+            text = f"no snapshot taken: {error}"
+            append(Noticed(level="error", source="workspace", text=text))
+            return told, False
+    return told, True
+
+
+@contextmanager
+def _journal(recording: Recording, last: Event) -> Iterator[Callable[[Event], None]]:
+    """How to add events; each is on the platter before anything follows from it."""
+    journal = Journal(recording.path, SystemClock(), seq=last.seq, last_at=last.at)
+
+    def append(event: Event) -> None:
+        journal.append(event)
+        journal.sync()
+
+    try:
+        yield append
+    finally:
+        journal.close()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A ctrl+c, or a terminal that closes, does not leave the files half written."""
+
+    def ignore(number: int, frame: object) -> None:
+        """Unlike SIG_IGN it is not handed down to git."""
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, ignore) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def not_held(snapshot: SnapshotTaken) -> str:
+    """What a snapshot lacks, in one sentence; empty when it has everything."""
+    if not snapshot.missing_count:
+        return ""
+    names = ", ".join(one_line(path) for path in snapshot.missing[:3])
+    more = snapshot.missing_count - len(snapshot.missing[:3])
+    rest = f" and {more} more" if more else ""
+    have = "stays" if snapshot.missing_count == 1 else "stay"
+    return f"{count(snapshot.missing_count, 'path')} it does not hold {have} as now: {names}{rest}"
+
+
+def _number_of_best(state: RunState) -> int | None:
+    best = state.timeline.best
+    return best.boundary.number if best is not None and best.boundary is not None else None

@@ -1,0 +1,200 @@
+"""What a run needs to go on, taken from its journal; and everything that speaks against it."""
+
+import argparse
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from socket import gethostname
+
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.journal import Recording, read_journal
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.cli.options import load_settings
+from ralph_tui.commands import Extend
+from ralph_tui.config.settings import NAMES
+from ralph_tui.config.sources import FLAGS
+from ralph_tui.errors import UsageError
+from ralph_tui.events import RunStarted
+from ralph_tui.runtime.request import Mode, Order
+from ralph_tui.state import RunState
+from ralph_tui.text.format import duration
+from ralph_tui.text.sanitize import HIDDEN, one_line
+
+TAKEN_ANEW = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
+"""Settings that are not taken from the record: addresses are secrets, limits are in the state."""
+
+
+BEHIND = timedelta(minutes=1)
+"""A clock that is further behind the journal than this was set back."""
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """A run that can go on."""
+
+    run: RecordedRun
+    order: Order
+    start: RunStarted
+    """As recorded, with what is different now."""
+    known: int
+    """Events that can be read: with another number it has gone on since."""
+    keep: int | None
+    """Events of a damaged journal that are kept; None: all."""
+    extension: Extend | None
+    """More iterations or money, as asked."""
+
+
+def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mode) -> Resumption:
+    """Look at a recorded run; raises ``UsageError`` or ``JournalError`` when it cannot go on."""
+    if run.folder.parent.parent.parent != ralph_folder(root) / "tasks":
+        raise UsageError(
+            f"{one_line(str(run.folder))} is not a run of this worktree ({root}): resume it in the "
+            "repository it belongs to, or replay it"
+        )
+    _refuse_living(run)
+    recording = read_journal(run.journal)
+    keep = _kept(recording, args.from_seq)
+    state = RunState().apply_all(recording.events[:keep])
+    start = state.run.started
+    assert start is not None  # read_journal vouches for the first event
+    command = args.command or start.command
+    if command is not None and HIDDEN in command:
+        raise UsageError(
+            "a secret in the completion command kept it out of the record: give it again with -c"
+        )
+    extension = _extension(state, args)
+    _refuse_finished(run, state, extension)
+    settings = load_settings(_with_recorded(args, start), root).settings
+    order = Order(
+        start.objective,
+        command,
+        settings,
+        start.plan,
+        scenario=start.scenario,
+        fast=start.fast,
+        criterion=start.criterion,
+        mode=mode,
+    )
+    start = start.model_copy(update={"command": command, "mode": mode, "root": str(root)})
+    return Resumption(run, order, start, len(recording.events), keep, extension)
+
+
+def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
+    """What is not as it was when the run began, a few words each.
+
+    `start` has what is now; `behind` is how far the clock is behind the journal's last event.
+    """
+    began, said = state.run.started, list[str]()
+    if began is None:
+        return said
+    if began.host and began.host != gethostname():
+        said.append(f"it began on another machine, {began.host}")
+    if began.branch != start.branch:
+        was, now = (branch or "no branch" for branch in (began.branch, start.branch))
+        said.append(f"the branch was {was} and is {now}")
+    elif began.commit != start.commit:
+        was, now = ((commit or "nothing")[:12] for commit in (began.commit, start.commit))
+        said.append(f"HEAD was {was} and is {now}")
+    if behind > BEHIND:
+        back = duration(behind.total_seconds())
+        said.append(f"the clock was set back by {back}, times go on from the last one recorded")
+    return said
+
+
+def _refuse_living(run: RecordedRun) -> None:
+    owner = holder(run.lock)
+    if owner is not None:
+        raise UsageError(
+            f"a run is going on here ({owner.run or run.name}, process {owner.pid}): see "
+            "'ralph-tui attach', or 'ralph-tui unpause' when it is paused"
+        )
+
+
+def _kept(recording: Recording, from_seq: int | None) -> int | None:
+    """How many events are kept; None for a journal that is whole."""
+    known = len(recording.events)
+    if not recording.problem:
+        if from_seq is not None:
+            raise UsageError("the journal is whole: resume it without --from")
+        return None
+    if from_seq is None:
+        what = recording.problem.partition(";")[0]
+        raise UsageError(
+            f"{what}: 'ralph-tui resume --from {known}' goes on from what comes before it and "
+            "sets the rest aside"
+        )
+    if not 1 <= from_seq <= known:
+        raise UsageError(f"--from {from_seq}: events 1 to {known} can be read, name one of them")
+    return from_seq
+
+
+def _extension(state: RunState, args: argparse.Namespace) -> Extend | None:
+    """What `--max-iterations` and `--budget` add to the limits the run had."""
+    wish, run = vars(args), state.run
+    iterations, money = 0, 0.0
+    try:
+        if wish["limits.max_iterations"] is not None:
+            iterations = int(wish["limits.max_iterations"]) - run.max_iterations
+        if wish["limits.budget_usd"] is not None:
+            money = float(wish["limits.budget_usd"]) - (run.budget_usd or 0.0)
+    except ValueError:
+        return None  # the settings say what is wrong with it
+    if run.max_iterations + iterations < run.iteration:
+        raise UsageError(
+            f"iteration {run.iteration} has begun already: --max-iterations must be at least that"
+        )
+    if money < 0 or (money and run.budget_usd is None):
+        raise UsageError(
+            "--budget can only add to the budget a run was started with: this one had "
+            + ("none" if run.budget_usd is None else f"${run.budget_usd:,.2f}")
+        )
+    return Extend(iterations=iterations, budget_usd=money) if iterations or money else None
+
+
+def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None) -> None:
+    end, here = state.run.finished, state.run
+    if end is not None and end.outcome == "completed":
+        raise UsageError(f"{run.name} is completed: there is nothing to go on with")
+    span = state.timeline.current
+    whole = span is not None and span.finished is not None and span.finished.status != "interrupted"
+    limit = here.max_iterations + (extension.iterations if extension else 0)
+    if end is not None and whole and here.iteration >= limit:
+        raise UsageError(
+            f"{run.name} has used up its {here.max_iterations} iterations: "
+            f"give it more with --max-iterations {here.max_iterations + 5}"
+        )
+    money = extension.budget_usd if extension else 0.0
+    if here.budget_usd is not None and here.cost_usd >= here.budget_usd + money:
+        raise UsageError(
+            f"{run.name} has used up its budget of ${here.budget_usd:,.2f}: "
+            f"give it more with --budget {2 * here.budget_usd:g}"
+        )
+
+
+def _with_recorded(args: argparse.Namespace, start: RunStarted) -> argparse.Namespace:
+    """The command line with the recorded settings before its own ``--set`` options."""
+    given = {name for name in FLAGS if getattr(args, name, None) is not None}
+    recorded = [
+        f"{name}={_text(value)}"
+        for name, value in start.config.items()
+        if name in NAMES
+        and name not in given
+        and not name.startswith(TAKEN_ANEW)
+        and HIDDEN not in _text(value)
+    ]
+    if "agent.name" not in given and start.agent:
+        recorded.append(f"agent.name={start.agent}")
+    return argparse.Namespace(**{**vars(args), "set_options": [*recorded, *args.set_options]})
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case list():
+            return "\n".join(str(item) for item in value)
+        case _:
+            return str(value)

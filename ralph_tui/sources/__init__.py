@@ -1,0 +1,1 @@
+"""Where a screen's events come from: a live run, a record, another process."""

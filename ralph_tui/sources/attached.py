@@ -1,0 +1,186 @@
+"""A run of another process: its state comes from its journal alone, commands go to its socket.
+
+Rule: `poll` runs on the UI thread and stays short, however much there is to read; the socket is
+spoken to in a thread.
+"""
+
+import os
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+
+from ralph_tui.adapters.records.lock import Owner, holder
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.tail import ReplacedError, Tail
+from ralph_tui.adapters.remote.client import send
+from ralph_tui.commands import Command
+from ralph_tui.errors import RalphError
+from ralph_tui.events import parse_event
+from ralph_tui.ports import Refused
+from ralph_tui.ports.player import Player
+from ralph_tui.state import RunState
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.tui.modals.outlook import Files
+
+POLL_S = 0.03
+"""Seconds a poll may fold before the screen is drawn again."""
+LOOK_S = 1.0
+"""How often it is looked whether the run's process is still there."""
+MISSED = 2
+"""Looks in vain until it is called gone: a ``git clean`` takes the lock's name for a second."""
+GONE = "the process of this run is gone; 'ralph-tui resume' goes on with it"
+
+
+def owner_of(lock: Path, run_id: str) -> Owner | None:
+    """Who works on this run now; None when its process is gone."""
+    owner = holder(lock)
+    if owner is None or owner.run_id != run_id:
+        return None
+    # What is left of a dead run holds the lock until it has been stopped.
+    return owner if owner.host != socket.gethostname() or _alive(owner.pid) else None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Attached:
+    """A `Source` that looks on from another process, and hands commands over."""
+
+    live = True
+    elsewhere = True
+    player: Player | None = None
+
+    def __init__(
+        self,
+        run: RecordedRun,
+        name: str = "another terminal",
+        *,
+        files: Files | None = None,
+        wall_clock: Callable[[], datetime] = _wall_clock,
+    ) -> None:
+        """`name` signs the commands of this screen."""
+        self.name = name
+        self.files = files
+        self.folder: Path | None = run.folder
+        self.note = ""
+        self.lost = False
+        self.refused: deque[tuple[Command, str]] = deque()
+        self._run = run
+        self._wall_clock = wall_clock
+        self._tail = Tail(run.journal)
+        self._lines: deque[bytes] = deque()
+        self._ahead: RunState | None = RunState()
+        """While the record is read from its start: not shown, lest settled questions open."""
+        self._problem = ""
+        self._look_due = float("-inf")
+        self._missed = 0
+        self._outbox: SimpleQueue[Command | None] = SimpleQueue()
+        self._messenger = threading.Thread(target=self._deliver, name="ralph-attach", daemon=True)
+
+    def start(self) -> None:
+        """See `Source`."""
+        self._messenger.start()
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """See `Source`."""
+        deadline = monotonic() + POLL_S
+        try:
+            done = self._fold(self._ahead or state, deadline)
+        except ReplacedError:
+            self._lines.clear()
+            self._problem = ""
+            self._ahead = RunState()
+            return state
+        if self._ahead is not None:
+            if not done:
+                return state
+            state, self._ahead = self._ahead, None
+        if now >= self._look_due:
+            self._look_due = now + LOOK_S
+            self._look_after(state)
+        return state
+
+    def _fold(self, state: RunState, deadline: float) -> bool:
+        """Take in what has come, until the deadline; whether that was all."""
+        while monotonic() < deadline:
+            if not self._lines:
+                self._lines.extend(self._tail.lines())
+                if not self._lines:
+                    return True
+            self._take(state, self._lines.popleft())
+        return False
+
+    def _take(self, state: RunState, line: bytes) -> None:
+        if self._problem or not line.strip():
+            return
+        try:
+            event = parse_event(line)
+        except ValueError:
+            self._problem = f"the journal breaks off behind event {state.seq}; see ralph-tui replay"
+            return
+        if event.seq == state.seq + 1:
+            state.apply(event)
+        else:
+            self._problem = (
+                f"the journal has event {event.seq} where {state.seq + 1} belongs; "
+                "what comes before it is shown"
+            )
+
+    def _look_after(self, state: RunState) -> None:
+        run = state.run
+        if run.live and run.started is not None:
+            here = owner_of(self._run.lock, run.started.run_id) is not None
+            self._missed = 0 if here else self._missed + 1
+        else:
+            self._missed = 0
+        self.lost = self._missed >= MISSED
+        self.note = GONE if self.lost else self._problem
+
+    def clock(self, state: RunState) -> datetime:
+        """See `Source`; nothing grows older where nobody works."""
+        return state.at if self.lost else self._wall_clock()
+
+    def send(self, command: Command) -> None:
+        """See `Source`; a refusal arrives in `refused`."""
+        self._outbox.put(command.model_copy(update={"by": self.name}))
+
+    def stop(self) -> None:
+        """See `Source`."""
+        self._outbox.put(None)
+        self._tail.close()
+
+    def _deliver(self) -> None:
+        while (command := self._outbox.get()) is not None:
+            try:
+                answer = send(self._socket(), command)
+            except RalphError as error:
+                self.refused.append((command, one_line(str(error))))
+            else:
+                if isinstance(answer, Refused):
+                    self.refused.append((command, one_line(answer.reason)))
+
+    def _socket(self) -> Path:
+        owner = holder(self._run.lock)
+        if owner is None:
+            raise RalphError(GONE)
+        if owner.host != socket.gethostname():
+            raise RalphError(f"the run lives on {owner.host}: attach there")
+        if not owner.socket:
+            raise RalphError("this run has no command socket; its own terminal alone commands it")
+        return Path(owner.socket)

@@ -1,0 +1,87 @@
+"""The screen's view of a run's snapshots: git in the run's repository, which may be gone by now."""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+
+
+class RecordedFiles:
+    """`ralph_tui.tui.modals.outlook.Files`; the repository is opened when it is first asked.
+
+    Its calls come from any thread. They raise ``WorkspaceError`` or ``UsageError`` when there is no
+    repository around the attempt's folder, or when it does not hold the snapshots.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is the attempt's."""
+        self._folder = folder
+        self._opened: GitWorkspace | None = None
+        self._lock = threading.Lock()
+
+    def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
+        """See `Files`."""
+        return self._holding(since, until).changes(since, until)
+
+    def from_present(self, tree: str) -> tuple[FileChange, ...]:
+        """See `Files`."""
+        workspace = self._holding(tree)
+        from ralph_tui.adapters.workspace.private import PrivateRepository
+
+        # To make an index is up to the run: another process would take it from its hands.
+        if not PrivateRepository(workspace.repository).index.exists():
+            raise WorkspaceError(
+                f"{one_line(str(workspace.root))} has no index of the run's to compare its files "
+                "with; the next snapshot makes one"
+            )
+        from ralph_tui.adapters.workspace.changes import way_back
+
+        return way_back(workspace.changes(tree))
+
+    def diff(self, since: str, until: str, path: str | None = None) -> str:
+        """See `Files`."""
+        from ralph_tui.tui.draw.diff import parts_of
+
+        workspace = self._holding(since, until)
+        found = workspace.diff(since, until, path)
+        if found or path is None:
+            return found
+        # The path is how a name is shown: git may know it by another.
+        parts = parts_of(workspace.diff(since, until))
+        return "".join(part for name, part in parts if one_line(name) == path)
+
+    def _holding(self, *trees: str) -> "GitWorkspace":
+        """The workspace, once it is known to hold these."""
+        with self._lock:
+            if self._opened is None or not self._opened.repository.git_dir.is_dir():
+                self._opened = self._open()
+        repository = self._opened.repository
+        names = "".join(f"{tree}^{{tree}}\n" for tree in trees).encode()
+        found = repository.git("cat-file", "--batch-check", stdin=names).out.splitlines()
+        if any(line.split()[1:2] != [b"tree"] for line in found):
+            raise WorkspaceError(
+                f"{one_line(str(repository.root))} does not hold the snapshots of this run any "
+                "more: they were deleted, or the repository was cloned anew"
+            )
+        return self._opened
+
+    def _open(self) -> "GitWorkspace":
+        from ralph_tui.adapters.workspace.private import PrivateRepository
+        from ralph_tui.adapters.workspace.repository import open_repository
+        from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+
+        root = worktree_root(self._folder)
+        if not root.is_dir():
+            raise WorkspaceError(f"{one_line(str(root))} is gone, and the snapshots with it")
+        repository = open_repository(root)
+        private = PrivateRepository(repository)
+        if not private.folder.exists():  # and so no run uses it
+            private.prepare()
+        return GitWorkspace(repository, "looked-at")

@@ -1,0 +1,1 @@
+"""The screen that shows one run: its layout, its dialogs, its keys."""

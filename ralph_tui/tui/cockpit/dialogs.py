@@ -1,0 +1,177 @@
+"""Dialogs of the cockpit: what is asked, and which command an answer becomes.
+
+Rule: nothing here knows a pane; a run is changed by commands to the source alone.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ralph_tui import commands
+from ralph_tui.sources.replay import Source
+from ralph_tui.state import RunState
+from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.draw.words import percent
+from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.give_up import GiveUp, Way
+from ralph_tui.tui.modals.help import Help
+from ralph_tui.tui.modals.leave import Leave, Leaving
+from ralph_tui.tui.modals.outlook import lacking, preview
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.app import CockpitApp
+
+LEAVE_S = 8.0
+"""How long a stopping run may keep the screen."""
+TWICE_S = 2.0
+"""Within this time a second ctrl+c stops now."""
+MOST_CHARACTERS = 100_000
+"""Of one piece of guidance."""
+
+
+class Dialogs:
+    """Asks, and sends what was answered; remembers a draft and the wish to leave."""
+
+    def __init__(self, app: "CockpitApp", source: Source, say: Callable[[str], None]) -> None:
+        self._app = app
+        self._source = source
+        self._say = say
+        self._draft = ""
+        self._leaving: float | None = None
+        self._interrupted = float("-inf")
+
+    @property
+    def _clock(self) -> Callable[[], float]:
+        return self._app.monotonic
+
+    def guide(self, state: RunState) -> None:
+        """Ask for words to the agent."""
+        # Textual's editor takes long to import, and the first paint does not wait for it.
+        from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
+
+        into_session = state.run.takes_guidance
+        dialog = Guide(self._draft, into_session=into_session, clock=self._clock)
+        self._app.push_screen(dialog, self._guided)
+
+    def _guided(self, answer: tuple[bool, str] | None) -> None:
+        send, text = answer or (False, "")
+        text = plain(text)
+        if send and len(text) > MOST_CHARACTERS:
+            send = False
+            self._say(f"guidance is limited to {MOST_CHARACTERS} characters; the text is kept")
+        self._draft = "" if send else text
+        if send and text.strip():
+            self._source.send(commands.Guide(text=text))
+
+    def keep(self, text: str) -> None:
+        """Words that were written elsewhere and not sent: they wait as a draft of guidance."""
+        if text not in self._draft:
+            self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()
+
+    def abort(self, state: RunState) -> None:
+        """Give the run up, after one question: with the work as it is, or at its best."""
+        best, snapshot, where = state.timeline.best, None, ""
+        look, lacks = None, ""
+        if best is not None and best.boundary is not None and best.completion is not None:
+            snapshot = best.boundary.number
+            point = f"iteration {best.number}" if best.number else "the start"
+            where = f"{point}, {percent(best.completion)}"
+            lacks = lacking(best.boundary)
+            if self._source.files is not None:
+                look = preview(self._source.files, best.boundary.tree, named=0)
+
+        def answered(way: Way | None) -> None:
+            if way in ("keep", "roll_back"):
+                back = snapshot if way == "roll_back" else None
+                self._source.send(commands.Abort(roll_back_to=back))
+
+        self._app.push_screen(GiveUp(where, self._clock, look, lacks), answered)
+
+    def permissions(self, wish: commands.SetPermissions) -> None:
+        """Change what the agent may do from its next session on; everything only after asking."""
+        if wish.mode == "skip":
+            question = "Let the agent do everything, without asking?"
+            detail = "From its next session on: any command, any file, the network."
+            dialog = Confirm(question, detail, self._clock)
+            self._app.push_screen(dialog, lambda yes: self._permitted(wish, yes))
+        else:
+            self._permitted(wish, yes=True)
+
+    def _permitted(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
+        if yes:
+            self._source.send(wish)
+            self._say("permissions: from the agent's next session on")
+
+    def help(self, state: RunState) -> None:
+        """Keys, lines, glyphs."""
+        self._app.push_screen(Help(live=self._source.live, clock=self._clock))
+
+    def palette(self, state: RunState) -> None:
+        """All commands, to search."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.cockpit.palette import Palette  # noqa: PLC0415
+
+        self._app.push_screen(Palette())
+
+    def detail(self, title: str, body: str) -> None:
+        """The evidence of one entry."""
+        self._app.push_screen(Detail(title, body, self._clock))
+
+    # leaving ----------------------------------------------------------------------------------
+
+    def leave(self, state: RunState) -> None:
+        """q: leave; a live run of this process asks how."""
+        if self._source.elsewhere:
+            self._app.exit()
+        else:
+            self.ask_to_leave(state)
+
+    def ask_to_leave(self, state: RunState) -> None:
+        """ctrl+q: as q, but it asks also where leaving stops nothing."""
+        run = state.run
+        if not self._source.live or self._source.lost or run.finished or run.crash:
+            self._app.exit()
+        elif not isinstance(self._app.screen, Leave):
+            dialog = Leave(self._clock, elsewhere=self._source.elsewhere)
+            self._app.push_screen(dialog, self._left)
+
+    def interrupt(self, state: RunState) -> None:
+        """ctrl+c: the same dialog; a second one soon after it stops now, or leaves an attached run.
+
+        What was only looked at from here is never stopped by a reflex.
+        """
+        now = self._clock()
+        again, self._interrupted = now - self._interrupted <= TWICE_S, now
+        if again and isinstance(self._app.screen, Leave):
+            self._app.screen.dismiss("screen" if self._source.elsewhere else "now")
+        else:
+            self.ask_to_leave(state)
+
+    def _left(self, way: Leaving | None) -> None:
+        if way == "screen":
+            self._app.exit("screen")
+        elif way == "now":
+            self.stop_now("you")
+        elif way == "after_iteration":
+            self._source.send(commands.Stop(mode="after_iteration"))
+
+    def stop_now(self, by: str) -> None:
+        """Stop the run, and leave as soon as `may_go` says so."""
+        if self._leaving is None:
+            self._leaving = self._clock()
+            self._source.send(commands.Stop(mode="now", by=by))
+
+    def may_go(self, state: RunState) -> bool:
+        """Whether a wish to leave is due: the end is recorded, or eight seconds have passed."""
+        if self._leaving is None:
+            return False
+        over = state.run.finished is not None or state.run.crash is not None
+        return over or self._clock() - self._leaving > LEAVE_S
+
+    # what was not obeyed ----------------------------------------------------------------------
+
+    def refused(self, command: commands.Command, reason: str) -> None:
+        """Say why; a stop that was not obeyed is no way out."""
+        if isinstance(command, commands.Stop):
+            self._leaving = None
+        self._say(reason)

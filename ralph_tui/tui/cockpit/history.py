@@ -1,0 +1,128 @@
+"""Looking back: what changed up to a point of the run, and the way back to it.
+
+Rule: git is asked through the source's `Files` alone, and never on the UI thread; a restore is a
+command like any other, which the run may refuse.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui import commands
+from ralph_tui.events import WorktreeRestored
+from ralph_tui.sources.replay import Source
+from ralph_tui.state import RunState
+from ralph_tui.text.format import clock, count
+from ralph_tui.tui.actions import BY_NAME
+from ralph_tui.tui.draw.spans import clip
+from ralph_tui.tui.modals.outlook import lacking, preview
+from ralph_tui.tui.modals.restore import Restore
+from ralph_tui.tui.panes.stops import Stop, to_restore, tree_at, tree_before
+from ralph_tui.tui.panes.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.app import CockpitApp
+
+RECENT_S = 60.0
+"""A rollback that was recorded longer ago is no news."""
+
+
+class Looking:
+    """Serves the timeline."""
+
+    def __init__(
+        self, app: "CockpitApp", source: Source, timeline: Timeline, say: Callable[[str], None]
+    ) -> None:
+        self._app = app
+        self._source = source
+        self._timeline = timeline
+        self._say = say
+        self._seen = 0
+        """The last rollback that was told of."""
+
+    def changes(self, state: RunState) -> None:
+        """Open what changed up to the selected point, or between the two."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.modals.changes import Changes  # noqa: PLC0415
+
+        timeline = self._timeline
+        ends = timeline.ends
+        if ends is not None:
+            first, second = ends
+            title = f"{first.name} → {second.name}"
+            trees = (tree_at(first, state), tree_at(second, state))
+        else:
+            stop = timeline.stops[timeline.current]
+            title = f"changes up to {stop.name}" if stop.checkpoint else f"changes of {stop.name}"
+            trees = (tree_before(stop, state), tree_at(stop, state))
+        since, until = trees
+        if until is None or (ends is not None and since is None):
+            what: tuple[str, str] | str = "there is no snapshot of this point: select another one"
+        elif since is None:
+            what = "the run begins here: nothing lies before it"
+        else:
+            what = (since, until)
+        files, clock = self._source.files, self._app.monotonic
+        self._app.push_screen(Changes(title, timeline.told, files, what, clock))
+
+    def restore(self, state: RunState) -> bool:
+        """Ask whether the files shall go back to the selected point; False where none is."""
+        if not self._timeline.display or self._timeline.chosen is None:
+            self._say("r restore: select a point with ← →, then r")
+            return False
+        stop = self._timeline.stops[self._timeline.current]
+        target = to_restore(stop, state)
+        if target is None:
+            self._say(f"{stop.name} has no snapshot: select another point")
+            return True
+        number = target.number
+
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if yes:
+                self._source.send(commands.Restore(snapshot=number))
+
+        look, lacks = preview(self._source.files, target.tree), lacking(target)
+        dialog = Restore(_question(stop, number), look, lacks, self._app.monotonic)
+        self._app.push_screen(dialog, answered)
+        return True
+
+    def refusal(self, state: RunState) -> str | None:
+        """Why the files cannot be brought back from here now, and how else; None: they can."""
+        live, started, stops = self._source.live, state.run.started, self._timeline.stops
+        if live and not (self._source.lost or state.run.finished or state.run.crash):
+            return BY_NAME["restore"].refusal(state)
+        target = to_restore(stops[self._timeline.current], state) if stops else None
+        number = f" {target.number}" if target is not None else ""
+        run = f" --run {started.task}/{started.attempt}" if started and not live else ""
+        why = "the run is over" if live else "only in a live run"
+        # It is recorded where the run was made, which may be elsewhere.
+        root = started.root if started is not None else "/"
+        place = "" if Path.cwd().is_relative_to(root) else f"in {clip(root, 40)}: "
+        return f"{why}; {place}ralph-tui restore{number}{run}"
+
+    def follow(self, state: RunState, now: datetime) -> None:
+        """Say how a rollback that has just happened is undone, and select it for that."""
+        spans = state.timeline.spans
+        last = next((b for span in reversed(spans) for b in reversed(span.rollbacks)), None)
+        if last is None or last.seq == self._seen:
+            return
+        self._seen = last.seq
+        if self._source.live and (now - last.at).total_seconds() < RECENT_S:
+            self._timeline.choose(("back", last.seq))
+            over = state.run.finished is not None or state.run.crash is not None
+            undo = f"ralph-tui restore {last.present} undoes it" if over else "r on ↶ undoes it"
+            self._say(f"{_restored(last)}; {undo}")
+
+
+def _question(stop: Stop, snapshot: int) -> str:
+    if stop.rollback is not None:
+        return f"Undo the rollback of {clock(stop.rollback.at)}: back to snapshot {snapshot}?"
+    at = "" if stop.at is None else f", {clock(stop.at)}"
+    return f"Restore snapshot {snapshot}: {stop.name}{at}?"
+
+
+def _restored(back: WorktreeRestored) -> str:
+    kept = f", {len(back.kept)} left alone" if back.kept else ""
+    files = count(back.files, "file")
+    return f"restored snapshot {back.snapshot}: {files}{kept}"

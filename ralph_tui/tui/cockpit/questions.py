@@ -1,0 +1,150 @@
+"""The open question's dialog: opens by itself once, and closes when the question is settled.
+
+Rule: dialogs follow the state and never the other way round; an answer is a command like any other,
+and the first one counts. What was written for an answer that came too late is not lost. A recorded
+run asks nobody.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ralph_tui.commands import Answer
+from ralph_tui.events import QuestionAsked
+from ralph_tui.sources.replay import Source
+from ralph_tui.state import RunState
+from ralph_tui.tui.draw.spans import clip, flat
+from ralph_tui.tui.modals.outlook import Outlook, preview
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.app import CockpitApp
+    from ralph_tui.tui.modals.question import Question, Texts
+
+
+class Asking:
+    """Brings the question to its owner."""
+
+    def __init__(
+        self,
+        app: "CockpitApp",
+        source: Source,
+        say: Callable[[str], None],
+        keep: Callable[[str], None],
+    ) -> None:
+        """`keep` takes words that were written and not sent."""
+        self._app = app
+        self._source = source
+        self._say = say
+        self._keep = keep
+        self._known: str | None = None
+        """The question that is open, as far as it was looked at."""
+        self._shown: str | None = None
+        """The question that has opened its dialog."""
+        self._dialog: Question | None = None
+        self._texts: Texts = {}
+        """What was written for the open question."""
+        self._sent: Answer | None = None
+
+    def follow(self, state: RunState, now: datetime) -> None:
+        """Do what the state asks for; called at every tick."""
+        question = state.needs.question if self._source.live else None
+        wanted = None if question is None else question.question_id
+        if wanted != self._known:
+            if self._known is not None:
+                self._settled(state, self._known)
+            self._known = wanted
+            self._app.call_owner(needed=wanted is not None)
+        if self._dialog is not None:
+            self._tend(self._dialog, question, now)
+        elif (
+            question is not None
+            and question.question_id != self._shown
+            # What the owner is doing in another dialog is not taken out of his hands.
+            and len(self._app.screen_stack) == 1
+        ):
+            self._open(question, state, now)
+
+    def reopen(self, state: RunState, now: datetime) -> None:
+        """Show the dialog again that was closed without an answer."""
+        if state.needs.question is not None:
+            self._open(state.needs.question, state, now)
+
+    def end(self) -> None:
+        """The screen is gone."""
+        if self._known is not None:
+            self._known = None
+            self._app.call_owner(needed=False)
+
+    def _open(self, question: QuestionAsked, state: RunState, now: datetime) -> None:
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.modals.question import Question  # noqa: PLC0415
+
+        self._shown = question.question_id
+        self._dialog = Question(
+            question,
+            state,
+            now,
+            self._source.send,
+            self._texts,
+            self._app.monotonic,
+            self._look(question, state),
+        )
+        self._app.push_screen(self._dialog, self._answered)
+
+    def _look(self, question: QuestionAsked, state: RunState) -> Callable[[], Outlook] | None:
+        """What a roll back would change by now; None where it cannot be looked at."""
+        offered = question.rollback
+        point = state.timeline.snapshots.get(offered.snapshot) if offered else None
+        return preview(self._source.files, point.tree) if point else None
+
+    def _tend(self, dialog: "Question", question: QuestionAsked | None, now: datetime) -> None:
+        if question is not None and question.question_id == dialog.asked.question_id:
+            dialog.sync(question, now)
+        elif self._app.screen is dialog and dialog.editing is None:  # else when that is over
+            dialog.dismiss(None)
+
+    def _answered(self, answer: Answer | None) -> None:
+        if self._dialog is not None and self._dialog.settled:
+            self._keep_texts()
+        self._dialog = None
+        if answer is not None:
+            self._sent = answer
+            self._source.send(answer)
+
+    def _settled(self, state: RunState, question_id: str) -> None:
+        """Tell how, unless it was here; words that were not sent wait as a draft of guidance."""
+        dialog = self._dialog
+        writing = dialog is not None and dialog.asked.question_id == question_id
+        if dialog is not None and writing:
+            dialog.store()
+        answer, sent = state.needs.answer, self._sent
+        texts = self._written()
+        self._sent = None
+        how, taken, here = "it answered itself" if state.run.live else "the run is over", "", False
+        if answer is not None and answer.question_id == question_id:
+            how = f"{flat(answer.answer, 40).replace('_', ' ')}, by {clip(flat(answer.by), 30)}"
+            taken = answer.text.strip()
+            mine = (question_id, answer.answer, answer.by)
+            here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)
+        if dialog is not None and writing and dialog.editing is not None:
+            # Whoever is typing goes on typing here: the next key must not fall on the cockpit.
+            dialog.tell_settled(how)
+            return
+        self._texts = {}
+        lost = [text for text in texts if text != taken and not here]
+        for text in lost:
+            self._keep(text)
+        if not here:
+            kept = "; g has what you wrote" if lost else ""
+            self._say(f"the question is settled: {how}{kept}")
+
+    def _written(self) -> list[str]:
+        return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
+
+    def _keep_texts(self) -> None:
+        """What was still being written when the question was settled waits as a draft."""
+        texts, self._texts = self._written(), {}
+        for text in texts:
+            self._keep(text)
+        if texts:
+            self._say("g has what you wrote")

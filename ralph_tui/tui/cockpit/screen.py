@@ -1,0 +1,318 @@
+"""The cockpit's screen: puts panes in place, feeds them 15 times a second, and obeys keys.
+
+Rule: it holds no state of the run but the `RunState` its source brings up to date; what a key may
+do, and why not, is asked of the table of actions.
+"""
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+
+from ralph_tui import commands
+from ralph_tui.ports.player import PLAYING
+from ralph_tui.sources.replay import Source
+from ralph_tui.state import RunState
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit.dialogs import Dialogs
+from ralph_tui.tui.cockpit.footer import Banner, Footer, Note, Scrubber
+from ralph_tui.tui.cockpit.history import Looking
+from ralph_tui.tui.cockpit.questions import Asking
+from ralph_tui.tui.draw.ink import InkScreen
+from ralph_tui.tui.panes.agent import AgentPane
+from ralph_tui.tui.panes.event_log import EventLog
+from ralph_tui.tui.panes.files import FilesPane
+from ralph_tui.tui.panes.gate import GatePane
+from ralph_tui.tui.panes.header import Header, OneLine, VerdictLine
+from ralph_tui.tui.panes.learnings import LearningsPane
+from ralph_tui.tui.panes.pane import Pane, Tab
+from ralph_tui.tui.panes.prompt import PromptPane
+from ralph_tui.tui.panes.signal_chart import SignalChart
+from ralph_tui.tui.panes.timeline import Timeline
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.app import CockpitApp
+
+HZ = 15
+FRESH_S = 1.0
+"""A wish that was sent may not be recorded for so long."""
+SENT: dict[str, commands.Command] = {
+    "checkpoint": commands.Checkpoint(),
+    "interrupt": commands.Interrupt(),
+    "retry": commands.RetryNow(),
+    "grant": commands.Extend(iterations=1),
+    "take_back": commands.Extend(iterations=-1),
+}
+"""Keys that ask nothing."""
+ASKED = ("guide", "abort", "palette", "help", "leave")
+"""Keys that open the dialog of their name."""
+
+
+class CockpitScreen(InkScreen):
+    """Live and replay alike; only the source knows which."""
+
+    HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
+    VERTICAL_BREAKPOINTS = layout.VERTICAL
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(i + 1), f"pane('{name}')", show=False)
+            for i, name in enumerate(layout.ORDER)
+        ),
+        Binding("tab", "next(1)", show=False),
+        Binding("shift+tab", "next(-1)", show=False),
+        Binding("escape", "unzoom", show=False),
+    ]
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+        self.state = RunState()
+        self._stamp: object = None
+        self._wish_to_pause = (float("-inf"), False)
+        """When p was pressed last, and whether it asked to pause."""
+        self.zoomed: str | None = None
+        self.recent: list[str] = []
+        """Panes by when they were looked at, the latest first."""
+        self.timeline = Timeline(live=source.live)
+        self.panes: dict[str, Pane] = {
+            pane.key: pane
+            for pane in (
+                SignalChart(),
+                EventLog(),
+                self.timeline,
+                FilesPane(),
+                LearningsPane(),
+                AgentPane(),
+                GatePane(),
+                PromptPane(source),
+            )
+        }
+        self.header, self.verdict, self.status = Header(), VerdictLine(), OneLine()
+        self.footer, self.banner = Footer(source, self.cockpit.monotonic), Banner()
+        self.note = Note(source.note)
+        self.dialogs = Dialogs(self.cockpit, source, self.footer.say)
+        self.asking = Asking(self.cockpit, source, self.footer.say, self.dialogs.keep)
+        self.looking = Looking(self.cockpit, source, self.timeline, self.footer.say)
+        self.scrubber = Scrubber(source.player) if source.player is not None else None
+        for action in ACTIONS:
+            if offered(action, live=source.live):
+                self._bindings.bind(action.keys, f"do('{action.name}')", show=False)
+
+    @property
+    def cockpit(self) -> "CockpitApp":
+        """The app."""
+        return cast("CockpitApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield self.status
+        yield self.header
+        yield self.verdict
+        yield self.note
+        with Container(id="body"):
+            yield from self.panes.values()
+        yield self.banner
+        if self.scrubber is not None:
+            yield self.scrubber
+        yield self.footer
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.source.start()
+        self._arrange()
+        self.set_focus(self.scrubber or self.panes["agent"])
+        self.tick()
+        self.set_interval(1 / HZ, self.tick)
+
+    def on_unmount(self) -> None:
+        """The screen is gone."""
+        self.asking.end()
+        self.cockpit.end_call()
+        self.source.stop()
+
+    def tick(self) -> None:
+        """Bring everything up to date; nothing is drawn when nothing changed."""
+        self.state = self.source.poll(self.state, self.cockpit.monotonic())
+        player, clock = self.source.player, self.source.clock(self.state)
+        moved = (player.position, player.playing, player.speed) if player else None
+        # What is shown changes with an event, a move, or the second: most ticks bring none.
+        told = (self.source.note, self.source.lost)
+        stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved, told)
+        if stamp != self._stamp:
+            self._stamp = stamp
+            self._sync()
+        else:
+            self.footer.sync(self.state)
+        self.asking.follow(self.state, self.source.clock(self.state))
+        while self.source.refused:
+            self.dialogs.refused(*self.source.refused.popleft())
+        if self.dialogs.may_go(self.state):
+            self.app.exit()
+        else:
+            self.cockpit.follow_end(self.state)
+
+    def _sync(self) -> None:
+        state, clock = self.state, self.source.clock(self.state)
+        for head in (self.header, self.verdict, self.status):
+            head.sync(state, clock, lost=self.source.lost)
+        self.note.say(self.source.note)
+        for pane in self.panes.values():
+            pane.sync(state, clock)
+        self.looking.follow(state, clock)
+        self.banner.sync(state, clock)
+        self.footer.sync(state)
+        if self.scrubber is not None:
+            self.scrubber.sync(state, clock)
+
+    # places -----------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size may mean other places."""
+        self._arrange()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """What is focused was looked at last."""
+        pane = event.widget
+        if isinstance(pane, Pane) and self.recent[:1] != [pane.key]:
+            self._look_at(pane.key)
+
+    def _look_at(self, name: str) -> None:
+        self.recent = [name, *(other for other in self.recent if other != name)]
+        if self.zoomed is not None:
+            self.zoomed = name
+        self._arrange()
+
+    def _arrange(self) -> None:
+        places = layout.groups(*self.app.size)
+        visible = layout.shown(places, self.recent, self.zoomed)
+        self.set_class(self.zoomed is not None, "-zoomed")
+        self.set_class(len(places) == 1, "-single")
+        self._place_agent(places)
+        for name, pane in self.panes.items():
+            group = (name,) if self.zoomed else layout.group_of(places, name)
+            tabs = tuple(
+                Tab(sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
+                for sharer in map(self.panes.__getitem__, group)
+            )
+            pane.take_place(tabs, zoomed=self.zoomed == name)
+            pane.display = name in visible
+        self._sync()
+
+    def _place_agent(self, places: layout.Groups) -> None:
+        """The grid is filled in order: where two columns end in one, the agent comes last."""
+        body, agent = self.query_one("#body"), self.panes["agent"]
+        if (body.children[-1] is agent) == (places is layout.WIDE):
+            if places is layout.WIDE:
+                body.move_child(agent, before=self.panes["gate"])
+            else:
+                body.move_child(agent, after=body.children[-1])
+
+    def action_pane(self, name: str) -> None:
+        """Show a pane and focus it."""
+        self._look_at(name)
+        # At once: the next key may already be waiting, and means the pane that was just called.
+        self.set_focus(self.panes[name])
+
+    def action_next(self, by: int) -> None:
+        """Focus the next pane, tabs included; the scrubber comes before the first."""
+        stops = [*(["scrubber"] if self.scrubber else []), *layout.ORDER]
+        here = (
+            self.focused.id if self.focused is not None and self.focused.id in stops else stops[0]
+        )
+        name = stops[(stops.index(str(here)) + by) % len(stops)]
+        if name == "scrubber" and self.scrubber is not None:
+            self.set_focus(self.scrubber)
+        else:
+            self.action_pane(name)
+
+    def action_unzoom(self) -> None:
+        """All panes again."""
+        if self.zoomed is not None:
+            self.zoomed = None
+            self._arrange()
+
+    # actions ----------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """An ignored key says why."""
+        if not event.is_printable or event.key in self.active_bindings:
+            return
+        action = next((a for a in ACTIONS if event.key in a.keys.split(",")), None)
+        where = "only in a replay" if self.source.live else "only in a live run"
+        if action is BY_NAME["restore"]:
+            where = self.looking.refusal(self.state) or where
+        why = f"{action.verb}: {where}" if action else "does nothing; ? lists the keys"
+        self.footer.say(f"{event.character} {why}")
+
+    def action_do(self, name: str) -> None:
+        """Do what the table calls by this name, or say why not."""
+        action = BY_NAME[name]
+        refusal = self.looking.refusal if name == "restore" else action.refusal
+        refused = refusal(self.state)
+        if refused is not None:
+            self.footer.say(f"{action.shown_key} {action.verb}: {refused}")
+        elif name in PLAYING:
+            self._move(name)
+        elif name in SENT:
+            self.source.send(SENT[name])
+        elif name in ASKED:
+            getattr(self.dialogs, name)(self.state)
+        else:
+            getattr(self, f"do_{name}")()
+
+    def do_pause(self) -> None:
+        """Pause, or go on; a second press need not wait until the first is recorded."""
+        waiting = self.state.run.paused or self.state.run.pause_requested
+        now, (then, wished) = self.cockpit.monotonic(), self._wish_to_pause
+        waiting = wished if now - then < FRESH_S else waiting
+        self._wish_to_pause = (now, not waiting)
+        self.source.send(commands.Unpause() if waiting else commands.Pause())
+
+    def do_decide(self) -> None:
+        """The question that is open."""
+        self.asking.reopen(self.state, self.source.clock(self.state))
+
+    def do_restore(self) -> None:
+        """The files as they were at the selected point."""
+        if not self.looking.restore(self.state):
+            self.action_pane("timeline")
+
+    def on_timeline_wanted(self) -> None:
+        """Show what changed there."""
+        self.looking.changes(self.state)
+
+    def do_zoom(self) -> None:
+        """The pane looked at last alone, or all again."""
+        if self.zoomed is not None:
+            self.action_unzoom()
+            return
+        self.zoomed = (self.recent or ["signal"])[0]
+        if self.focused is self.scrubber and self.scrubber is not None:
+            self._arrange()
+        else:
+            self.action_pane(self.zoomed)
+
+    def do_prompt(self) -> None:
+        """The prompt alone."""
+        self.zoomed = "prompt"
+        self.action_pane("prompt")
+
+    def do_theme(self) -> None:
+        """The next theme."""
+        self.footer.say(self.cockpit.next_theme())
+
+    def on_pane_opened(self, message: Pane.Opened) -> None:
+        """Show an entry's evidence."""
+        self.dialogs.detail(message.title, message.body)
+
+    # a recorded run ---------------------------------------------------------------------------
+
+    def _move(self, name: str) -> None:
+        player = self.source.player
+        if player is not None:
+            PLAYING[name](player)
+            self.tick()

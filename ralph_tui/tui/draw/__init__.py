@@ -1,0 +1,1 @@
+"""Drawing without widgets: spans, lines, charts, bars."""

@@ -1,0 +1,61 @@
+"""Readings as bars: one per iteration, its points on top and its number below. Pure."""
+
+from collections.abc import Sequence
+from math import ceil, isfinite
+
+from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.draw.words import SPARKS
+
+COLUMN = 5
+"""Cells of one bar and the gap beside it."""
+BAR = 3
+
+Reading = tuple[int, float]
+"""Iteration and points, 0-100."""
+
+
+def bars(readings: Sequence[Reading], *, best: int | None, width: int, height: int) -> list[Line]:
+    """The latest readings that fit `width` cells; 100 points are `height` rows high."""
+    shown = readings[-max(1, (width - 2) // COLUMN) :]
+    if not shown:
+        return []
+    lead: Line = [("… " if len(shown) < len(readings) else "  ", "dim")]
+    styles = [_style(index, best, index == shown[-1][0]) for index, _ in shown]
+    rows: list[Line] = []
+    for row in range(height, -1, -1):
+        line: Line = [("  ", "")]
+        for (_, points), (bar, number) in zip(shown, styles, strict=True):
+            text, is_bar = _cell(points, row, height)
+            line.append((f"{text:<{COLUMN}}", bar if is_bar else number))
+        if rows or any(text.strip() for text, _ in line):
+            rows.append(line)
+    labels = [
+        (f"{_label(index, best):<{COLUMN}}", style)
+        for (index, _), (_, style) in zip(shown, styles, strict=True)
+    ]
+    return [*rows, [*lead, *labels]]
+
+
+def _style(iteration: int, best: int | None, latest: bool) -> tuple[str, str]:  # noqa: FBT001
+    """Of a bar, and of the words around it."""
+    if iteration == best:
+        return "good", "good strong"
+    return ("output", "strong") if latest else ("mean", "dim")
+
+
+def _label(iteration: int, best: int | None) -> str:
+    return f"{iteration}★".center(BAR) if iteration == best else str(iteration).center(BAR)
+
+
+def _cell(points: float, row: int, height: int) -> tuple[str, bool]:
+    """What stands in one row of one column, and whether it is a piece of the bar."""
+    points = min(100.0, max(0.0, points)) if isfinite(points) else 0.0
+    eighths = max(1, round(points / 100 * height * 8))
+    full, rest = divmod(eighths, 8)
+    if row < full:
+        return SPARKS[-1] * BAR, True
+    if rest and row == full:
+        return SPARKS[rest - 1] * BAR, True
+    if row == ceil(eighths / 8):
+        return f"{int(points)}".center(BAR), False
+    return "", False

@@ -1,0 +1,110 @@
+"""A unified diff as rows to read. Rule: pure; signs stay, so that colour is never all that tells.
+
+It is foreign text: cleaned here line by line, lest a control sequence swallow the lines behind it.
+"""
+
+import re
+
+from ralph_tui.text.sanitize import one_line, redact, strip_controls
+from ralph_tui.tui.draw.spans import Line
+
+MOST_LINES = 20_000
+MOST_CHARACTERS = 2_000_000
+LONGEST = 4_000
+"""Characters of a line."""
+PIECE = 50
+"""Lines that are looked through for secrets at a time."""
+MODES = {"100755": "executable", "120000": "symbolic link", "100644": "plain file"}
+SIGNS = {"+": "good", "-": "bad", "\\": "dim"}
+
+_HEAD = "diff --git "
+_PART = re.compile(f"^(?={_HEAD})", re.MULTILINE)
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
+
+
+def parts_of(text: str) -> list[tuple[str, str]]:
+    """A diff as git wrote it, file by file: the path, not quoted any more, and its part."""
+    parts = [part for part in _PART.split(text) if part.startswith(_HEAD)]
+    return [(_path(part.split("\n", 1)[0]), part) for part in parts]
+
+
+def _path(head: str) -> str:
+    # Git writes the path twice, each in as many characters.
+    names = head.removeprefix(_HEAD)
+    name = names[(len(names) + 1) // 2 :]
+    if name.startswith('"'):
+        name = _ESCAPE.sub(_unescaped, name[1:-1].encode()).decode("utf-8", "replace")
+    return name.removeprefix("b/")
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    what = found[1]
+    return bytes([int(what, 8) & 255 if len(what) == 3 else _ESCAPED.get(what[0], what[0])])
+
+
+def rows_of(text: str) -> list[Line]:
+    """The rows of a diff; a very long one is cut, and says so."""
+    whole = text.count("\n")
+    kept = text[:MOST_CHARACTERS].split("\n")[:MOST_LINES]
+    cleaned = _without_secrets([strip_controls(line[:LONGEST]) for line in kept])
+    if cleaned[-1] == "":
+        cleaned.pop()
+    rows: list[Line] = []
+    head: list[str] | None = None
+    for line in cleaned:
+        if line.startswith(_HEAD):
+            rows += _head(head)
+            head = [line]
+        elif head is not None and not line.startswith("@@"):
+            head.append(line)
+        else:
+            rows += _head(head)
+            head = None
+            rows.append([(line.expandtabs(4), _style(line))])
+    rows += _head(head)
+    if len(kept) < whole:
+        left = whole - len(kept)
+        rows.append([(f"▲ cut here: the diff goes on for {left:,} lines", "warn")])
+    return rows
+
+
+def _without_secrets(lines: list[str]) -> list[str]:
+    """Piece by piece, each short enough that the screen need not wait; a key stays in one."""
+    cleaned: list[str] = []
+    piece: list[str] = []
+    inside = False
+    for line in lines:
+        piece.append(line)
+        if "PRIVATE KEY-----" in line:
+            inside = "-----BEGIN" in line
+        if len(piece) >= PIECE and not inside:
+            cleaned += redact("\n".join(piece)).split("\n")
+            piece = []
+    return cleaned + (redact("\n".join(piece)).split("\n") if piece else [])
+
+
+def _style(line: str) -> str:
+    return "accent" if line.startswith("@@") else SIGNS.get(line[:1], "text")
+
+
+def _head(lines: list[str] | None) -> list[Line]:
+    """The rows that begin a file."""
+    if not lines:
+        return []
+    path = one_line(_path(lines[0]))
+    facts = []
+    old = ""
+    for line in lines[1:]:
+        if line.startswith(("new file mode ", "deleted file mode ")):
+            what, mode = line.split(" ", 1)[0], line.rsplit(" ", 1)[-1]
+            kind = MODES.get(mode, mode)
+            facts.append(f"{what} {'file' if mode == '100644' else kind}")
+        elif line.startswith("old mode "):
+            old = MODES.get(line.rsplit(" ", 1)[-1], "")
+        elif line.startswith("new mode "):
+            facts.append(f"{old} → {MODES.get(line.rsplit(' ', 1)[-1], '')}")
+        elif line.startswith("Binary files "):
+            facts.append("binary: nothing to read")
+    told = f"  {', '.join(facts)}" if facts else ""
+    return [[("■ ", "accent"), (path, "strong"), (told, "dim")]]

@@ -1,0 +1,121 @@
+"""How the cockpit says numbers, times and states. Rule: pure functions of their arguments."""
+
+from datetime import datetime
+
+from ralph_tui.state import RunState
+from ralph_tui.text.format import duration, money
+
+PHASES = {
+    "starting": ("○", "starting"),
+    "thinking": ("◔", "between sessions"),
+    "waiting": ("◌", "waiting for the agent"),
+    "agent": ("●", "agent at work"),
+    "verifying": ("◐", "verifying"),
+    "limited": ("◷", "waiting for a limit"),
+    "paused": ("▮", "paused"),
+    "finished": ("■", "finished"),
+    "crashed": ("◆", "crashed"),
+}
+"""Phase: glyph and words."""
+
+SHORT_PHASES = {"thinking": "between", "waiting": "waiting", "agent": "agent"}
+
+WAITS = {
+    "usage_limit": ("usage limit", "limit"),
+    "overload": ("overload", "overload"),
+    "disk_full": ("disk full", "disk"),
+}
+"""What a run can wait for, and the same in short."""
+
+OUTCOMES = {
+    "completed": ("✓", "good", "completed"),
+    "limit_reached": ("▲", "warn", "limit reached"),
+    "aborted": ("◆", "warn", "aborted"),
+    "failed": ("◆", "bad", "failed"),
+    "interrupted": ("▲", "warn", "interrupted"),
+}
+"""Outcome: glyph, style, words."""
+
+SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def short_duration(seconds: float) -> str:
+    """The largest unit alone: ``5s``, ``41m``, ``2h``, ``3d``."""
+    whole = max(0, int(seconds))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if whole >= size:
+            return f"{whole // size}{unit}"
+    return f"{whole}s"
+
+
+def since(then: datetime | None, now: datetime) -> str:
+    """How long ago, in one unit; ``—`` for never."""
+    return "—" if then is None else short_duration((now - then).total_seconds())
+
+
+def countdown(moment: datetime | None, now: datetime) -> str:
+    """How long until then, ``0s`` when it has come; empty when nobody knows the moment."""
+    return "" if moment is None else duration((moment - now).total_seconds())
+
+
+def tokens(count: int) -> str:
+    """``950``, ``12k``, ``1.2M``."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.0f}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+def percent(points: float) -> str:
+    """Points as a reader wants them: 100 only when it is 100, tenths only near the end."""
+    if points >= 100:
+        return "100 %"
+    return f"{points:.1f} %" if points > 99 else f"{points:.0f} %"
+
+
+def points(gained: float) -> str:
+    """``+14 points``, ``−1 point``, ``+0 points``."""
+    whole = round(gained)
+    return f"{whole:+d} point{'' if abs(whole) == 1 else 's'}".replace("-", "−")
+
+
+def fraction(value: float) -> str:
+    """A fraction with two digits and no leading zero: ``.26``, ``1.0``, ``-.12``."""
+    text = f"{value:.2f}"
+    if text in ("1.00", "-1.00"):
+        return text[:-1]
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def spark(values: list[float], width: int) -> str:
+    """The last `width` values, 0-100, as a row of blocks."""
+    return "".join(
+        SPARKS[min(7, max(0, int(value / 100 * 8)))] for value in values[-width:] if width > 0
+    )
+
+
+def bar(part: float, width: int) -> str:
+    """A filled bar for a fraction 0-1: ``▰▰▰▱▱``."""
+    filled = round(min(1.0, max(0.0, part)) * width)
+    return "▰" * filled + "▱" * (width - filled)
+
+
+def context_level(filled: float) -> tuple[str, str]:
+    """Level word and style of a context window filled to this percentage."""
+    if filled >= 95:
+        return "L3", "bad"
+    if filled >= 85:
+        return "L2", "warn"
+    return ("L1", "warn") if filled >= 70 else ("L0", "dim")
+
+
+def cost(state: RunState) -> str:
+    """Dollars of the run so far."""
+    run = state.run
+    return money(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)
+
+
+def elapsed(state: RunState, now: datetime) -> float:
+    """Seconds the run has taken, up to its end."""
+    return state.run.worked_s(now)

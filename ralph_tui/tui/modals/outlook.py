@@ -1,0 +1,86 @@
+"""What the screen may ask about snapshots. Rule: these calls block, so they run in a thread."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events.workspace import FileChange, SnapshotTaken
+from ralph_tui.text.format import count
+from ralph_tui.tui.draw.spans import clip, flat
+
+NAMED = 3
+"""Paths that a preview names."""
+NOBODY = "the files cannot be looked at from here"
+
+
+class Files(Protocol):
+    """The snapshots of a run, each named by its tree."""
+
+    def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
+        """Changed files between two trees; ``RalphError`` when they are not there any more."""
+        ...
+
+    def from_present(self, tree: str) -> tuple[FileChange, ...]:
+        """What bringing the files as they are now back to a tree would change.
+
+        A file that is there only now is "deleted"; raises as `changes`.
+        """
+        ...
+
+    def diff(self, since: str, until: str, path: str | None = None) -> str:
+        """A unified diff of one path or all, as git wrote it: untrusted; raises as `changes`."""
+        ...
+
+
+def lines(added: int, removed: int) -> str:
+    """``+9 −4``; empty where no line is counted."""
+    return " ".join(([f"+{added}"] if added else []) + ([f"−{removed}"] if removed else []))
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a restore would change."""
+
+    words: str
+    paths: frozenset[str]
+
+
+def preview(files: Files | None, tree: str, *, named: int = NAMED) -> Callable[[], Outlook]:
+    """What a restore would change, to be called in a thread: the call blocks.
+
+    It raises ``RalphError`` when that cannot be told.
+    """
+
+    def look() -> Outlook:
+        if files is None:
+            raise WorkspaceError(NOBODY)
+        changes = files.from_present(tree)
+        return Outlook(_outlook(changes, named), frozenset(change.path for change in changes))
+
+    return look
+
+
+def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
+    if not changes:
+        return "nothing: the files are the same now"
+    sizes = lines(sum(c.added for c in changes), sum(c.removed for c in changes))
+    gone = sum(change.status == "deleted" for change in changes)
+    words = f"{count(len(changes), 'file')} {sizes}".rstrip()
+    words += f" ({gone} deleted)" if gone else ""
+    if not named:
+        return words
+    names = [clip(flat(change.path), 40) for change in changes[:named]]
+    more = f" and {len(changes) - named} more" if len(changes) > named else ""
+    return f"{words}: {', '.join(names)}{more}"
+
+
+def lacking(snapshot: SnapshotTaken) -> str:
+    """What a snapshot could not hold, as a sentence; empty when it holds everything."""
+    number = max(snapshot.missing_count, len(snapshot.missing))
+    if not number:
+        return ""
+    names = [clip(flat(path), 40) for path in snapshot.missing[:NAMED]]
+    more = f" and {number - len(names)} more" if names and number > len(names) else ""
+    named = f": {', '.join(names)}{more}" if names else ""
+    return f"It lacks {count(number, 'path')}, left as now{named}"
