@@ -28,7 +28,7 @@ from ralph_tui.ports import Ask, Permissions, Turn
 from tests.doubles.api import Api
 from tests.doubles.launch import prepare, real_binary, real_environment
 from tests.doubles.scenario import Answer, Scenario, ToolUse, load
-from tests.unit.test_agents_sessions import Heard, alive
+from tests.unit.adapters.agents.test_sessions import Heard, alive
 from tests.waiting import until
 
 BINARY = real_binary()

@@ -33,7 +33,7 @@ from ralph_tui.events import (
 from ralph_tui.ports import Ask, Permissions, Turn
 from tests.doubles.launch import environment, on_path, prepare
 from tests.doubles.scenario import load
-from tests.unit.test_agents_sessions import Heard, alive
+from tests.unit.adapters.agents.test_sessions import Heard, alive
 
 SESSION = "11111111-0000-4000-8000-00000000000{}"
 GUIDANCE = "22222222-0000-4000-8000-000000000001"

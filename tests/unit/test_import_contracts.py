@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from importlinter.cli import lint_imports
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
+
 PACKAGE = ROOT / "ralph_tui"
 EMBEDDED = PACKAGE / "demo" / "project"
 """The sample project is data."""

@@ -25,8 +25,8 @@ from ralph_tui.adapters.outreach.wire import Timeouts, UndeliveredError
 from ralph_tui.events import EscalationDelivered, EscalationRaised, RunStarted
 from ralph_tui.events.base import Event
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
-from tests.unit.fakes import FakeClock
 from tests.waiting import until
+from tests.world.fakes import FakeClock
 
 QUICK = Timeouts(connect_s=2, silence_s=0.2, total_s=2)
 SECRET = "T0AB/hook-secret-4711"

@@ -20,7 +20,7 @@ from ralph_tui.loop.steps.sessions import (
     wait_until,
 )
 from ralph_tui.loop.steps.watchdog import Patience
-from tests.unit.fakes import FakeSession, World, wait
+from tests.world.fakes import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

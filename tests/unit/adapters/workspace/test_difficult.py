@@ -17,6 +17,7 @@ from ralph_tui.adapters.workspace.git import Answer
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import NoRoomError, WorkspaceError
+from tests.paths import ROOT
 from tests.workspaces import workspace_of
 
 PRUNE = (
@@ -381,7 +382,7 @@ def as_nobody(script: str) -> None:
     program = [sys.executable, "-c", AS_NOBODY + script]
     if os.geteuid() == 0:
         program = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *program]
-    here = Path(__file__).parents[2]
+    here = ROOT
     with nobodys_folder() as root:
         environ = {**os.environ, "PYTHONPATH": str(here), "HOME": str(root)}
         try:

@@ -10,7 +10,7 @@ from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, U
 from ralph_tui.errors import AgentError, WorkspaceError
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.loop.loop import Rules
-from tests.unit.fakes import FakeSession, World, promise, report, wait
+from tests.world.fakes import FakeSession, World, promise, report, wait
 
 
 def last(world: World) -> Any:

@@ -17,9 +17,8 @@ from ralph_tui.events import (
 from ralph_tui.events.workspace import CategoryTotal
 from ralph_tui.loop.recovery import found
 from ralph_tui.state import RunState
-
-from .fakes import World
-from .test_overseer import Reply, check, first, levels, play
+from tests.unit.loop.steps.test_overseer import Reply, check, first, levels, play
+from tests.world.fakes import World
 
 LONG_AGO = datetime(2025, 12, 31, tzinfo=UTC)
 

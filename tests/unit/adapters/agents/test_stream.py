@@ -26,8 +26,9 @@ from ralph_tui.events import (
     UsageReported,
     parse_event,
 )
+from tests.paths import FIXTURES
 
-TRANSCRIPTS = Path(__file__).parents[1] / "fixtures" / "transcripts"
+TRANSCRIPTS = FIXTURES / "transcripts"
 ROOT = Path("/home/dev/project")
 
 

@@ -14,10 +14,10 @@ from ralph_tui.adapters.workspace import verification
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import NoRoomError
 from ralph_tui.layers.sensor.gate import Counts
+from tests.paths import FIXTURES, ROOT
 from tests.waiting import until
 
-ROOT = Path(__file__).parents[2]
-HOSTILE = ROOT / "tests" / "fixtures" / "processes" / "hostile.py"
+HOSTILE = FIXTURES / "processes" / "hostile.py"
 
 
 def gate(command: str, cwd: Path, timeout_s: float = 30.0) -> ShellGate:

@@ -14,6 +14,7 @@ import pytest
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.adapters.processes.keeper import INTERRUPT_S
 from ralph_tui.errors import ProcessError
+from tests.paths import FIXTURES
 from tests.waiting import until
 
 LIMIT_S = 6.0
@@ -197,7 +198,7 @@ def test_wait_gives_up_in_time(tmp_path: Path) -> None:
 
 
 def test_what_a_command_leaves_behind_is_stopped_and_counted(tmp_path: Path) -> None:
-    hostile = Path(__file__).parents[1] / "fixtures" / "processes" / "hostile.py"
+    hostile = FIXTURES / "processes" / "hostile.py"
     command = [sys.executable, str(hostile), str(tmp_path), "leaves"]
     end = launch(command, cwd=tmp_path, env=os.environ, run_id="r").wait(LIMIT_S)
     assert end == Exit(7, leftovers=2)

@@ -19,8 +19,8 @@ from ralph_tui.cli.parser import Parser
 from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 Capture = pytest.CaptureFixture[str]
 
 

@@ -12,8 +12,7 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.loop import Rules
 from ralph_tui.ports import Accepted, Order, Refused
-
-from .fakes import FakeSession, World, promise
+from tests.world.fakes import FakeSession, World, promise
 
 STUCK = [0, 3]
 """30 % after iteration 1, and no more: stuck at 4."""

@@ -25,8 +25,8 @@ from ralph_tui.events import (
 from ralph_tui.ports import Restored
 from ralph_tui.runtime.restoring import bring_back, chosen, not_held, points, what_changes
 from ralph_tui.state import RunState
-from tests.unit.fakes import FakeClock
 from tests.workspaces import workspace_of
+from tests.world.fakes import FakeClock
 
 RUN = "1d3a0c0e-0000-4000-8000-000000000001"
 START = RunStarted(

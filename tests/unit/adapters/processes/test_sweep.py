@@ -15,6 +15,7 @@ from ralph_tui.adapters.processes import keeper
 from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -128,7 +129,7 @@ def test_a_run_that_the_sweeper_itself_lives_in_stays(tmp_path: Path) -> None:
             **os.environ,
             RUN_MARK: run_id,
             PLACE_MARK: place_of(tmp_path),
-            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PYTHONPATH": str(ROOT),
         },
         capture_output=True,
         text=True,

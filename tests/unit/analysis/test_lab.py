@@ -18,7 +18,7 @@ from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.loop import Rules
-from tests.unit.fakes import FakeSession, World
+from tests.world.fakes import FakeSession, World
 
 FIELDS = [
     "iteration",

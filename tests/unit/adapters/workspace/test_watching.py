@@ -19,6 +19,7 @@ from ralph_tui.adapters.workspace.watching import Batches, FileWatcher, Pace
 from ralph_tui.events import Event
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FilesChanged
+from tests.paths import ROOT
 from tests.waiting import until
 from tests.workspaces import workspace_of
 
@@ -218,7 +219,7 @@ def test_polls_at_the_real_limit(git_repo: Path, limit: str) -> None:
     if shutil.which("unshare") is None or subprocess.run([*inside, "true"], check=False).returncode:
         pytest.skip("no user namespaces here")
     done = subprocess.run(
-        [*inside, sys.executable, "-c", LIMITED, str(git_repo), str(Path(__file__).parents[2])],
+        [*inside, sys.executable, "-c", LIMITED, str(git_repo), str(ROOT)],
         check=True,
         capture_output=True,
         text=True,

@@ -1,12 +1,11 @@
 """Counts of real outputs of real tools: each case of `tests/fixtures/outputs`."""
 
-from pathlib import Path
-
 import pytest
 
 from ralph_tui.layers.sensor.counts import count_tests, lines_of
+from tests.paths import FIXTURES
 
-OUTPUTS = Path(__file__).parent.parent / "fixtures" / "outputs"
+OUTPUTS = FIXTURES / "outputs"
 
 Expected = tuple[int, int, int, int] | None
 """Passed, failed, errors, skipped."""

@@ -15,7 +15,7 @@ from ralph_tui.commands import Abort, Checkpoint, Stop
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.sensor.gate import GateResult
-from tests.unit.fakes import FakeClock, FakeSession, World
+from tests.world.fakes import FakeClock, FakeSession, World
 
 
 def last(world: World) -> Any:

@@ -10,7 +10,8 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.errors import JournalError
 from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
-from tests.unit.fakes import FakeClock
+from tests.paths import ROOT
+from tests.world.fakes import FakeClock
 
 
 def start() -> RunStarted:
@@ -181,7 +182,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=True,

@@ -32,8 +32,9 @@ from ralph_tui.events import (
     UsageReported,
 )
 from ralph_tui.ports import Turn
+from tests.paths import FIXTURES
 
-TRANSCRIPTS = Path(__file__).parents[1] / "fixtures" / "transcripts"
+TRANSCRIPTS = FIXTURES / "transcripts"
 PROMPT = "Fix it.\nAlso print <promise>COMPLETE</promise> when done."
 GRACE_S = 20.0
 
