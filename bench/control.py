@@ -7,7 +7,7 @@ from statistics import median
 
 from bench.result import Result, Scale, ms
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
-from ralph_tui.layers.oversight import Oversight, judge
+from ralph_tui.layers.oversight import Oversight, assess
 
 SHORT, LONG = 10, 10_000
 """Readings before those that are timed."""
@@ -49,7 +49,7 @@ def _seconds(readings: int, rounds: int) -> tuple[float, float]:
         history.add(sample)
         evaluation = evaluate(history, budget, SETTINGS, previous=evaluation)
         middle = time.perf_counter()
-        oversight = judge(oversight, history, evaluation, budget, SETTINGS).state
+        oversight = assess(oversight, history, evaluation, budget, SETTINGS).state
         ended = time.perf_counter()
         if k > readings:
             laws.append(middle - began)

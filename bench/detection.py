@@ -103,7 +103,7 @@ def _add(cell: Cell, family: Family, budget: int, dice: Random, rules: str) -> N
 def _watch(run: Simulated, most: int) -> Watched:
     governor, budget, seen = Governor(run.baseline), Budget(most, run.tests), Watched()
     for k, reading in enumerate(run.readings, 1):
-        verdict = governor.take(Sample(k, reading), budget).verdict
+        verdict = governor.take(Sample(k, reading), budget).finding
         assert verdict
         if verdict.opened:
             governor.answered(approved=True)

@@ -17,7 +17,7 @@ from ralph_tui.events import (
 from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.events.oversight import DetectionName, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
-from ralph_tui.layers.governor import Answer, Governor
+from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.state import RunState
 
@@ -73,7 +73,7 @@ def simulate(
     rows: list[Row] = []
     for iteration, completion in enumerate(progress, start=1):
         answer = governor.take(Sample(iteration, completion), budget)
-        if answer.verdict and answer.verdict.opened:
+        if answer.finding and answer.finding.opened:
             governor.answered(approved=True)
         rows.append(_row_of(answer))
     return rows
@@ -93,9 +93,9 @@ def recompute(
     state, governor = RunState(), Governor(0.0, control, oversight)
     rows: list[Row] = []
 
-    def take(found: Answer) -> None:
+    def take(found: Evaluated) -> None:
         rows.append(_row_of(found))
-        opened = found.verdict.opened if found.verdict else None
+        opened = found.finding.opened if found.finding else None
         if opened and opened.opening.iteration not in decided:
             governor.answered(approved=True)
 
@@ -152,8 +152,8 @@ def _in_order(up: set[AlarmName]) -> tuple[AlarmName, ...]:
     return tuple(name for name in get_args(AlarmName) if name in up)
 
 
-def _row_of(answer: Answer) -> Row:
-    evaluation, verdict = answer.evaluation, answer.verdict
+def _row_of(answer: Evaluated) -> Row:
+    evaluation, verdict = answer.evaluation, answer.finding
     return _row(
         evaluation.signal,
         tuple(alarm.alarm for alarm in evaluation.alarms),

@@ -11,16 +11,16 @@ from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.evaluation import Evaluation, evaluate
 from ralph_tui.layers.control.history import History, Sample
 from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.layers.oversight import Evidence, Oversight, OversightSettings, Verdict, judge
+from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
 
 
 @dataclass(frozen=True)
-class Answer:
+class Evaluated:
     """What controller and overseer make of one reading."""
 
     evaluation: Evaluation
-    verdict: Verdict | None
+    finding: Finding | None
     """None with the overseer switched off."""
 
 
@@ -52,7 +52,7 @@ class Governor:
         evidence: Evidence | None = None,
         *,
         issues: int = 0,
-    ) -> Answer:
+    ) -> Evaluated:
         """Take in one reading; `issues`: new learnings and blockers."""
         self.history.add(sample)
         self.evaluation = evaluate(
@@ -64,10 +64,10 @@ class Governor:
             issues=issues,
         )
         if not self.oversight.enabled:
-            return Answer(self.evaluation, None)
-        verdict = judge(self.memory, self.history, self.evaluation, budget, self.control, evidence)
-        self.memory = verdict.state
-        return Answer(self.evaluation, verdict)
+            return Evaluated(self.evaluation, None)
+        finding = assess(self.memory, self.history, self.evaluation, budget, self.control, evidence)
+        self.memory = finding.state
+        return Evaluated(self.evaluation, finding)
 
     def answered(self, *, approved: bool) -> None:
         """The REDIRECT of the open episode was decided."""
@@ -78,21 +78,21 @@ class Governor:
         """Whether an episode is open whose REDIRECT nobody has answered yet."""
         return self.memory.episode is not None and self.memory.episode.approved is None
 
-    def follow(self, event: Event, state: RunState) -> Answer | None:
+    def follow(self, event: Event, state: RunState) -> Evaluated | None:
         """Take up one event of a journal; `state` is the fold of those before, and takes it in.
 
-        The answer is given where the run gave its own: before ``signal_computed``.
+        It is given where the run evaluated the reading itself: before ``signal_computed``.
         """
         computed = event.kind == "signal_computed" and state.gate.readings
-        answer = self.read(state) if computed else None
+        evaluated = self.read(state) if computed else None
         state.apply(event)
         if isinstance(event, ReadingTaken) and not event.iteration:
             self.begin(event.completion)
         elif isinstance(event, RedirectDecided) and self.undecided:
             self.answered(approved=event.approved)
-        return answer
+        return evaluated
 
-    def read(self, state: RunState) -> Answer:
+    def read(self, state: RunState) -> Evaluated:
         """Take in the reading that `state` was brought up to last."""
         reading = state.gate.readings[-1]
         report = state.agent.report

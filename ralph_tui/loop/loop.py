@@ -30,11 +30,11 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.measurement import Measurement, ProgressSource
 from ralph_tui.loop.steps.overseer import Overseer
-from ralph_tui.loop.steps.prompting import Briefing
+from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import Questions
 from ralph_tui.loop.steps.sessions import SESSION_STATUS, Sessions
-from ralph_tui.loop.steps.watchdog import Patience
-from ralph_tui.loop.waiting.scheduler import Ended, Helm, Steps
+from ralph_tui.loop.steps.watchdog import WatchdogLimits
+from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
 from ralph_tui.ports import Host, Ports
 from ralph_tui.state import RunState
 
@@ -63,7 +63,7 @@ class Rules:
     oversight: OversightSettings = field(default_factory=OversightSettings)
     progress: ProgressSource = "auto"
     checkpoint_interval_s: float = 1800.0
-    patience: Patience = field(default_factory=Patience)
+    watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
 
 
 class Loop:
@@ -77,28 +77,28 @@ class Loop:
         self.rules = rules
         self.ports = ports
         self.state = state
-        self.helm = Helm(host, state)
-        self.checkpoints = Checkpoints(self.helm, state, ports.workspace, ports.moments)
-        self.briefing = Briefing(self.helm, state, ports.records, start)
+        self.scheduler = Scheduler(host, state)
+        self.checkpoints = Checkpoints(self.scheduler, state, ports.workspace, ports.moments)
+        self.prompt_writer = PromptWriter(self.scheduler, state, ports.records, start)
         self.sessions = Sessions(
-            self.helm,
+            self.scheduler,
             state,
             ports,
             start,
             self.checkpoints,
             checkpoint_interval_s=rules.checkpoint_interval_s,
-            patience=rules.patience,
+            watchdog_limits=rules.watchdog,
         )
         self.escalation = Escalation(ports.outreach, start)
         self.questions = Questions(
-            self.helm,
+            self.scheduler,
             state,
             self.escalation,
             self.checkpoints.restore,
             escalate_after_s=rules.oversight.escalate_after_s,
         )
         self.measurement = Measurement(
-            self.helm,
+            self.scheduler,
             state,
             ports.gate,
             self.questions,
@@ -110,7 +110,7 @@ class Loop:
         )
         self.governor = Governor(0.0, rules.control, rules.oversight)
         self.overseer = Overseer(
-            self.helm,
+            self.scheduler,
             state,
             start,
             ports.workspace,
@@ -136,7 +136,7 @@ class Loop:
         try:
             first = yield from begin
             for k in count(first):
-                yield from self.hold()
+                yield from self.pause_point()
                 yield from self.iterate(k)
                 self.end_if_over(k)
         except Ended as end:
@@ -155,7 +155,7 @@ class Loop:
 
     def sweep(self) -> Steps[None]:
         """Stop what dead runs of this worktree have left behind."""
-        if swept := (yield from self.helm.job("sweep", self.ports.sweep)):
+        if swept := (yield from self.scheduler.run_job("sweep", self.ports.sweep)):
             yield Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
 
     def iterate(self, k: int) -> Steps[None]:
@@ -169,21 +169,21 @@ class Loop:
         yield self.at(k, 7)  # ControlAlarms:    deserves one too
         control = self.governor.evaluation if self.rules.control.enabled else None
         yield self.at(k, 9)  # PromptGenerator
-        prompt = yield from self.briefing.prompt(k, control)
+        prompt = yield from self.prompt_writer.write(k, control)
         yield self.at(k, 10)  # SessionLauncher
         yield from self.sessions.run(k, prompt)
         yield from self.measure(k)
 
     def measure(self, k: int) -> Steps[None]:
         """Step 11, and what follows from it. The session has ended."""
-        files = yield from self.checkpoints.settle(k)
+        files = yield from self.checkpoints.record_changes(k)
         yield self.at(k, 11)  # the verification gate
         yield from self.measurement.after(k, files)
-        yield from self.oversee(k)
+        yield from self.finish_iteration(k)
 
-    def oversee(self, k: int) -> Steps[None]:
+    def finish_iteration(self, k: int) -> Steps[None]:
         """Steps 12-17. The reading of iteration k is taken."""
-        yield from self.judge(k)
+        yield from self.run_oversight(k)
         yield self.at(k, 17)  # StateManager
         yield self.record(k)
         yield from self.project()
@@ -194,7 +194,7 @@ class Loop:
             raise Ended("completed", f"{proof} after iteration {k}")
         self.overseer.end_if_aborted()
 
-    def judge(self, k: int) -> Steps[None]:
+    def run_oversight(self, k: int) -> Steps[None]:
         """Steps 12-14."""
         yield self.at(k, 12)  # BehaviorDetector
         verdict = yield from self.overseer.detect(k)
@@ -222,7 +222,7 @@ class Loop:
             status="completed" if read and (run.completion or 0) >= 100 else status,
             completion=run.completion or 0.0,
             gate_ok=read and gate is not None and gate.ok,
-            duration_s=self.helm.seconds_since(run.iteration_started_at),
+            duration_s=self.scheduler.seconds_since(run.iteration_started_at),
             cost_usd=run.iteration_cost_usd if run.cost_known else None,
             tokens=run.iteration_tokens,
             tool_calls=run.iteration_tool_calls,
@@ -236,26 +236,28 @@ class Loop:
         """Bring the files that others read up to date; the journal does not depend on them."""
         records, projected = self.ports.records, self.ports.records.project(self.state)
         try:
-            yield from self.helm.job("projections", lambda: records.write_projections(projected))
+            yield from self.scheduler.run_job(
+                "projections", lambda: records.write_projections(projected)
+            )
         except WorkspaceError as error:
             yield Noticed(level="warn", source="records", text=str(error))
 
     # -- between iterations ----------------------------------------------------------------------
 
-    def hold(self) -> Steps[None]:
+    def pause_point(self) -> Steps[None]:
         """Pause before an iteration when the owner wants it; files may change meanwhile."""
         if not self.state.run.pause_requested:
             return
         yield Paused()
         k = self.state.run.iteration
-        self.helm.restore = self.checkpoints.restore
-        self.helm.capture = lambda note: self.checkpoints.capture(k, "key", note)
+        self.scheduler.restore = self.checkpoints.restore
+        self.scheduler.capture = lambda note: self.checkpoints.capture(k, "key", note)
         try:
-            yield from self.helm.until(lambda: not self.state.run.paused, idle=True)
-            yield from self.helm.settle()
+            yield from self.scheduler.wait_until(lambda: not self.state.run.paused, idle=True)
+            yield from self.scheduler.join()
         finally:
-            self.helm.restore = self.helm.capture = None
-        yield from self.checkpoints.boundary(self.state.run.iteration, "after a pause")
+            self.scheduler.restore = self.scheduler.capture = None
+        yield from self.checkpoints.take_boundary(self.state.run.iteration, "after a pause")
 
     def end_if_over(self, k: int) -> None:
         """Raise `Ended` when this was the last iteration."""
@@ -273,22 +275,22 @@ class Loop:
 
     def close(self, outcome: Outcome, reason: str) -> Steps[None]:
         """Whatever ended the run: nothing is left running, and the work is held."""
-        self.helm.close()
-        yield from self.helm.until(lambda: self.helm.session is None)
-        yield from self.helm.job("watcher", self.ports.watcher.stop)
-        yield from self.helm.settle()
+        self.scheduler.close()
+        yield from self.scheduler.wait_until(lambda: self.scheduler.session is None)
+        yield from self.scheduler.run_job("watcher", self.ports.watcher.stop)
+        yield from self.scheduler.join()
         run, span = self.state.run, self.state.timeline.current
         if run.iteration and span is not None and span.finished is None:
-            yield from self.checkpoints.boundary(run.iteration, f"the run ended: {outcome}")
-            yield self.checkpoints.event(run.iteration, "end")
+            yield from self.checkpoints.take_boundary(run.iteration, f"the run ended: {outcome}")
+            yield self.checkpoints.announce(run.iteration, "end")
             yield self.record(run.iteration)
         if outcome == "aborted":
             yield from self.overseer.tell_abort(reason)
-            yield from self.escalation.settle(self.helm, self.state)
+            yield from self.escalation.settle(self.scheduler, self.state)
         if run.roll_back_to is not None:
             self.checkpoints.restore(run.roll_back_to, "the abort")
-            yield from self.helm.settle()
-        yield from self.helm.settle()
+            yield from self.scheduler.join()
+        yield from self.scheduler.join()
         if waiting := [item.text for item in self.state.guidance.queued]:
             yield Noticed(
                 level="warn",
@@ -302,7 +304,7 @@ class Loop:
             completion=run.completion or 0.0,
             best=run.best,
             best_iteration=run.best_iteration,
-            duration_s=run.worked_s(self.helm.host.clock.now()),
+            duration_s=run.worked_s(self.scheduler.host.clock.now()),
             cost_usd=run.cost_usd if run.cost_known else None,
             tokens=run.tokens,
         )

@@ -65,7 +65,7 @@ class Recovery:
         loop, span = self._loop, self._state.timeline.current
         if span is None or not self._state.run.iteration:
             # It broke off before iteration 1: the little that was done is done again.
-            yield from loop.checkpoints.count_on()
+            yield from loop.checkpoints.continue_numbering()
             return (yield from loop.prepare())
         k = span.number
         yield loop.at(k, 0)
@@ -78,7 +78,7 @@ class Recovery:
         if begun := self._state.oversight.restoring:
             # Its owner has said yes to it: a half-restored worktree is nobody's wish.
             yield from loop.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
-            yield from loop.helm.settle()
+            yield from loop.scheduler.join()
         if settled:
             yield from self._tell_changes(k)
         if span.finished is None:
@@ -86,7 +86,7 @@ class Recovery:
         elif span.finished.status == "interrupted":
             yield from self._spare(k)
         elif self._state.oversight.undecided is not None:
-            yield from loop.judge(k)
+            yield from loop.run_oversight(k)
         loop.overseer.recalled = None
         loop.overseer.end_if_aborted()
         self._end_if_it_was_ending(k)
@@ -106,21 +106,23 @@ class Recovery:
         """Bring an iteration without a record to its end; `read`: what it reached is measured."""
         loop, ended = self._loop, self._state.agent.ended
         if read:
-            yield from loop.oversee(k)
+            yield from loop.finish_iteration(k)
         elif ended is not None and _whole(ended, k):
             yield from loop.measure(k)
         else:
-            yield from loop.checkpoints.settle(k)
+            yield from loop.checkpoints.record_changes(k)
             yield loop.record(k)
             yield from self._spare(k)
 
     def _tell_changes(self, k: int) -> "Steps[None]":
         """Somebody may have worked on the files since; that is kept, and not the agent's doing."""
         loop, before = self._loop, self._loop.checkpoints.latest.tree
-        yield from loop.checkpoints.boundary(k, "when the run was resumed")
+        yield from loop.checkpoints.take_boundary(k, "when the run was resumed")
         after, workspace = loop.checkpoints.latest.tree, loop.ports.workspace
         try:
-            changes = yield from loop.helm.job("changes", lambda: workspace.changes(before, after))
+            changes = yield from loop.scheduler.run_job(
+                "changes", lambda: workspace.changes(before, after)
+            )
         except WorkspaceError:  # that the snapshots are gone was said already
             return
         if changes:

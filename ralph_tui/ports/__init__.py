@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.ports.agents import Agent, Ask, Asked, Asker, Permissions, Session, Turn
-from ralph_tui.ports.host import Accepted, Clock, Emit, Host, Job, Order, Refused
+from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import Moment, Moments, Records, Unrecorded
 from ralph_tui.ports.worktree import Gate, Restored, Snapshot, Watcher, Workspace
@@ -39,13 +39,13 @@ __all__ = [
     "Asked",
     "Asker",
     "Clock",
+    "CommandRequest",
     "Emit",
     "Gate",
     "Host",
     "Job",
     "Moment",
     "Moments",
-    "Order",
     "Outreach",
     "Permissions",
     "Ports",

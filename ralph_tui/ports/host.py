@@ -54,7 +54,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Order:
+class CommandRequest:
     """A command whose giver waits for an answer; `reply` is called once, in the engine's thread."""
 
     command: Command

@@ -34,7 +34,7 @@ from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.loop.loop import Loop, Rules
 from ralph_tui.loop.recovery import found
-from ralph_tui.loop.steps.watchdog import Patience
+from ralph_tui.loop.steps.watchdog import WatchdogLimits
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.engine import Engine, SystemClock
 from ralph_tui.runtime.request import Order
@@ -63,7 +63,7 @@ class Launched:
         steps = self.loop.run()
         if self.past:
             steps = self.loop.resume(_run_resumed(self.engine, self.loop), self.past)
-        self.engine.start_thread(steps, self.loop.helm.stop_work)
+        self.engine.start_thread(steps, self.loop.scheduler.stop_work)
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def _wired(
         settings.oversight,
         settings.progress,
         settings.checkpoints.interval_s,
-        Patience(settings.agent.silence_s, settings.agent.silence_answer_s),
+        WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
     )
     run = Launched(engine, Loop(start, rules, ports, engine, engine.state), attempt, outreach)
     with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach):

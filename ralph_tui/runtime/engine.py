@@ -28,7 +28,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.loop.waiting.scheduler import FULL
-from ralph_tui.ports import Accepted, Clock, Job, Order, Refused
+from ralph_tui.ports import Accepted, Clock, CommandRequest, Job, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.state import RunState
 
@@ -111,7 +111,7 @@ class Engine:
         with self._closing:
             if not self._closed:
                 self._orders.append(reply)
-                self._inbox.put(Order(command, partial(self._reply, reply)))
+                self._inbox.put(CommandRequest(command, partial(self._reply, reply)))
                 return
         reply(Refused(OVER))
 
@@ -245,7 +245,7 @@ class Engine:
         item = self._inbox.get(LONGEST_WAIT)
         if item is not None:
             self._kept.append(item)
-        wish = item.command if isinstance(item, Order) else item
+        wish = item.command if isinstance(item, CommandRequest) else item
         return isinstance(wish, Stop | Abort)
 
     def _show_unrecorded(self, event: Event) -> None:

@@ -13,12 +13,12 @@ from ralph_tui.layers.control import (
     ControlSettings,
     Evaluation,
     History,
-    Patience,
     Sample,
+    WatchdogLimits,
     evaluate,
 )
 from ralph_tui.layers.governor import Governor
-from ralph_tui.layers.oversight import LEVELS, Evidence, Level, Oversight, Verdict, judge
+from ralph_tui.layers.oversight import LEVELS, Evidence, Finding, Level, Oversight, assess
 from ralph_tui.layers.oversight.episodes import Episode
 
 READINGS = st.one_of(
@@ -51,7 +51,7 @@ class Seen:
         self.baseline = history.baseline
         self.budget = budget
         self.evaluation = evaluation
-        self.verdict: Verdict = judge(before, history, evaluation, budget)
+        self.finding: Finding = assess(before, history, evaluation, budget)
 
     @property
     def progress_up(self) -> set[str]:
@@ -60,7 +60,7 @@ class Seen:
         }
 
     def reached(self, level: Level) -> bool:
-        acts = self.verdict.level
+        acts = self.finding.level
         return acts is not None and LEVELS.index(acts) >= LEVELS.index(level)
 
 
@@ -76,8 +76,8 @@ def run_of(
         history.add(Sample(k, completion, **marks))
         evaluation = evaluate(history, budget, previous=evaluation, damped=state.damps(history))
         seen.append(Seen(state, history, budget, evaluation))
-        state = seen[-1].verdict.state
-        if seen[-1].verdict.opened:
+        state = seen[-1].finding.state
+        if seen[-1].finding.opened:
             state = state.answered(approved=approved)
     return seen
 
@@ -90,32 +90,32 @@ RUNS = st.builds(
 @given(RUNS)
 def test_never_two_open_episodes_and_each_opens_with_its_redirect(run: list[Seen]) -> None:
     for one in run:
-        verdict = one.verdict
-        if verdict.opened:
-            assert verdict.level == "REDIRECT"
-            assert one.before.episode is None or verdict.ended is not None
-            assert verdict.state.episode == verdict.opened
-        if verdict.level == "REDIRECT":
-            assert verdict.opened
-        if one.before.episode and not verdict.ended:
-            assert verdict.state.episode
-            assert verdict.state.episode.opening.iteration == one.before.episode.opening.iteration
+        finding = one.finding
+        if finding.opened:
+            assert finding.level == "REDIRECT"
+            assert one.before.episode is None or finding.ended is not None
+            assert finding.state.episode == finding.opened
+        if finding.level == "REDIRECT":
+            assert finding.opened
+        if one.before.episode and not finding.ended:
+            assert finding.state.episode
+            assert finding.state.episode.opening.iteration == one.before.episode.opening.iteration
 
 
 @given(RUNS)
 def test_nothing_at_100_and_no_question_without_an_iteration_left(run: list[Seen]) -> None:
     for one in run:
         if one.complete:
-            assert one.verdict.level is None
-            assert one.verdict.state.episode is None
+            assert one.finding.level is None
+            assert one.finding.state.episode is None
         if one.k >= one.budget.max_iterations:
-            assert one.verdict.level not in ("REDIRECT", "PAUSE")
+            assert one.finding.level not in ("REDIRECT", "PAUSE")
 
 
 @given(RUNS)
 def test_a_condition_without_an_episode_redirects_at_least(run: list[Seen]) -> None:
     for one in run:
-        free = one.before.episode is None or one.verdict.ended is not None
+        free = one.before.episode is None or one.finding.ended is not None
         lasting = one.k < one.budget.max_iterations
         if free and lasting and one.progress_up:
             assert one.reached("REDIRECT")
@@ -126,17 +126,17 @@ def test_an_episode_that_enters_a_pause_row_pauses(run: list[Seen]) -> None:
     for one in run:
         episode = one.before.episode
         lasting = one.k < one.budget.max_iterations
-        if episode and lasting and not one.verdict.ended and not one.restarted:
+        if episode and lasting and not one.finding.ended and not one.restarted:
             due = _due(one, episode)
             assert not due or one.reached("PAUSE")
-            after = one.verdict.state.episode
+            after = one.finding.state.episode
             assert after
             assert (after.mark.iteration == one.k) is due
 
 
 def _due(one: Seen, episode: Episode) -> bool:
     """The PAUSE row of an episode, word by word."""
-    patience = Patience.of(one.budget, ControlSettings())
+    patience = WatchdogLimits.of(one.budget, ControlSettings())
     n, long = patience.short, patience.long
     opened, mark = episode.opening.iteration, episode.mark
 
@@ -160,7 +160,7 @@ def test_what_speaks_once_speaks_once(run: list[Seen]) -> None:
     spoken = [
         (situation.level, situation.reason.partition(", and")[2])
         for one in run
-        for situation in one.verdict.situations
+        for situation in one.finding.situations
         if situation.about == "budget"
     ]
     assert len(spoken) == len(set(spoken)) <= 3
@@ -174,7 +174,7 @@ def test_damped_gains_belong_to_an_open_approved_oscillation_alone(run: list[See
             episode is not None
             and episode.about == "oscillating"
             and episode.approved is True
-            and not one.verdict.ended
+            and not one.finding.ended
         )
         if not one.restarted:
             assert (one.evaluation.signal.profile == "damped") is expected
@@ -208,10 +208,10 @@ class Watched(NamedTuple):
     estimated: bool
     evidence: Evidence
     before: Oversight
-    verdict: Verdict
+    finding: Finding
 
     def reached(self, level: Level) -> bool:
-        acts = self.verdict.level
+        acts = self.finding.level
         return acts is not None and LEVELS.index(acts) >= LEVELS.index(level)
 
 
@@ -227,11 +227,11 @@ def watched_runs(draw: st.DrawFn) -> list[Watched]:
         for _ in range(times):
             k, before = len(run) + 1, governor.memory
             sample = Sample(k, completion, estimated=estimated)
-            verdict = governor.take(sample, Budget(most, tests), evidence).verdict
-            assert verdict
-            if verdict.opened:
+            finding = governor.take(sample, Budget(most, tests), evidence).finding
+            assert finding
+            if finding.opened:
                 governor.answered(approved=approved)
-            run.append(Watched(k, most, completion, estimated, evidence, before, verdict))
+            run.append(Watched(k, most, completion, estimated, evidence, before, finding))
     return run
 
 
@@ -239,23 +239,23 @@ def watched_runs(draw: st.DrawFn) -> list[Watched]:
 def test_every_row_about_evidence_is_reached_when_it_is_entered(run: list[Watched]) -> None:
     asked_about_burn = 0
     for one in run:
-        shows = {found.name for found in one.verdict.detections}
+        shows = {found.name for found in one.finding.detections}
         lasting, before = one.k < one.most, one.before.trail
         if one.completion == 100:
-            assert (one.verdict.level, shows) == (None, set())
+            assert (one.finding.level, shows) == (None, set())
             continue
         if "objective_deviation" in shows:
             assert one.reached("WARN")
-            free = one.before.episode is None or one.verdict.ended is not None
+            free = one.before.episode is None or one.finding.ended is not None
             if before.deviations >= 2 and free and lasting and not one.estimated:
                 assert one.reached("REDIRECT")
         if "resource_burn" in shows and lasting and "resource_burn" not in one.before.spent:
             assert one.reached("PAUSE")
-        asked_about_burn += any(found.about == "resource_burn" for found in one.verdict.situations)
+        asked_about_burn += any(found.about == "resource_burn" for found in one.finding.situations)
         if one.evidence.conflicts and not before.conflicted and lasting:
             assert one.reached("PAUSE")
-        if one.verdict.state.trail.errors >= 3:
-            assert one.verdict.level == "ABORT"
+        if one.finding.state.trail.errors >= 3:
+            assert one.finding.level == "ABORT"
     assert asked_about_burn <= 1
 
 
@@ -265,16 +265,16 @@ def test_with_evidence_too_episodes_are_one_at_a_time_and_the_limit_is_quiet(
 ) -> None:
     for one in run:
         if one.k >= one.most or one.completion == 100:
-            assert one.verdict.level not in ("REDIRECT", "PAUSE")
+            assert one.finding.level not in ("REDIRECT", "PAUSE")
         if one.estimated:
-            assert one.verdict.opened is None
-        if one.verdict.opened:
-            assert one.verdict.level == "REDIRECT"
-            assert one.before.episode is None or one.verdict.ended is not None
-        assert (one.verdict.level == "REDIRECT") is (one.verdict.opened is not None)
-        order = [LEVELS.index(found.level) for found in one.verdict.situations]
+            assert one.finding.opened is None
+        if one.finding.opened:
+            assert one.finding.level == "REDIRECT"
+            assert one.before.episode is None or one.finding.ended is not None
+        assert (one.finding.level == "REDIRECT") is (one.finding.opened is not None)
+        order = [LEVELS.index(found.level) for found in one.finding.situations]
         assert order == sorted(order, reverse=True)
-        for found in one.verdict.situations:
+        for found in one.finding.situations:
             assert found.reason.endswith(".") or found.about == "agent_error"
 
 
@@ -286,9 +286,9 @@ def test_a_flat_night_with_the_same_evidence_asks_once_more_about_each(
     governor, asked = Governor(), 0
     for k in range(1, 201):
         sample = Sample(k, level)
-        verdict = governor.take(sample, Budget(200, tests), replace(evidence, error="")).verdict
-        assert verdict
-        if verdict.opened:
+        finding = governor.take(sample, Budget(200, tests), replace(evidence, error="")).finding
+        assert finding
+        if finding.opened:
             governor.answered(approved=True)
-        asked += verdict.level in ("REDIRECT", "PAUSE")
+        asked += finding.level in ("REDIRECT", "PAUSE")
     assert asked <= 42 + 2  # its conflicts, its tool calls

@@ -270,7 +270,7 @@ def test_overseer_agrees_about_evidence_too(case: Case, data: st.DataObject) -> 
     series = oracle.Series(*case)
     for k, expected in enumerate(oracle.watched(series, facts), 1):
         sample = Sample(k, case.progress[k - 1])
-        verdict = governor.take(sample, budget, evidence(facts[k - 1], k)).verdict
+        verdict = governor.take(sample, budget, evidence(facts[k - 1], k)).finding
         assert verdict
         if verdict.opened:
             governor.answered(approved=True)

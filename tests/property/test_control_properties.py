@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import Row, simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
+from ralph_tui.layers.control import (
+    Budget,
+    ControlSettings,
+    Evaluation,
+    History,
+    Sample,
+    WatchdogLimits,
+)
 from ralph_tui.layers.control import evaluate as evaluate_reading
 from ralph_tui.layers.control.gains import PROFILES, Gains
 from ralph_tui.layers.control.metrics import measure
@@ -140,7 +147,7 @@ def _alarms(points: list[float], options: dict[str, Any]) -> set[str]:
     k, most, tests = len(points) - 1, options["max_iterations"], options["tests"] or 100
     if points[k] >= 100 - 1e-9:
         return set()
-    patience = Patience.of(Budget(most, options["tests"]), options["control"])
+    patience = WatchdogLimits.of(Budget(most, options["tests"]), options["control"])
     n, long = patience.short, patience.long
     step = [0.0] + [now - before for before, now in pairwise(points)]
 

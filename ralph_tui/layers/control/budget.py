@@ -40,7 +40,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Patience:
+class WatchdogLimits:
     """Iterations that may pass before a loop counts as stuck."""
 
     short: int
@@ -49,7 +49,7 @@ class Patience:
     """N: with too small a one; twice this whatever the steps were."""
 
     @classmethod
-    def of(cls, budget: Budget, settings: ControlSettings) -> "Patience":
+    def of(cls, budget: Budget, settings: ControlSettings) -> "WatchdogLimits":
         """3 and 3 for budgets up to 30 with many tests; more where each test is a big step."""
         tests = budget.tests or UNKNOWN_TESTS
         cap = max(3, -(-budget.max_iterations // 4))

@@ -1,12 +1,12 @@
 """Layer 4, pure: what behaviour shows in the readings, and what is to be done about it.
 
-`judge` answers each reading that Layer 1 has evaluated; `Oversight` is what it remembers.
+`assess` answers each reading that Layer 1 has evaluated; `Oversight` is what it remembers.
 """
 
 from ralph_tui.events.oversight import Level
 from ralph_tui.layers.oversight.behavior import Detection, Evidence
 from ralph_tui.layers.oversight.episodes import Episode, Mark
-from ralph_tui.layers.oversight.levels import LEVELS, Oversight, Verdict, judge
+from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess
 from ralph_tui.layers.oversight.settings import OversightSettings
 from ralph_tui.layers.oversight.situations import Situation
 from ralph_tui.layers.oversight.trail import Trail
@@ -16,12 +16,12 @@ __all__ = [
     "Detection",
     "Episode",
     "Evidence",
+    "Finding",
     "Level",
     "Mark",
     "Oversight",
     "OversightSettings",
     "Situation",
     "Trail",
-    "Verdict",
-    "judge",
+    "assess",
 ]

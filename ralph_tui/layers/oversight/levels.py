@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ralph_tui.events.oversight import Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History
-from ralph_tui.layers.control.budget import Patience
+from ralph_tui.layers.control.budget import WatchdogLimits
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
 from ralph_tui.layers.oversight.episodes import Episode, Mark
@@ -40,7 +40,7 @@ class Oversight:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Finding:
     """The overseer's answer to one reading."""
 
     state: Oversight
@@ -58,17 +58,17 @@ class Verdict:
         return self.situations[0].level if self.situations else None
 
 
-def judge(
+def assess(
     state: Oversight,
     history: History,
     evaluation: Evaluation,
     budget: Budget,
     settings: ControlSettings | None = None,
     evidence: Evidence | None = None,
-) -> Verdict:
+) -> Finding:
     """Judge the latest reading, once. `settings` are those `evaluation` was made with."""
     evidence = evidence or Evidence()
-    patience = Patience.of(budget, settings or ControlSettings())
+    patience = WatchdogLimits.of(budget, settings or ControlSettings())
     episode = state.episode
     if episode and history.restarted:
         episode = episode.rebased(history)
@@ -78,7 +78,7 @@ def judge(
     strayed = deviation(history, evidence)
     trail = state.trail.after(history, evidence, strayed=strayed is not None)
     if history.complete:
-        return Verdict(replace(state, episode=None, trail=trail), ended=ended)
+        return Finding(replace(state, episode=None, trail=trail), ended=ended)
 
     lasting = history.iteration < budget.max_iterations
     burn = trail.burn(history)
@@ -106,7 +106,7 @@ def judge(
     opened: Episode | None = None
     if found and found[0].level == "REDIRECT":
         episode = opened = Episode(found[0].about, Mark.at(history, up))
-    return Verdict(
+    return Finding(
         Oversight(episode, state.spent | once.keys(), trail),
         tuple(found),
         opened,

@@ -15,7 +15,7 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor.changes import files_changed
-from ralph_tui.loop.waiting.scheduler import Helm, Steps, is_full
+from ralph_tui.loop.waiting.scheduler import Scheduler, Steps, is_full
 from ralph_tui.ports import Job, Moment, Moments, Restored, Snapshot, Workspace
 from ralph_tui.state import IterationSpan, RunState
 
@@ -30,10 +30,12 @@ UNKNOWN = (
 class Checkpoints:
     """Holds the worktree: at boundaries the loop waits for it, by timer and key it does not."""
 
-    def __init__(self, helm: Helm, state: RunState, workspace: Workspace, moments: Moments) -> None:
+    def __init__(
+        self, scheduler: Scheduler, state: RunState, workspace: Workspace, moments: Moments
+    ) -> None:
         self.latest: Snapshot
         """The last boundary: what the next changes are counted against. Set by `first`."""
-        self._helm = helm
+        self._scheduler = scheduler
         self._state = state
         self._workspace = workspace
         self._moments = moments
@@ -45,11 +47,11 @@ class Checkpoints:
         """The first snapshot of a run; without it a run does not begin."""
         self.latest = yield from self._snapshot(0, reason)
         self._captured = 0
-        yield self.event(0, "start")
+        yield self.announce(0, "start")
 
-    def count_on(self) -> Steps[None]:
+    def continue_numbering(self) -> Steps[None]:
         """Go on numbering after what an earlier process has held, recorded or not."""
-        held = yield from self._helm.job("snapshots", self._workspace.newest)
+        held = yield from self._scheduler.run_job("snapshots", self._workspace.newest)
         known = max(self._state.timeline.snapshots, default=0)
         if known and not held:
             text = (
@@ -64,7 +66,7 @@ class Checkpoints:
 
         `settled`: what the iteration did to the files is told.
         """
-        yield from self.count_on()
+        yield from self.continue_numbering()
         self._captured = len(span.checkpoints)
         known = self._state.timeline.snapshots.values()
         # What an unsettled iteration has changed is counted from where it began.
@@ -79,28 +81,30 @@ class Checkpoints:
     def begin_session(self, iteration: int, session_id: str) -> Event:
         """The checkpoint at the start of a session; its snapshot is the last boundary's."""
         self._session_id = session_id
-        return self.event(iteration, "start")
+        return self.announce(iteration, "start")
 
-    def boundary(self, iteration: int, reason: str) -> Steps[None]:
+    def take_boundary(self, iteration: int, reason: str) -> Steps[None]:
         """Hold the worktree before the loop goes on; when that fails the last boundary stays."""
         try:
             self.latest = yield from self._snapshot(iteration, reason)
         except WorkspaceError as error:
             yield Noticed(level="error", source="workspace", text=f"no snapshot taken: {error}")
 
-    def settle(self, k: int) -> Steps[FilesChanged]:
+    def record_changes(self, k: int) -> Steps[FilesChanged]:
         """What the session of iteration k did to the files, held in a snapshot."""
         before = self.latest.tree
-        yield from self.boundary(k, f"after the session of iteration {k}")
+        yield from self.take_boundary(k, f"after the session of iteration {k}")
         after, workspace = self.latest.tree, self._workspace
         changes: tuple[FileChange, ...] = ()
         try:
-            changes = yield from self._helm.job("changes", lambda: workspace.changes(before, after))
+            changes = yield from self._scheduler.run_job(
+                "changes", lambda: workspace.changes(before, after)
+            )
         except WorkspaceError as error:  # the agent may have deleted what they are counted against
             yield Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})")
         files = files_changed(k, changes, live=False)
         yield files
-        yield self.event(k, "end", changes=changes)
+        yield self.announce(k, "end", changes=changes)
         return files
 
     def capture(self, iteration: int, trigger: Trigger, note: str = "") -> None:
@@ -113,29 +117,29 @@ class Checkpoints:
         def tell(job: Job) -> Steps[None]:
             if isinstance(job.result, Snapshot):
                 yield snapshot_taken(iteration, job.result, trigger)
-                yield self.event(iteration, trigger, job.result.number, note)
+                yield self.announce(iteration, trigger, job.result.number, note)
             else:
-                yield self.event(iteration, trigger, None, note, error=str(job.error))
+                yield self.announce(iteration, trigger, None, note, error=str(job.error))
                 if is_full(job.error):
-                    self._helm.stop_work()
+                    self._scheduler.stop_work()
 
-        self._helm.beside(
+        self._scheduler.spawn(
             "checkpoint",
             lambda: self._workspace.snapshot(number, f"ralph: checkpoint ({trigger})"),
             tell,
         )
 
-    def hold_again(self, iteration: int) -> Steps[None]:
+    def retry_boundary(self, iteration: int) -> Steps[None]:
         """Wait until there is room for a snapshot; the boundary stays where it is."""
         latest = self.latest
-        yield from self.boundary(iteration, "after a full disk")
+        yield from self.take_boundary(iteration, "after a full disk")
         self.latest = latest
 
     def restore(self, number: int, by: str) -> None:
         """Bring the files back to a snapshot of this run, beside whatever goes on.
 
         The present is held, and recorded, before a file is touched; when it cannot be held, nothing
-        is restored. `Helm.settle` waits.
+        is restored. `Scheduler.join` waits.
         """
         present = self._next()
         reason = f"before going back to snapshot {number}"
@@ -148,7 +152,7 @@ class Checkpoints:
             yield from self.write_back(number, present, by)
 
         work = partial(self._workspace.snapshot, present, f"ralph: {reason}")
-        self._helm.beside("snapshot", work, tell)
+        self._scheduler.spawn("snapshot", work, tell)
 
     def write_back(self, number: int, present: int, by: str) -> Steps[None]:
         """The second half of a restore: `present` holds what was there before."""
@@ -163,7 +167,7 @@ class Checkpoints:
                 return
             yield worktree_restored(iteration, target, present, job.result, by)
             work = partial(workspace.snapshot, after, f"ralph: {reason}")
-            self._helm.beside("snapshot", work, tell_after)
+            self._scheduler.spawn("snapshot", work, tell_after)
 
         def tell_after(job: Job) -> Steps[None]:
             if isinstance(job.result, Snapshot):
@@ -172,7 +176,7 @@ class Checkpoints:
             else:
                 yield from _tell_failure(job)
 
-        self._helm.beside("restore", partial(workspace.restore, target.tree), tell)
+        self._scheduler.spawn("restore", partial(workspace.restore, target.tree), tell)
 
     def best_point(self) -> Steps[Rollback | None]:
         """Where a rollback would lead, and what it would change; None when nowhere better."""
@@ -183,7 +187,7 @@ class Checkpoints:
             return None
         tree = best.boundary.tree
         try:
-            changes = yield from self._helm.job(
+            changes = yield from self._scheduler.run_job(
                 "changes", lambda: self._workspace.changes(self.latest.tree, tree)
             )
         except WorkspaceError as error:  # the agent may have deleted the snapshot
@@ -199,7 +203,7 @@ class Checkpoints:
             paths=[change.path for change in changes[:SHOWN]],
         )
 
-    def event(
+    def announce(
         self,
         iteration: int,
         trigger: Trigger,
@@ -217,14 +221,16 @@ class Checkpoints:
         if iteration:
             moment = Moment(iteration, self._captured, trigger, self._session_id, changes)
             path = self._moments.path(iteration, self._captured)
-            self._helm.beside("checkpoint", lambda: self._moments.capture(moment), _tell_failure)
+            self._scheduler.spawn(
+                "checkpoint", lambda: self._moments.capture(moment), _tell_failure
+            )
         return CheckpointCaptured(
             iteration=iteration,
             number=self._captured,
             trigger=trigger,
             snapshot=self.latest.number if snapshot == 0 else snapshot,
             path=path,
-            duration_s=self._helm.seconds_since(self._state.run.iteration_started_at),
+            duration_s=self._scheduler.seconds_since(self._state.run.iteration_started_at),
             files=sum(total.files for total in self._state.files.totals),
             note=note,
             error=error,
@@ -232,7 +238,7 @@ class Checkpoints:
 
     def _snapshot(self, iteration: int, reason: str) -> Steps[Snapshot]:
         number = self._next()
-        snapshot = yield from self._helm.job(
+        snapshot = yield from self._scheduler.run_job(
             "snapshot", lambda: self._workspace.snapshot(number, f"ralph: {reason}")
         )
         yield snapshot_taken(iteration, snapshot, reason)

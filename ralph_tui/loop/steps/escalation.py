@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel, Subject
-from ralph_tui.loop.waiting.scheduler import Helm, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
 from ralph_tui.ports import Outreach
 from ralph_tui.state import RunState
 
@@ -46,10 +46,10 @@ class Escalation:
             for untold in state.oversight.untold.values():
                 self._outreach.send(untold, self._start)
 
-    def settle(self, helm: Helm, state: RunState) -> Steps[None]:
+    def settle(self, scheduler: Scheduler, state: RunState) -> Steps[None]:
         """Before the last event: wait a little for the word that people were told."""
-        end = helm.host.clock.monotonic() + SETTLE_S
+        end = scheduler.host.clock.monotonic() + SETTLE_S
         if self._outreach.speaks:
-            yield from helm.until(
-                lambda: not state.oversight.untold or helm.host.clock.monotonic() >= end
+            yield from scheduler.wait_until(
+                lambda: not state.oversight.untold or scheduler.host.clock.monotonic() >= end
             )

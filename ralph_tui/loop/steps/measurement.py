@@ -23,7 +23,7 @@ from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.sensor import Reading, Sensor
 from ralph_tui.loop.steps.questions import Questions
-from ralph_tui.loop.waiting.scheduler import Ended, Helm, Steps
+from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
 from ralph_tui.ports import Gate, Records
 from ralph_tui.state import RunState
 
@@ -41,7 +41,7 @@ class Measurement:
 
     def __init__(
         self,
-        helm: Helm,
+        scheduler: Scheduler,
         state: RunState,
         gate: Gate | None,
         questions: Questions,
@@ -53,7 +53,7 @@ class Measurement:
         answer_s: float,
     ) -> None:
         """`answer_s`: how long a run that was started headless waits for a judgement."""
-        self._helm = helm
+        self._scheduler = scheduler
         self._state = state
         self._gate = gate
         self._questions = questions
@@ -73,13 +73,13 @@ class Measurement:
         gate = yield from self._run_gate(0)
         if gate is not None and gate.error:
             raise Ended("failed", gate.error)
-        plan = yield from self._helm.job("plan", self._read_plan)
+        plan = yield from self._scheduler.run_job("plan", self._read_plan)
         return (yield from self._take(self._sensor.baseline(gate, plan, None)))
 
     def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
         """The reading after an iteration's session."""
         gate = yield from self._run_gate(iteration)
-        plan = yield from self._helm.job("plan", self._read_plan)
+        plan = yield from self._scheduler.run_job("plan", self._read_plan)
         said, counts = self._state.agent.report, gate.counts if gate else None
         estimate = estimate_progress(
             files=sum(change.status != "deleted" for change in files.changes),
@@ -128,19 +128,19 @@ class Measurement:
         gate = self._gate
         if gate is None:
             return None
-        folder = yield from self._helm.job(
+        folder = yield from self._scheduler.run_job(
             "record", lambda: self._records.iteration_folder(iteration)
         )
         log = folder / "verification.log"
         yield GateStarted(iteration=iteration, command=self._command)
-        self._helm.cancel_gate = gate.cancel
+        self._scheduler.cancel_gate = gate.cancel
         try:
-            result = yield from self._helm.job("gate", lambda: gate.run(log))
+            result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
             # Only a full disk cancels it while the run goes on: what it would have said is unknown.
-            while result.cancelled and not self._helm.ending:
-                result = yield from self._helm.job("gate", lambda: gate.run(log))
+            while result.cancelled and not self._scheduler.ending:
+                result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
         finally:
-            self._helm.cancel_gate = None
+            self._scheduler.cancel_gate = None
         counts = result.counts
         yield GateFinished(
             iteration=iteration,
@@ -158,7 +158,7 @@ class Measurement:
             log=self._records.relative(log),
             error=result.error,
         )
-        yield from self._helm.job(
+        yield from self._scheduler.run_job(
             "record", lambda: self._records.write_verification(iteration, result)
         )
         return result

@@ -23,14 +23,14 @@ from ralph_tui.events import (
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.layers.control.gains import PROFILES
-from ralph_tui.layers.governor import Answer, Governor
-from ralph_tui.layers.oversight import Situation, Verdict
+from ralph_tui.layers.governor import Evaluated, Governor
+from ralph_tui.layers.oversight import Finding, Situation
 from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.questions import SILENCE, Questions
 from ralph_tui.loop.waiting.handlers import extended
-from ralph_tui.loop.waiting.scheduler import Ended, Helm, Steps
+from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
 from ralph_tui.ports import Workspace
 from ralph_tui.state import RunState
 
@@ -59,7 +59,7 @@ class Overseer:
 
     def __init__(
         self,
-        helm: Helm,
+        scheduler: Scheduler,
         state: RunState,
         start: RunStarted,
         workspace: Workspace,
@@ -68,7 +68,7 @@ class Overseer:
         escalation: Escalation,
         governor: Governor,
     ) -> None:
-        self._helm = helm
+        self._scheduler = scheduler
         self._state = state
         self._start = start
         self._workspace = workspace
@@ -76,14 +76,14 @@ class Overseer:
         self._questions = questions
         self._escalation = escalation
         self._governor = governor
-        self.recalled: Answer | None = None
+        self.recalled: Evaluated | None = None
         """What was made of the latest reading before the run was resumed."""
         self._abort = ""
         """Why the run has to end with this iteration; empty while it has not."""
 
     # -- step 12: BehaviorDetector ---------------------------------------------------------------
 
-    def detect(self, k: int) -> Steps[Verdict | None]:
+    def detect(self, k: int) -> Steps[Finding | None]:
         """The control law and the overseer's rules on the latest reading, once.
 
         None with the overseer switched off.
@@ -97,11 +97,11 @@ class Overseer:
             yield answer.evaluation.signal
         yield from (e for e in answer.evaluation.cleared if e.alarm in known.alarms)
         yield from (e for e in answer.evaluation.raised if e.alarm not in known.alarms)
-        return answer.verdict
+        return answer.finding
 
     def _look_for_conflicts(self, k: int) -> Steps[None]:
         try:
-            conflicts = yield from self._helm.job("conflicts", self._workspace.conflicts)
+            conflicts = yield from self._scheduler.run_job("conflicts", self._workspace.conflicts)
         except WorkspaceError as error:
             yield Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
             return
@@ -110,11 +110,11 @@ class Overseer:
 
     # -- step 13: InterventionSystem -------------------------------------------------------------
 
-    def intervene(self, k: int, verdict: Verdict) -> Steps[None]:
+    def intervene(self, k: int, finding: Finding) -> Steps[None]:
         """Do what the highest level says; asks where it has to, and waits for the answer."""
-        if not verdict.situations:
+        if not finding.situations:
             return
-        acts, *others = verdict.situations
+        acts, *others = finding.situations
         fold = self._state.oversight
         if not (fold.interventions and fold.interventions[-1].iteration == k):
             yield InterventionMade(
@@ -129,19 +129,19 @@ class Overseer:
             return  # it was before the run was resumed
         match acts.level:
             case "REDIRECT":
-                yield from self._redirect(k, verdict)
+                yield from self._redirect(k, finding)
             case "PAUSE":
-                yield from self._pause(k, verdict)
+                yield from self._pause(k, finding)
             case "ABORT":
                 self._abort = acts.reason
                 yield from self._escalate(k, acts)
             case "LOG" | "WARN":
                 pass
 
-    def _redirect(self, k: int, verdict: Verdict) -> Steps[None]:
-        acts, *others = verdict.situations
+    def _redirect(self, k: int, finding: Finding) -> Steps[None]:
+        acts, *others = finding.situations
         settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
-        critical = ("critical", acts.about) in [(d.severity, d.name) for d in verdict.detections]
+        critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
             yield from self._escalate(k, acts)
         gate = self._state.gate.last
@@ -177,8 +177,8 @@ class Overseer:
                 instructions=(answer.text.strip() or proposal) if approved else "",
             )
 
-    def _pause(self, k: int, verdict: Verdict) -> Steps[None]:
-        acts, *others = verdict.situations
+    def _pause(self, k: int, finding: Finding) -> Steps[None]:
+        acts, *others = finding.situations
         settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         yield from self._escalate(k, acts)
         # Money or iterations alone end nothing early: silence goes on to the limit.
@@ -218,7 +218,7 @@ class Overseer:
                 yield extended(self._state, answer.iterations, answer.budget_usd, answer.by)
             case "roll_back" if best is not None and self._state.oversight.rollback is None:
                 self._checkpoints.restore(best.snapshot, answer.by)
-                yield from self._helm.settle()
+                yield from self._scheduler.join()
             case "abort":
                 self._abort = f"aborted by {answer.by}"
                 if answer.by == SILENCE:
@@ -226,7 +226,7 @@ class Overseer:
                 yield AbortRequested(by=answer.by)
         if answer.by != SILENCE and answer.answer not in ("roll_back", "abort"):
             # The owner may have changed files while he was asked.
-            yield from self._checkpoints.boundary(k, "after a question")
+            yield from self._checkpoints.take_boundary(k, "after a question")
 
     @property
     def _given(self) -> QuestionAnswered | None:
@@ -236,7 +236,7 @@ class Overseer:
 
     # -- step 14: Overseer -----------------------------------------------------------------------
 
-    def check(self, k: int, verdict: Verdict) -> Steps[None]:
+    def check(self, k: int, finding: Finding) -> Steps[None]:
         """The health check, and what earlier interventions have changed."""
         completion = self._state.run.completion or 0.0
         for made in self._state.oversight.due(k):
@@ -254,13 +254,13 @@ class Overseer:
             return
         yield HealthChecked(
             iteration=k,
-            status=_health(verdict),
-            level=verdict.level,
+            status=_health(finding),
+            level=finding.level,
             detections=[
                 Detected(name=d.name, severity=d.severity, reason=d.reason)
-                for d in verdict.detections
+                for d in finding.detections
             ],
-            ended=verdict.ended.about if verdict.ended else None,
+            ended=finding.ended.about if finding.ended else None,
         )
 
     def end_if_aborted(self) -> None:
@@ -290,10 +290,10 @@ class Overseer:
         return self._start.mode == "headless"
 
 
-def _health(verdict: Verdict) -> Health:
-    severities = {found.severity for found in verdict.detections}
-    if verdict.level == "ABORT":
+def _health(finding: Finding) -> Health:
+    severities = {found.severity for found in finding.detections}
+    if finding.level == "ABORT":
         return "aborted"
-    if verdict.level == "PAUSE" or "critical" in severities:
+    if finding.level == "PAUSE" or "critical" in severities:
         return "critical"
-    return "warning" if verdict.level in ("WARN", "REDIRECT") or severities else "healthy"
+    return "warning" if finding.level in ("WARN", "REDIRECT") or severities else "healthy"

@@ -5,7 +5,7 @@ from ralph_tui.layers.control.advice import advice
 from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence.prompts import Prompt, Situation, build_prompt
-from ralph_tui.loop.waiting.scheduler import Helm, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
 from ralph_tui.ports import Records
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
@@ -14,20 +14,24 @@ SHOWN = 20
 """Changed files that a prompt names."""
 
 
-class Briefing:
+class PromptWriter:
     """Writes the prompt of each iteration."""
 
-    def __init__(self, helm: Helm, state: RunState, records: Records, start: RunStarted) -> None:
-        self._helm = helm
+    def __init__(
+        self, scheduler: Scheduler, state: RunState, records: Records, start: RunStarted
+    ) -> None:
+        self._scheduler = scheduler
         self._state = state
         self._records = records
         self._start = start
 
-    def prompt(self, k: int, control: Evaluation | None) -> Steps[str]:
+    def write(self, k: int, control: Evaluation | None) -> Steps[str]:
         """What is sent; `control` is None with the layer off, and before a reading."""
         records, guidance = self._records, self._state.guidance.queued
         prompt = brief(k, self._start, self._state, control)
-        path = yield from self._helm.job("prompt", lambda: records.write_prompt(k, prompt.text))
+        path = yield from self._scheduler.run_job(
+            "prompt", lambda: records.write_prompt(k, prompt.text)
+        )
         yield PromptPrepared(
             iteration=k,
             path=records.relative(path),

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from ralph_tui.events import QuestionAnswered, QuestionAsked
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.waiting.scheduler import Helm, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
 from ralph_tui.state import RunState
 
 SILENCE = "the default"
@@ -30,14 +30,14 @@ class Questions:
 
     def __init__(
         self,
-        helm: Helm,
+        scheduler: Scheduler,
         state: RunState,
         escalation: Escalation,
         restore: Restore,
         *,
         escalate_after_s: float,
     ) -> None:
-        self._helm = helm
+        self._scheduler = scheduler
         self._state = state
         self._escalation = escalation
         self._restore = restore
@@ -55,11 +55,11 @@ class Questions:
         deadline = None if within_s is None else now + timedelta(seconds=within_s)
         asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
         yield asked
-        self._helm.restore = self._restore
+        self._scheduler.restore = self._restore
         try:
             while self._open(asked) and not self._overdue():
                 late = None if escalated else now + timedelta(seconds=self._escalate_after_s)
-                yield from self._helm.until(
+                yield from self._scheduler.wait_until(
                     lambda late=late: (  # type: ignore[misc]
                         not self._open(asked)
                         or self._overdue()
@@ -74,9 +74,9 @@ class Questions:
                 yield QuestionAnswered(
                     question_id=asked.question_id, answer=asked.default, by=SILENCE
                 )
-            yield from self._helm.settle()
+            yield from self._scheduler.join()
         finally:
-            self._helm.restore = None
+            self._scheduler.restore = None
         answer = self._state.needs.answer
         if answer is None or answer.question_id != asked.question_id:
             raise RuntimeError(f"the question {asked.question_id} was closed without an answer")
@@ -93,4 +93,4 @@ class Questions:
         return deadline is not None and self._now() >= deadline
 
     def _now(self) -> datetime:
-        return self._helm.host.clock.now()
+        return self._scheduler.host.clock.now()

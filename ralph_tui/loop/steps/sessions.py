@@ -20,8 +20,8 @@ from ralph_tui.events import (
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.steps.checkpoints import Checkpoints
-from ralph_tui.loop.steps.watchdog import Patience, Silence
-from ralph_tui.loop.waiting.scheduler import Ended, Helm, Steps
+from ralph_tui.loop.steps.watchdog import Watchdog, WatchdogLimits
+from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
 from ralph_tui.ports import Permissions, Ports, Turn
 from ralph_tui.state import RunState
 
@@ -56,22 +56,22 @@ class Sessions:
 
     def __init__(
         self,
-        helm: Helm,
+        scheduler: Scheduler,
         state: RunState,
         ports: Ports,
         start: RunStarted,
         checkpoints: Checkpoints,
         *,
         checkpoint_interval_s: float,
-        patience: Patience,
+        watchdog_limits: WatchdogLimits,
     ) -> None:
-        self._helm = helm
+        self._scheduler = scheduler
         self._state = state
         self._ports = ports
         self._start = start
         self._checkpoints = checkpoints
         self._interval_s = checkpoint_interval_s
-        self._patience = patience
+        self._watchdog_limits = watchdog_limits
         self._over_budget = False
 
     def run(self, k: int, prompt: str) -> Steps[SessionFinished]:
@@ -79,18 +79,20 @@ class Sessions:
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
         """
-        silence = Silence(k, self._helm, self._state, self._patience)
+        watchdog = Watchdog(k, self._scheduler, self._state, self._watchdog_limits)
         resume: str | None = None
         records = self._ports.records
         while True:
-            folder = yield from self._helm.job("record", lambda: records.iteration_folder(k))
+            folder = yield from self._scheduler.run_job(
+                "record", lambda: records.iteration_folder(k)
+            )
             if resume is None:
                 prompt = yield from self._with_guidance(k, prompt, keep=True)
                 words = prompt
             else:
                 words = yield from self._with_guidance(k, GO_ON, keep=False)
             turn = self._turn(k, folder, words, resume)
-            finished = yield from self._session(turn, silence)
+            finished = yield from self._session(turn, watchdog)
             resume = None
             if finished.outcome in HOPELESS:
                 raise Ended("failed", finished.reason)
@@ -99,7 +101,7 @@ class Sessions:
             elif finished.outcome == "silent":
                 resume = turn.session_id
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
-                yield from self._checkpoints.hold_again(k)
+                yield from self._checkpoints.retry_boundary(k)
             else:
                 yield from self._tell_overshoot(k)
                 return finished
@@ -112,7 +114,9 @@ class Sessions:
         words = "\n\n".join(item.text.strip() for item in queued)
         prompt = f"{prompt.rstrip()}\n\n# Guidance from the owner\n\n{words}\n"
         if keep:
-            path = yield from self._helm.job("prompt", lambda: records.write_prompt(k, prompt))
+            path = yield from self._scheduler.run_job(
+                "prompt", lambda: records.write_prompt(k, prompt)
+            )
             yield PromptPrepared(
                 iteration=k,
                 path=records.relative(path),
@@ -138,35 +142,35 @@ class Sessions:
             resume=resume,
         )
 
-    def _session(self, turn: Turn, silence: Silence) -> Steps[SessionFinished]:
-        helm, checkpoints, k = self._helm, self._checkpoints, turn.iteration
+    def _session(self, turn: Turn, watchdog: Watchdog) -> Steps[SessionFinished]:
+        scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
         yield checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         self._over_budget = False
-        silence.begin()
+        watchdog.begin()
 
         def look_after() -> Steps[None]:
             yield from self._keep_budget()
-            yield from silence.watch()
+            yield from watchdog.watch()
 
-        helm.capture = lambda note: checkpoints.capture(k, "key", note)
-        helm.every(self._interval_s, lambda: checkpoints.capture(k, "timer"))
-        helm.look_after = look_after
-        helm.answered = silence.answered
+        scheduler.capture = lambda note: checkpoints.capture(k, "key", note)
+        scheduler.start_timer(self._interval_s, lambda: checkpoints.capture(k, "timer"))
+        scheduler.look_after = look_after
+        scheduler.answered = watchdog.answered
         try:
-            helm.session = self._ports.agent.start(turn, helm.host.emit)
-            finished = yield from helm.until_finished()
+            scheduler.session = self._ports.agent.start(turn, scheduler.host.emit)
+            finished = yield from scheduler.wait_for_session()
         finally:
-            helm.capture = helm.look_after = helm.answered = None
-            helm.quiet()
-        yield from silence.end()
-        yield from helm.settle()
+            scheduler.capture = scheduler.look_after = scheduler.answered = None
+            scheduler.stop_timer()
+        yield from watchdog.end()
+        yield from scheduler.join()
         return finished
 
     # -- limits of the service -------------------------------------------------------------------
 
     def _wait(self, k: int, finished: SessionFinished) -> Steps[None]:
-        helm, clock = self._helm, self._helm.host.clock
+        scheduler, clock = self._scheduler, self._scheduler.host.clock
         attempt = self._state.needs.waits + 1
         cause: WaitCause = finished.limit or "overload"
         began = clock.now()
@@ -179,8 +183,8 @@ class Sessions:
             resets_at=finished.resets_at,
             attempt=attempt,
         )
-        by = yield from helm.pass_time(until)
-        yield WaitEnded(iteration=k, by=by, waited_s=helm.seconds_since(began))
+        by = yield from scheduler.sleep_until(until)
+        yield WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began))
 
     # -- budgets ---------------------------------------------------------------------------------
 
@@ -196,13 +200,13 @@ class Sessions:
 
     def _keep_budget(self) -> Steps[None]:
         """Stop a session that has used what it may, for agents that do not look themselves."""
-        if self._over_budget or self._helm.session is None:
+        if self._over_budget or self._scheduler.session is None:
             return
         words = self._exceeded()
         if words:
             self._over_budget = True
             yield Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
-            self._helm.session.stop("budget")
+            self._scheduler.session.stop("budget")
 
     def _exceeded(self) -> str:
         run, start = self._state.run, self._start

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionWithdrawn
 from ralph_tui.events.waiting import Option
-from ralph_tui.loop.waiting.scheduler import Helm
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.state import RunState
 
 WAIT = Option(key="w", answer="wait", verb="wait as long again")
@@ -17,7 +17,7 @@ ABORT = Option(key="x", answer="abort", verb="abort the run")
 
 
 @dataclass(frozen=True)
-class Patience:
+class WatchdogLimits:
     """How long is long."""
 
     silence_s: float = 600.0
@@ -26,14 +26,16 @@ class Patience:
     """Seconds after which the default answers."""
 
 
-class Silence:
+class Watchdog:
     """Watches the sessions of one iteration. Its default retries once, then ends the session."""
 
-    def __init__(self, k: int, helm: Helm, state: RunState, patience: Patience) -> None:
+    def __init__(
+        self, k: int, scheduler: Scheduler, state: RunState, limits: WatchdogLimits
+    ) -> None:
         self._k = k
-        self._helm = helm
+        self._scheduler = scheduler
         self._state = state
-        self._patience = patience
+        self._limits = limits
         self._retried = False
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
@@ -54,9 +56,9 @@ class Silence:
                 )
             return
         quiet = self._now() - self._quiet_since
-        if question is None and quiet >= self._patience.silence_s:
+        if question is None and quiet >= self._limits.silence_s:
             yield self._question(quiet)
-        elif question is not None and quiet >= self._patience.silence_s + self._patience.answer_s:
+        elif question is not None and quiet >= self._limits.silence_s + self._limits.answer_s:
             yield QuestionAnswered(
                 question_id=question.question_id, answer=question.default, by="the default"
             )
@@ -64,10 +66,10 @@ class Silence:
 
     def answered(self, answer: str) -> None:
         """Do what was decided."""
-        session = self._helm.session
+        session = self._scheduler.session
         self._quiet_since = self._now()
         if answer == ABORT.answer:
-            self._helm.end("aborted", "aborted, because the agent was silent")
+            self._scheduler.end("aborted", "aborted, because the agent was silent")
         elif session is not None and answer == RETRY.answer:
             self._retried = True
             session.stop("silent")
@@ -82,7 +84,7 @@ class Silence:
 
     def _question(self, quiet: float) -> QuestionAsked:
         again = STOP if self._retried else RETRY
-        now = self._helm.host.clock.now()
+        now = self._scheduler.host.clock.now()
         return QuestionAsked(
             iteration=self._k,
             question_id=str(uuid4()),
@@ -90,11 +92,11 @@ class Silence:
             text=f"Nothing was heard of the agent for {_span(quiet)}, and no file has changed.",
             options=[WAIT, again, ABORT],
             default=again.answer,
-            deadline=now + timedelta(seconds=self._patience.answer_s),
+            deadline=now + timedelta(seconds=self._limits.answer_s),
         )
 
     def _now(self) -> float:
-        return self._helm.host.clock.monotonic()
+        return self._scheduler.host.clock.monotonic()
 
 
 def _span(seconds: float) -> str:

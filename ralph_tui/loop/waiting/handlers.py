@@ -37,7 +37,7 @@ from ralph_tui.events import (
 from ralph_tui.state import RunState
 
 if TYPE_CHECKING:
-    from ralph_tui.loop.waiting.scheduler import Helm, Steps
+    from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
 
 MOST_ITERATIONS = 1000
 MOST_WAITING = 20
@@ -45,83 +45,83 @@ MOST_WAITING = 20
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 
-def obey(helm: "Helm", command: Command) -> "Steps[None]":
+def handle(scheduler: "Scheduler", command: Command) -> "Steps[None]":
     """Answer one command of the owner."""
-    if helm.ending:
+    if scheduler.ending:
         yield CommandRefused(command=command.name, reason="the run is ending")
     else:
-        yield from OBEDIENCE[type(command)](helm, command)
+        yield from HANDLERS[type(command)](scheduler, command)
 
 
-def _pause(helm: "Helm", command: Pause) -> "Steps[None]":
-    run = helm.state.run
+def _pause(scheduler: "Scheduler", command: Pause) -> "Steps[None]":
+    run = scheduler.state.run
     if run.paused or run.pause_requested:
         yield CommandRefused(command="pause", reason="a pause was asked for already")
     else:
         yield PauseRequested(by=command.by)
 
 
-def _unpause(helm: "Helm", command: Unpause) -> "Steps[None]":
-    run = helm.state.run
+def _unpause(scheduler: "Scheduler", command: Unpause) -> "Steps[None]":
+    run = scheduler.state.run
     if run.paused or run.pause_requested:
         yield Unpaused(by=command.by)
     else:
         yield CommandRefused(command="unpause", reason="the run is not paused")
 
 
-def _guide(helm: "Helm", command: Guide) -> "Steps[None]":
-    if len(helm.state.guidance.queued) >= MOST_WAITING:
+def _guide(scheduler: "Scheduler", command: Guide) -> "Steps[None]":
+    if len(scheduler.state.guidance.queued) >= MOST_WAITING:
         reason = f"{MOST_WAITING} pieces wait for the next prompt already"
         yield CommandRefused(command="guide", reason=reason)
         return
     guidance = GuidanceQueued(guidance_id=str(uuid4()), text=command.text, by=command.by)
     yield guidance
     # What the session cannot take now stays queued, and the next prompt carries it.
-    if helm.session is not None and helm.session.takes_guidance:
-        helm.session.send(guidance.guidance_id, guidance.text)
+    if scheduler.session is not None and scheduler.session.takes_guidance:
+        scheduler.session.send(guidance.guidance_id, guidance.text)
 
 
-def _checkpoint(helm: "Helm", command: Checkpoint) -> "Steps[None]":
-    if helm.capture is None:
+def _checkpoint(scheduler: "Scheduler", command: Checkpoint) -> "Steps[None]":
+    if scheduler.capture is None:
         yield CommandRefused(command="checkpoint", reason="no session runs that could change files")
     else:
-        helm.capture(command.note)
+        scheduler.capture(command.note)
 
 
-def _stop(helm: "Helm", command: Stop) -> "Steps[None]":
+def _stop(scheduler: "Scheduler", command: Stop) -> "Steps[None]":
     yield StopRequested(mode=command.mode, by=command.by)
     if command.mode == "now":
-        helm.end("interrupted", f"stopped by {command.by}")
+        scheduler.end("interrupted", f"stopped by {command.by}")
 
 
-def _abort(helm: "Helm", command: Abort) -> "Steps[None]":
+def _abort(scheduler: "Scheduler", command: Abort) -> "Steps[None]":
     number = command.roll_back_to
-    if number is not None and number not in helm.state.timeline.snapshots:
+    if number is not None and number not in scheduler.state.timeline.snapshots:
         yield CommandRefused(command="abort", reason=f"there is no snapshot {number} in this run")
         return
     yield AbortRequested(by=command.by, roll_back_to=number)
     work = "stays as it is" if number is None else f"goes back to snapshot {number}"
-    helm.end("aborted", f"aborted by {command.by}; the work {work}")
+    scheduler.end("aborted", f"aborted by {command.by}; the work {work}")
 
 
-def _interrupt(helm: "Helm", command: Interrupt) -> "Steps[None]":
-    if helm.session is None:
+def _interrupt(scheduler: "Scheduler", command: Interrupt) -> "Steps[None]":
+    if scheduler.session is None:
         yield CommandRefused(command="interrupt", reason="no session runs")
     else:
         yield InterruptRequested(by=command.by)
-        helm.session.stop("interrupted")
+        scheduler.session.stop("interrupted")
 
 
-def _retry_now(helm: "Helm", command: RetryNow) -> "Steps[None]":
-    if helm.waiting:
-        helm.retry_by = command.by
+def _retry_now(scheduler: "Scheduler", command: RetryNow) -> "Steps[None]":
+    if scheduler.waiting:
+        scheduler.retry_by = command.by
     else:
         yield CommandRefused(command="retry", reason="the run waits for no limit")
 
 
-def _answer(helm: "Helm", command: Answer) -> "Steps[None]":
+def _answer(scheduler: "Scheduler", command: Answer) -> "Steps[None]":
     """The first answer counts; it names its question, which may be closed by now."""
-    refused = _why_not(helm.state.needs.question, command, helm.state)
+    refused = _why_not(scheduler.state.needs.question, command, scheduler.state)
     if refused:
         yield CommandRefused(command="answer", reason=refused)
         return
@@ -133,8 +133,8 @@ def _answer(helm: "Helm", command: Answer) -> "Steps[None]":
         iterations=command.iterations,
         budget_usd=command.budget_usd,
     )
-    if helm.answered is not None:
-        helm.answered(command.answer)
+    if scheduler.answered is not None:
+        scheduler.answered(command.answer)
 
 
 def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -> str:
@@ -160,8 +160,8 @@ def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -
     return ""
 
 
-def _hold(helm: "Helm", command: Hold) -> "Steps[None]":
-    question = helm.state.needs.question
+def _hold(scheduler: "Scheduler", command: Hold) -> "Steps[None]":
+    question = scheduler.state.needs.question
     if question is None or question.question_id != command.question_id:
         yield CommandRefused(command="hold", reason="that question is closed already")
     elif question.deadline is None:
@@ -170,8 +170,8 @@ def _hold(helm: "Helm", command: Hold) -> "Steps[None]":
         yield QuestionHeld(question_id=command.question_id, by=command.by)
 
 
-def _extend(helm: "Helm", command: Extend) -> "Steps[None]":
-    run = helm.state.run
+def _extend(scheduler: "Scheduler", command: Extend) -> "Steps[None]":
+    run = scheduler.state.run
     if command.budget_usd and run.budget_usd is None:
         yield CommandRefused(command="extend", reason=NO_MONEY)
     elif run.max_iterations + command.iterations > MOST_ITERATIONS:
@@ -182,7 +182,7 @@ def _extend(helm: "Helm", command: Extend) -> "Steps[None]":
     elif not (command.iterations or command.budget_usd):
         yield CommandRefused(command="extend", reason="by nothing: name iterations or dollars")
     else:
-        yield extended(helm.state, command.iterations, command.budget_usd, command.by)
+        yield extended(scheduler.state, command.iterations, command.budget_usd, command.by)
 
 
 def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> LimitsChanged:
@@ -197,22 +197,22 @@ def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> Li
     )
 
 
-def _restore(helm: "Helm", command: Restore) -> "Steps[None]":
-    if command.snapshot not in helm.state.timeline.snapshots:
+def _restore(scheduler: "Scheduler", command: Restore) -> "Steps[None]":
+    if command.snapshot not in scheduler.state.timeline.snapshots:
         reason = f"there is no snapshot {command.snapshot} in this run"
         yield CommandRefused(command="restore", reason=reason)
-    elif helm.restore is None:
+    elif scheduler.restore is None:
         reason = "the files are in use: pause the run, and restore when it holds"
         yield CommandRefused(command="restore", reason=reason)
     else:
-        helm.restore(command.snapshot, command.by)
+        scheduler.restore(command.snapshot, command.by)
 
 
-def _permit(_: "Helm", command: SetPermissions) -> "Steps[None]":
+def _permit(_: "Scheduler", command: SetPermissions) -> "Steps[None]":
     yield PermissionsChanged(mode=command.mode, allow=list(command.allow), by=command.by)
 
 
-OBEDIENCE: dict[type[Command], Callable[["Helm", Any], "Steps[None]"]] = {
+HANDLERS: dict[type[Command], Callable[["Scheduler", Any], "Steps[None]"]] = {
     Pause: _pause,
     Unpause: _unpause,
     Guide: _guide,

@@ -1,6 +1,7 @@
 """The one place where a run waits, and so the one place where it hears its owner.
 
-Whatever the loop waits for (agent, gate, snapshot, a pause), it waits in `Helm.until`, which takes
+Whatever the loop waits for (agent, gate, snapshot, a pause), it waits in
+`Scheduler.wait_until`, which takes
 in observations, finished jobs and commands as they come. So pause, guidance, checkpoint and abort
 work at any time.
 """
@@ -14,8 +15,8 @@ from ralph_tui.commands import Command
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
 from ralph_tui.events import CommandRefused, Event, SessionFinished, WaitEnded, WaitStarted
 from ralph_tui.events.run import Outcome
-from ralph_tui.loop.waiting.handlers import obey
-from ralph_tui.ports import Accepted, Host, Job, Order, Refused, Session
+from ralph_tui.loop.waiting.handlers import handle
+from ralph_tui.ports import Accepted, CommandRequest, Host, Job, Refused, Session
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
@@ -47,7 +48,7 @@ class Capture(Protocol):
         ...
 
 
-class Helm:
+class Scheduler:
     """Waits for the loop and obeys its owner."""
 
     def __init__(self, host: Host, state: RunState) -> None:
@@ -76,7 +77,7 @@ class Helm:
 
     # -- waiting -----------------------------------------------------------------------------
 
-    def until(self, done: Callable[[], bool], *, idle: bool = False) -> Steps[None]:
+    def wait_until(self, done: Callable[[], bool], *, idle: bool = False) -> Steps[None]:
         """Take in what comes until `done`; an `idle` wait also ends when the run has to.
 
         Raises `Ended` afterwards when the owner has ended the run meanwhile.
@@ -92,7 +93,7 @@ class Helm:
             self._closing = True
             raise self._ending
 
-    def job(self, name: str, work: Callable[[], T]) -> Steps[T]:
+    def run_job(self, name: str, work: Callable[[], T]) -> Steps[T]:
         """Run `work` beside the engine thread and wait for it; its error is raised here.
 
         While the disk is full it is tried again; any other refusal of the system is one sentence.
@@ -100,7 +101,7 @@ class Helm:
         began: datetime | None = None
         while True:
             job = self.host.start(name, work)
-            yield from self.until(partial(_is_done, job))
+            yield from self.wait_until(partial(_is_done, job))
             if began is not None and not is_full(job.error):
                 yield WaitEnded(
                     iteration=self.state.run.iteration, waited_s=self.seconds_since(began)
@@ -129,10 +130,10 @@ class Helm:
                 cause="disk_full",
                 reason=f"{FULL} ({reason})",
             )
-        yield from self.pass_time(now + timedelta(seconds=ROOM_SECONDS))
+        yield from self.sleep_until(now + timedelta(seconds=ROOM_SECONDS))
         return began or now
 
-    def beside(
+    def spawn(
         self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
     ) -> None:
         """Run `work` without waiting; `then` tells its events when it is done."""
@@ -140,29 +141,29 @@ class Helm:
         job.then = then
         self._pending.append(job)
 
-    def settle(self) -> Steps[None]:
-        """Wait for all that was begun with `beside`."""
-        yield from self.until(lambda: not self._pending)
+    def join(self) -> Steps[None]:
+        """Wait for all that was begun with `spawn`."""
+        yield from self.wait_until(lambda: not self._pending)
 
-    def every(self, seconds: float, act: Callable[[], None]) -> None:
-        """Call `act` at this interval while waiting, until `every` or `quiet` is called again."""
+    def start_timer(self, seconds: float, act: Callable[[], None]) -> None:
+        """Call `act` at this interval, in seconds, while waiting; there is one timer."""
         self._timer = (self.host.clock.monotonic() + seconds, seconds, act)
 
-    def quiet(self) -> None:
+    def stop_timer(self) -> None:
         """No more calls by timer."""
         self._timer = None
 
-    def until_finished(self) -> Steps[SessionFinished]:
+    def wait_for_session(self) -> Steps[SessionFinished]:
         """Wait for the end of the session; gives back how it ended."""
-        yield from self.until(lambda: self.session is None)
+        yield from self.wait_until(lambda: self.session is None)
         return self._finished
 
-    def pass_time(self, moment: datetime) -> Steps[str]:
+    def sleep_until(self, moment: datetime) -> Steps[str]:
         """Wait for a moment of the wall clock, or for the owner to say `RetryNow`; who it was."""
         self.retry_by = ""
         self.waiting = True
         try:
-            yield from self.until(
+            yield from self.wait_until(
                 lambda: bool(self.retry_by) or self.host.clock.now() >= moment, idle=True
             )
         finally:
@@ -213,22 +214,22 @@ class Helm:
                     self._pending.remove(item)
                     yield from item.then(item)
             case Command():
-                yield from obey(self, item)
-            case Order():
-                yield from self._answer(item)
+                yield from handle(self, item)
+            case CommandRequest():
+                yield from self._reply_to(item)
             case _:
                 return
 
-    def _answer(self, order: Order) -> Steps[None]:
+    def _reply_to(self, request: CommandRequest) -> Steps[None]:
         """Obey, and tell the giver what came of it."""
         answer: Accepted | Refused | None = None
-        for event in obey(self, order.command):
+        for event in handle(self, request.command):
             yield event
             if isinstance(event, CommandRefused):
                 answer = Refused(event.reason)
             # The engine has stamped and folded it by now.
             answer = answer or Accepted(self.state.seq)
-        order.reply(answer or Accepted(self.state.seq))
+        request.reply(answer or Accepted(self.state.seq))
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: what works is stopped, and the wait that goes on raises `Ended`."""

@@ -95,7 +95,7 @@ def test_a_step_after_a_rollback_counts_for_nothing() -> None:
 def test_it_begins_anew_and_keeps_its_settings() -> None:
     governor = Governor(0.0, ControlSettings(patience=2), OversightSettings(enabled=False))
     answer = governor.take(Sample(1, 10), Budget(10))
-    assert answer.verdict is None
+    assert answer.finding is None
     governor.begin(40)
     assert (governor.history.reading, governor.memory) == (40, Oversight())
     assert governor.control.patience == 2

@@ -342,7 +342,7 @@ def test_every_command_works_at_every_moment() -> None:
                     world.host.inbox.append(Unpause())
                 assert number < 200
             assert last(world).kind == "run_finished", (command, moment)
-            assert world.loop.helm.session is None
+            assert world.loop.scheduler.session is None
 
 
 # -- failures --------------------------------------------------------------------------------------

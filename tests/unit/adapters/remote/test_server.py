@@ -28,7 +28,7 @@ from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.waiting import Option
-from ralph_tui.loop.waiting.scheduler import Ended, Helm
+from ralph_tui.loop.waiting.scheduler import Ended, Scheduler
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.engine import Engine, SystemClock
 from tests.waiting import until
@@ -98,17 +98,17 @@ def engine_at_work(folder: Path) -> Iterator[Engine]:
     """Records a start and a question, then obeys until it is told to stop."""
     clock = SystemClock()
     engine = Engine(Journal(folder / "events.jsonl", clock), clock, status=folder / "status.json")
-    helm = Helm(engine, engine.state)
+    scheduler = Scheduler(engine, engine.state)
 
     def steps() -> Iterator[Event]:
         yield START
         yield QUESTION
         try:
-            yield from helm.until(lambda: False, idle=True)
+            yield from scheduler.wait_until(lambda: False, idle=True)
         except Ended as end:
             yield RunFinished(outcome=end.outcome, reason=end.reason, iterations=1, completion=0)
 
-    engine.start_thread(steps(), helm.stop_work)
+    engine.start_thread(steps(), scheduler.stop_work)
     try:
         yield engine
     finally:

@@ -3,7 +3,14 @@
 import pytest
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
+from ralph_tui.layers.control import (
+    Budget,
+    ControlSettings,
+    Evaluation,
+    History,
+    Sample,
+    WatchdogLimits,
+)
 from ralph_tui.layers.control import evaluate as evaluate_reading
 
 
@@ -63,7 +70,7 @@ def test_worked_examples() -> None:
     ],
 )
 def test_patience(most: int, tests: int | None, patience: float, expected: tuple[int, int]) -> None:
-    found = Patience.of(Budget(most, tests), ControlSettings(patience=patience))
+    found = WatchdogLimits.of(Budget(most, tests), ControlSettings(patience=patience))
     assert (found.short, found.long) == expected
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ralph_tui.events.oversight import DetectionName, Level, Subject
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
-from ralph_tui.layers.oversight import Evidence, Verdict
+from ralph_tui.layers.oversight import Evidence, Finding
 from ralph_tui.layers.oversight.objective import missing_from, named_by, words_of
 from ralph_tui.layers.oversight.redirects import gains_in_words, propose, recommendations
 from ralph_tui.layers.oversight.trail import without_particulars
@@ -25,23 +25,23 @@ class Run:
         self.budget = Budget(most, tests)
         self.governor = Governor(baseline)
 
-    def take(self, completion: float, evidence: Evidence | None = None, **marks: bool) -> Verdict:
+    def take(self, completion: float, evidence: Evidence | None = None, **marks: bool) -> Finding:
         k = self.governor.history.iteration + 1
-        verdict = self.governor.take(Sample(k, completion, **marks), self.budget, evidence).verdict
-        assert verdict
-        return verdict
+        finding = self.governor.take(Sample(k, completion, **marks), self.budget, evidence).finding
+        assert finding
+        return finding
 
-    def climb(self, points: float, evidence: Evidence) -> Verdict:
+    def climb(self, points: float, evidence: Evidence) -> Finding:
         """One more step of that size."""
         return self.take(self.governor.history.reading + points, evidence)
 
 
-def names(verdict: Verdict) -> list[DetectionName]:
-    return [found.name for found in verdict.detections]
+def names(finding: Finding) -> list[DetectionName]:
+    return [found.name for found in finding.detections]
 
 
-def about(verdict: Verdict, level: Level) -> list[Subject]:
-    return [found.about for found in verdict.situations if found.level == level]
+def about(finding: Finding, level: Level) -> list[Subject]:
+    return [found.about for found in finding.situations if found.level == level]
 
 
 # -- the words of an objective ---------------------------------------------------------------------
@@ -123,8 +123,8 @@ def test_a_deviation_warns_and_the_third_in_a_row_redirects() -> None:
     run = Run(100, tests=12)  # n is 25: nothing else would ask
     run.take(30)
     verdicts = [run.take(30, STRAYED) for _ in range(4)]
-    assert [verdict.level for verdict in verdicts] == ["WARN", "WARN", "REDIRECT", "WARN"]
-    assert all(names(verdict) == ["objective_deviation"] for verdict in verdicts)
+    assert [finding.level for finding in verdicts] == ["WARN", "WARN", "REDIRECT", "WARN"]
+    assert all(names(finding) == ["objective_deviation"] for finding in verdicts)
     assert verdicts[0].detections[0].severity == "medium"
     assert "user, login, jwt, tokens" in verdicts[0].situations[0].reason
     opened = verdicts[2].opened
@@ -206,15 +206,15 @@ def test_a_thousand_calls_without_a_gain_pause_once() -> None:
     calls = Evidence(tool_calls=300)
     run.climb(50, calls)
     verdicts = [run.climb(0.5, calls) for _ in range(6)]
-    assert [("resource_burn" in names(verdict)) for verdict in verdicts] == [False] * 3 + [True] * 3
-    assert [about(verdict, "PAUSE") for verdict in verdicts] == [[]] * 3 + [
+    assert [("resource_burn" in names(finding)) for finding in verdicts] == [False] * 3 + [True] * 3
+    assert [about(finding, "PAUSE") for finding in verdicts] == [[]] * 3 + [
         ["resource_burn"], [], [],
     ]  # fmt: skip
     assert "1200 tool calls since the best" in verdicts[3].situations[0].reason
     assert "resource_burn" not in names(run.climb(5, calls))
     later = [run.climb(0, calls) for _ in range(5)]
     assert "resource_burn" in names(later[-1])
-    assert all("resource_burn" not in about(verdict, "PAUSE") for verdict in later)
+    assert all("resource_burn" not in about(finding, "PAUSE") for finding in later)
 
 
 def test_another_source_has_bests_of_its_own() -> None:
@@ -229,7 +229,7 @@ def test_five_thousand_calls_at_a_low_mean_pause() -> None:
     run = Run()
     calls = Evidence(tool_calls=900)
     verdicts = [run.climb(6, calls) for _ in range(7)]  # 6, 12, ... 42: every step a gain
-    assert [names(verdict) for verdict in verdicts] == [[]] * 5 + [["resource_burn"]] * 2
+    assert [names(finding) for finding in verdicts] == [[]] * 5 + [["resource_burn"]] * 2
     assert verdicts[5].level == "PAUSE"
     assert verdicts[5].situations[0].about == "resource_burn"
     assert verdicts[5].detections[0].severity == "high"
@@ -254,7 +254,7 @@ def test_conflicts_pause_when_they_appear_and_again_after_they_were_gone() -> No
     conflict = Evidence(conflicts=("a.py",))
     taken = [conflict, Evidence(conflicts=("a.py", "b.py")), None, conflict, conflict]
     verdicts = [run.climb(5, one or Evidence()) for one in taken]
-    assert [verdict.level for verdict in verdicts] == ["PAUSE", None, None, "PAUSE", None]
+    assert [finding.level for finding in verdicts] == ["PAUSE", None, None, "PAUSE", None]
     assert verdicts[0].situations[0].reason == "Unresolved git conflicts in a.py."
 
 
@@ -277,9 +277,9 @@ def test_an_error_aborts_at_the_limit_too_and_acts_before_no_progress() -> None:
     run = Run(3)
     for _ in range(2):
         run.take(0, Evidence(error="no such model"))
-    verdict = run.take(0, Evidence(error="no such model"))
-    assert about(verdict, "ABORT") == ["agent_error", "no_progress"]
-    assert verdict.situations[0].reason.endswith("no such model")
+    finding = run.take(0, Evidence(error="no such model"))
+    assert about(finding, "ABORT") == ["agent_error", "no_progress"]
+    assert finding.situations[0].reason.endswith("no such model")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from ralph_tui.analysis.lab import simulate
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
-from ralph_tui.layers.oversight import Level, Oversight, OversightSettings, Verdict, judge
+from ralph_tui.layers.oversight import Finding, Level, Oversight, OversightSettings, assess
 
 
 def levels(progress: list[float], **options: object) -> dict[int, Level]:
@@ -26,7 +26,7 @@ class Run:
         self.state = Oversight()
         self.evaluation: Evaluation | None = None
 
-    def take(self, completion: float, **marks: bool) -> Verdict:
+    def take(self, completion: float, **marks: bool) -> Finding:
         self.history.add(Sample(self.history.iteration + 1, completion, **marks))
         self.evaluation = evaluate(
             self.history,
@@ -35,11 +35,11 @@ class Run:
             previous=self.evaluation,
             damped=self.state.damps(self.history),
         )
-        verdict = judge(self.state, self.history, self.evaluation, self.budget, self.settings)
-        self.state = verdict.state
-        return verdict
+        finding = assess(self.state, self.history, self.evaluation, self.budget, self.settings)
+        self.state = finding.state
+        return finding
 
-    def take_all(self, *completions: float) -> list[Verdict]:
+    def take_all(self, *completions: float) -> list[Finding]:
         return [self.take(completion) for completion in completions]
 
     @property
@@ -103,17 +103,17 @@ def test_a_redirect_outranked_by_the_budget_comes_one_iteration_later() -> None:
     run = Run(Budget(40))
     run.take_all(10, 10, 10)
     run.budget = Budget(40, spent=0.95)
-    verdict = run.take(5)
-    assert [one.level for one in verdict.situations] == ["PAUSE", "WARN"]
+    finding = run.take(5)
+    assert [one.level for one in finding.situations] == ["PAUSE", "WARN"]
     run = Run(Budget(100))
     run.take_all(2, 2, 2)
     run.budget = Budget(100, spent=0.95)
-    verdict = run.take(2)
-    assert [one.level for one in verdict.situations] == ["PAUSE", "REDIRECT", "WARN"]
-    assert (verdict.opened, verdict.state.episode) == (None, None)
-    verdict = run.take(2)
-    assert [one.level for one in verdict.situations] == ["REDIRECT"]
-    assert verdict.opened
+    finding = run.take(2)
+    assert [one.level for one in finding.situations] == ["PAUSE", "REDIRECT", "WARN"]
+    assert (finding.opened, finding.state.episode) == (None, None)
+    finding = run.take(2)
+    assert [one.level for one in finding.situations] == ["REDIRECT"]
+    assert finding.opened
 
 
 def test_a_stuck_episode_pauses_two_iterations_on_and_then_every_five() -> None:
@@ -134,20 +134,20 @@ def test_an_episode_ends_with_a_gain_and_another_may_open_in_the_same_iteration(
     run = Run(Budget(40))
     run.take_all(50, 50, 50, 50)
     assert run.state.episode
-    verdict = run.take(54.9)
-    assert verdict.ended is None
-    verdict = run.take(55)
-    assert verdict.ended
-    assert verdict.ended.about == "stuck"
+    finding = run.take(54.9)
+    assert finding.ended is None
+    finding = run.take(55)
+    assert finding.ended
+    assert finding.ended.about == "stuck"
     assert run.state.episode is None
 
 
 def test_an_end_and_an_opening_in_one_iteration() -> None:
-    verdict = Run(Budget(40)).take_all(50, 50, 50, 50, 54, 40, 54, 40, 55)[-1]
-    assert verdict.ended
-    assert verdict.opened
-    assert (verdict.ended.about, verdict.opened.about) == ("stuck", "oscillating")
-    assert verdict.level == "REDIRECT"
+    finding = Run(Budget(40)).take_all(50, 50, 50, 50, 54, 40, 54, 40, 55)[-1]
+    assert finding.ended
+    assert finding.opened
+    assert (finding.ended.about, finding.opened.about) == ("stuck", "oscillating")
+    assert finding.level == "REDIRECT"
 
 
 def test_recovery_of_the_last_reading_alone_withholds_the_pause() -> None:
@@ -163,9 +163,9 @@ def test_a_creeping_best_pauses_after_twice_the_patience() -> None:
 
 def test_a_new_condition_within_an_episode_pauses() -> None:
     # The best has risen above the mark's, so that only the new condition asks.
-    verdict = Run(Budget(30)).take_all(50, 50, 50, 50, 54, 52, 49)[-1]
-    assert verdict.level == "PAUSE"
-    assert "REGRESSING" in verdict.situations[0].reason
+    finding = Run(Budget(30)).take_all(50, 50, 50, 50, 54, 52, 49)[-1]
+    assert finding.level == "PAUSE"
+    assert "REGRESSING" in finding.situations[0].reason
     early = Run(Budget(30)).take_all(50, 50, 50, 50, 47, 45)
     assert [one.level for one in early[3:]] == ["REDIRECT", None, "PAUSE"]
 
@@ -173,13 +173,13 @@ def test_a_new_condition_within_an_episode_pauses() -> None:
 def test_the_most_telling_condition_opens_and_the_others_are_evidence() -> None:
     run = Run(Budget(30))
     verdicts = run.take_all(50, 50, 50, 47.5, 45)
-    assert [verdict.level for verdict in verdicts[3:]] == ["REDIRECT", None]
+    assert [finding.level for finding in verdicts[3:]] == ["REDIRECT", None]
     run = Run(Budget(30))
-    verdict = run.take_all(50, 49, 47, 44)[-1]
-    assert verdict.opened
-    assert verdict.opened.about == "regressing"
-    assert {"STUCK", "REGRESSING"} == verdict.opened.opening.conditions
-    assert verdict.situations[0].reason == "The last 2 steps lost 5 points together."
+    finding = run.take_all(50, 49, 47, 44)[-1]
+    assert finding.opened
+    assert finding.opened.about == "regressing"
+    assert {"STUCK", "REGRESSING"} == finding.opened.opening.conditions
+    assert finding.situations[0].reason == "The last 2 steps lost 5 points together."
 
 
 def test_gains_are_damped_from_the_next_reading_until_the_episode_ends() -> None:
@@ -251,7 +251,7 @@ def test_a_run_that_gained_before_its_source_changed_is_not_given_up() -> None:
 def test_an_estimate_warns_and_asks_nothing_about_progress() -> None:
     run = Run(Budget(40))
     verdicts = [run.take(50, estimated=True) for _ in range(8)]
-    assert [verdict.level for verdict in verdicts[3:]] == ["WARN"] * 5
+    assert [finding.level for finding in verdicts[3:]] == ["WARN"] * 5
     assert run.state.episode is None
 
 

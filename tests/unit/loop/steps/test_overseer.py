@@ -11,7 +11,7 @@ from ralph_tui.events import Event, QuestionAsked
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.loop import Rules
-from ralph_tui.ports import Accepted, Order, Refused
+from ralph_tui.ports import Accepted, CommandRequest, Refused
 from tests.world.fakes import FakeSession, World, promise
 
 STUCK = [0, 3]
@@ -196,7 +196,7 @@ def test_a_restore_that_fails_is_told_and_the_run_goes_on() -> None:
 def test_files_are_restored_only_while_nobody_uses_them() -> None:
     answers: list[Accepted | Refused] = []
     world = World([0, 5, 10], mode="attended")
-    order = Order(Restore(snapshot=1), answers.append)
+    order = CommandRequest(Restore(snapshot=1), answers.append)
 
     def busy(session: FakeSession) -> None:
         world.host.inbox.append(order)
@@ -207,7 +207,7 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
         if event.kind == "session_finished" and len(world.agent.sessions) == 1:
             world.host.inbox.append(Pause())
         elif event.kind == "paused":
-            world.host.inbox.extend([order, Order(Restore(snapshot=99), answers.append)])
+            world.host.inbox.extend([order, CommandRequest(Restore(snapshot=99), answers.append)])
             world.host.idle.extend([None, Unpause()])
     assert isinstance(answers[0], Refused)
     assert "pause the run" in answers[0].reason
@@ -316,8 +316,8 @@ def test_an_abort_may_lead_back_to_a_snapshot() -> None:
     world = regressing()
 
     def act(session: FakeSession) -> None:
-        world.host.inbox.append(Order(Abort(roll_back_to=77), answers.append))
-        world.host.inbox.append(Order(Abort(roll_back_to=1), answers.append))
+        world.host.inbox.append(CommandRequest(Abort(roll_back_to=77), answers.append))
+        world.host.inbox.append(CommandRequest(Abort(roll_back_to=1), answers.append))
 
     world.agent.acts.append(act)
     world.run()
@@ -373,7 +373,7 @@ def test_of_two_answers_the_first_counts_and_the_other_is_told() -> None:
             for by, word in (("left", "decline"), ("right", "approve")):
                 command = Answer(question_id=event.question_id, answer=word, by=by)
                 world.host.inbox.append(
-                    Order(command, lambda given, by=by: answers.update({by: given}))  # type: ignore[misc]
+                    CommandRequest(command, lambda given, by=by: answers.update({by: given}))  # type: ignore[misc]
                 )
     answered = only(world, "question_answered")
     assert answered.by == "left"  # type: ignore[attr-defined]
@@ -398,7 +398,7 @@ def test_answers_that_do_not_fit_have_no_effect(fields: dict[str, object], why: 
             world.host.inbox.append(Answer(question_id=event.question_id, answer="approve"))
         elif isinstance(event, QuestionAsked):
             wrong = Answer.model_validate({"question_id": event.question_id, **fields})
-            world.host.inbox.extend([Order(wrong, given.append), Abort()])
+            world.host.inbox.extend([CommandRequest(wrong, given.append), Abort()])
     assert isinstance(given[0], Refused)
     assert why in given[0].reason
     assert not world.all("limits_changed")
@@ -410,7 +410,7 @@ def test_iterations_are_granted_and_taken_back() -> None:
 
     def act(session: FakeSession) -> None:
         world.host.inbox.extend(
-            Order(command, given.append)
+            CommandRequest(command, given.append)
             for command in (Extend(iterations=-4), Extend(iterations=-2), Extend(budget_usd=3))
         )
         world.host.idle.append(lambda: session.finish())

@@ -19,7 +19,7 @@ from ralph_tui.loop.steps.sessions import (
     STALE_RESET_S,
     wait_until,
 )
-from ralph_tui.loop.steps.watchdog import Patience
+from ralph_tui.loop.steps.watchdog import WatchdogLimits
 from tests.world.fakes import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -143,7 +143,7 @@ def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
 
 
 def silent_world(passed: list[int]) -> World:
-    rules = Rules(patience=Patience(silence_s=600, answer_s=300))
+    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
     world = World(passed, rules=rules)
     world.agent.acts.append(wait)
     return world
