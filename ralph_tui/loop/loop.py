@@ -34,7 +34,8 @@ from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import Questions
 from ralph_tui.loop.steps.sessions import SESSION_STATUS, Sessions
 from ralph_tui.loop.steps.watchdog import WatchdogLimits
-from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
+from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Host, Ports
 from ralph_tui.state import RunState
 
@@ -250,13 +251,13 @@ class Loop:
             return
         yield Paused()
         k = self.state.run.iteration
-        self.scheduler.restore = self.checkpoints.restore
-        self.scheduler.capture = lambda note: self.checkpoints.capture(k, "key", note)
-        try:
+        controls = Controls(
+            capture=lambda note: self.checkpoints.capture(k, "key", note),
+            restore=self.checkpoints.restore,
+        )
+        with self.scheduler.offering(controls):
             yield from self.scheduler.wait_until(lambda: not self.state.run.paused, idle=True)
             yield from self.scheduler.join()
-        finally:
-            self.scheduler.restore = self.scheduler.capture = None
         yield from self.checkpoints.take_boundary(self.state.run.iteration, "after a pause")
 
     def end_if_over(self, k: int) -> None:

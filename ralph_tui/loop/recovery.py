@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, LimitsChanged, Noticed, SessionFinished
-from ralph_tui.loop.waiting.scheduler import Ended
+from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import DECISIONS
 from ralph_tui.text.format import clock, count, duration
 
 if TYPE_CHECKING:
     from ralph_tui.loop.loop import Loop
-    from ralph_tui.loop.waiting.scheduler import Steps
+    from ralph_tui.loop.waiting.controls import Steps
 
 CUT_OFF = ("stopped", "interrupted", "limited", "silent")
 """Ends of a session after which its iteration would have gone on, or was to end."""

@@ -15,7 +15,8 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor.changes import files_changed
-from ralph_tui.loop.waiting.scheduler import Scheduler, Steps, is_full
+from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler, is_full
 from ralph_tui.ports import Job, Moment, Moments, Restored, Snapshot, Workspace
 from ralph_tui.state import IterationSpan, RunState
 

@@ -5,7 +5,8 @@ from uuid import uuid4
 
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel, Subject
-from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
+from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Outreach
 from ralph_tui.state import RunState
 

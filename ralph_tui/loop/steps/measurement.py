@@ -23,7 +23,8 @@ from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.sensor import Reading, Sensor
 from ralph_tui.loop.steps.questions import Questions
-from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
+from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Gate, Records
 from ralph_tui.state import RunState
 
@@ -133,14 +134,11 @@ class Measurement:
         )
         log = folder / "verification.log"
         yield GateStarted(iteration=iteration, command=self._command)
-        self._scheduler.cancel_gate = gate.cancel
-        try:
+        with self._scheduler.offering(Controls(cancel=gate.cancel)):
             result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
             # Only a full disk cancels it while the run goes on: what it would have said is unknown.
             while result.cancelled and not self._scheduler.ending:
                 result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
-        finally:
-            self._scheduler.cancel_gate = None
         counts = result.counts
         yield GateFinished(
             iteration=iteration,

@@ -29,8 +29,9 @@ from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.questions import SILENCE, Questions
+from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
-from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Workspace
 from ralph_tui.state import RunState
 

@@ -5,7 +5,8 @@ from ralph_tui.layers.control.advice import advice
 from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence.prompts import Prompt, Situation, build_prompt
-from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
+from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Records
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration

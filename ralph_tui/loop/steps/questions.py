@@ -4,25 +4,18 @@ Time is the injected clock's. Of several answers the first in the inbox counts. 
 for long is escalated, once.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Protocol
 from uuid import uuid4
 
 from ralph_tui.events import QuestionAnswered, QuestionAsked
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
+from ralph_tui.loop.waiting.controls import Controls, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.state import RunState
 
 SILENCE = "the default"
 """Who answers when nobody does."""
-
-
-class Restore(Protocol):
-    """Brings the files back to a snapshot beside whatever goes on."""
-
-    def __call__(self, number: int, by: str) -> None:
-        """Begin."""
-        ...
 
 
 class Questions:
@@ -33,7 +26,7 @@ class Questions:
         scheduler: Scheduler,
         state: RunState,
         escalation: Escalation,
-        restore: Restore,
+        restore: Callable[[int, str], None],
         *,
         escalate_after_s: float,
     ) -> None:
@@ -55,8 +48,7 @@ class Questions:
         deadline = None if within_s is None else now + timedelta(seconds=within_s)
         asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
         yield asked
-        self._scheduler.restore = self._restore
-        try:
+        with self._scheduler.offering(Controls(restore=self._restore)):
             while self._open(asked) and not self._overdue():
                 late = None if escalated else now + timedelta(seconds=self._escalate_after_s)
                 yield from self._scheduler.wait_until(
@@ -75,8 +67,6 @@ class Questions:
                     question_id=asked.question_id, answer=asked.default, by=SILENCE
                 )
             yield from self._scheduler.join()
-        finally:
-            self._scheduler.restore = None
         answer = self._state.needs.answer
         if answer is None or answer.question_id != asked.question_id:
             raise RuntimeError(f"the question {asked.question_id} was closed without an answer")

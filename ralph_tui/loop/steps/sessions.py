@@ -21,7 +21,8 @@ from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.watchdog import Watchdog, WatchdogLimits
-from ralph_tui.loop.waiting.scheduler import Ended, Scheduler, Steps
+from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Permissions, Ports, Turn
 from ralph_tui.state import RunState
 
@@ -150,18 +151,21 @@ class Sessions:
         watchdog.begin()
 
         def look_after() -> Steps[None]:
-            yield from self._keep_budget()
-            yield from watchdog.watch()
+            if scheduler.session is not None:
+                yield from self._keep_budget()
+                yield from watchdog.watch()
 
-        scheduler.capture = lambda note: checkpoints.capture(k, "key", note)
         scheduler.start_timer(self._interval_s, lambda: checkpoints.capture(k, "timer"))
-        scheduler.look_after = look_after
-        scheduler.answered = watchdog.answered
+        controls = Controls(
+            capture=lambda note: checkpoints.capture(k, "key", note),
+            look_after=look_after,
+            answered=watchdog.answered,
+        )
         try:
-            scheduler.session = self._ports.agent.start(turn, scheduler.host.emit)
-            finished = yield from scheduler.wait_for_session()
+            with scheduler.offering(controls):
+                scheduler.session = self._ports.agent.start(turn, scheduler.host.emit)
+                finished = yield from scheduler.wait_for_session()
         finally:
-            scheduler.capture = scheduler.look_after = scheduler.answered = None
             scheduler.stop_timer()
         yield from watchdog.end()
         yield from scheduler.join()

@@ -59,14 +59,15 @@ class Watchdog:
         if question is None and quiet >= self._limits.silence_s:
             yield self._question(quiet)
         elif question is not None and quiet >= self._limits.silence_s + self._limits.answer_s:
-            yield QuestionAnswered(
+            default = QuestionAnswered(
                 question_id=question.question_id, answer=question.default, by="the default"
             )
-            self.answered(question.default)
+            yield default
+            self.answered(default)
 
-    def answered(self, answer: str) -> None:
+    def answered(self, given: QuestionAnswered) -> None:
         """Do what was decided."""
-        session = self._scheduler.session
+        answer, session = given.answer, self._scheduler.session
         self._quiet_since = self._now()
         if answer == ABORT.answer:
             self._scheduler.end("aborted", "aborted, because the agent was silent")

@@ -1,7 +1,10 @@
-"""How a run obeys: each command is answered with events; what cannot be done now says why."""
+"""What each command does: a handler per command, which answers with events.
+
+What cannot be done now is refused with a reason.
+"""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from ralph_tui.commands import (
@@ -34,10 +37,8 @@ from ralph_tui.events import (
     StopRequested,
     Unpaused,
 )
+from ralph_tui.loop.waiting.controls import Steerable, Steps
 from ralph_tui.state import RunState
-
-if TYPE_CHECKING:
-    from ralph_tui.loop.waiting.scheduler import Scheduler, Steps
 
 MOST_ITERATIONS = 1000
 MOST_WAITING = 20
@@ -45,87 +46,87 @@ MOST_WAITING = 20
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 
-def handle(scheduler: "Scheduler", command: Command) -> "Steps[None]":
-    """Answer one command of the owner."""
-    if scheduler.ending:
+def handle(waiting: Steerable, command: Command) -> Steps[None]:
+    """Carry out one command of the owner, or refuse it."""
+    if waiting.ending:
         yield CommandRefused(command=command.name, reason="the run is ending")
     else:
-        yield from HANDLERS[type(command)](scheduler, command)
+        yield from HANDLERS[type(command)](waiting, command)
 
 
-def _pause(scheduler: "Scheduler", command: Pause) -> "Steps[None]":
-    run = scheduler.state.run
+def _pause(waiting: Steerable, command: Pause) -> Steps[None]:
+    run = waiting.state.run
     if run.paused or run.pause_requested:
         yield CommandRefused(command="pause", reason="a pause was asked for already")
     else:
         yield PauseRequested(by=command.by)
 
 
-def _unpause(scheduler: "Scheduler", command: Unpause) -> "Steps[None]":
-    run = scheduler.state.run
+def _unpause(waiting: Steerable, command: Unpause) -> Steps[None]:
+    run = waiting.state.run
     if run.paused or run.pause_requested:
         yield Unpaused(by=command.by)
     else:
         yield CommandRefused(command="unpause", reason="the run is not paused")
 
 
-def _guide(scheduler: "Scheduler", command: Guide) -> "Steps[None]":
-    if len(scheduler.state.guidance.queued) >= MOST_WAITING:
+def _guide(waiting: Steerable, command: Guide) -> Steps[None]:
+    if len(waiting.state.guidance.queued) >= MOST_WAITING:
         reason = f"{MOST_WAITING} pieces wait for the next prompt already"
         yield CommandRefused(command="guide", reason=reason)
         return
     guidance = GuidanceQueued(guidance_id=str(uuid4()), text=command.text, by=command.by)
     yield guidance
     # What the session cannot take now stays queued, and the next prompt carries it.
-    if scheduler.session is not None and scheduler.session.takes_guidance:
-        scheduler.session.send(guidance.guidance_id, guidance.text)
+    if waiting.session is not None and waiting.session.takes_guidance:
+        waiting.session.send(guidance.guidance_id, guidance.text)
 
 
-def _checkpoint(scheduler: "Scheduler", command: Checkpoint) -> "Steps[None]":
-    if scheduler.capture is None:
+def _checkpoint(waiting: Steerable, command: Checkpoint) -> Steps[None]:
+    if waiting.controls.capture is None:
         yield CommandRefused(command="checkpoint", reason="no session runs that could change files")
     else:
-        scheduler.capture(command.note)
+        waiting.controls.capture(command.note)
 
 
-def _stop(scheduler: "Scheduler", command: Stop) -> "Steps[None]":
+def _stop(waiting: Steerable, command: Stop) -> Steps[None]:
     yield StopRequested(mode=command.mode, by=command.by)
     if command.mode == "now":
-        scheduler.end("interrupted", f"stopped by {command.by}")
+        waiting.end("interrupted", f"stopped by {command.by}")
 
 
-def _abort(scheduler: "Scheduler", command: Abort) -> "Steps[None]":
+def _abort(waiting: Steerable, command: Abort) -> Steps[None]:
     number = command.roll_back_to
-    if number is not None and number not in scheduler.state.timeline.snapshots:
+    if number is not None and number not in waiting.state.timeline.snapshots:
         yield CommandRefused(command="abort", reason=f"there is no snapshot {number} in this run")
         return
     yield AbortRequested(by=command.by, roll_back_to=number)
     work = "stays as it is" if number is None else f"goes back to snapshot {number}"
-    scheduler.end("aborted", f"aborted by {command.by}; the work {work}")
+    waiting.end("aborted", f"aborted by {command.by}; the work {work}")
 
 
-def _interrupt(scheduler: "Scheduler", command: Interrupt) -> "Steps[None]":
-    if scheduler.session is None:
+def _interrupt(waiting: Steerable, command: Interrupt) -> Steps[None]:
+    if waiting.session is None:
         yield CommandRefused(command="interrupt", reason="no session runs")
     else:
         yield InterruptRequested(by=command.by)
-        scheduler.session.stop("interrupted")
+        waiting.session.stop("interrupted")
 
 
-def _retry_now(scheduler: "Scheduler", command: RetryNow) -> "Steps[None]":
-    if scheduler.waiting:
-        scheduler.retry_by = command.by
-    else:
+def _retry_now(waiting: Steerable, command: RetryNow) -> Steps[None]:
+    if waiting.controls.retry is None:
         yield CommandRefused(command="retry", reason="the run waits for no limit")
+    else:
+        waiting.controls.retry(command.by)
 
 
-def _answer(scheduler: "Scheduler", command: Answer) -> "Steps[None]":
+def _answer(waiting: Steerable, command: Answer) -> Steps[None]:
     """The first answer counts; it names its question, which may be closed by now."""
-    refused = _why_not(scheduler.state.needs.question, command, scheduler.state)
+    refused = _why_not(waiting.state.needs.question, command, waiting.state)
     if refused:
         yield CommandRefused(command="answer", reason=refused)
         return
-    yield QuestionAnswered(
+    answer = QuestionAnswered(
         question_id=command.question_id,
         answer=command.answer,
         by=command.by,
@@ -133,8 +134,9 @@ def _answer(scheduler: "Scheduler", command: Answer) -> "Steps[None]":
         iterations=command.iterations,
         budget_usd=command.budget_usd,
     )
-    if scheduler.answered is not None:
-        scheduler.answered(command.answer)
+    yield answer
+    if waiting.controls.answered is not None:
+        waiting.controls.answered(answer)
 
 
 def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -> str:
@@ -160,8 +162,8 @@ def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -
     return ""
 
 
-def _hold(scheduler: "Scheduler", command: Hold) -> "Steps[None]":
-    question = scheduler.state.needs.question
+def _hold(waiting: Steerable, command: Hold) -> Steps[None]:
+    question = waiting.state.needs.question
     if question is None or question.question_id != command.question_id:
         yield CommandRefused(command="hold", reason="that question is closed already")
     elif question.deadline is None:
@@ -170,8 +172,8 @@ def _hold(scheduler: "Scheduler", command: Hold) -> "Steps[None]":
         yield QuestionHeld(question_id=command.question_id, by=command.by)
 
 
-def _extend(scheduler: "Scheduler", command: Extend) -> "Steps[None]":
-    run = scheduler.state.run
+def _extend(waiting: Steerable, command: Extend) -> Steps[None]:
+    run = waiting.state.run
     if command.budget_usd and run.budget_usd is None:
         yield CommandRefused(command="extend", reason=NO_MONEY)
     elif run.max_iterations + command.iterations > MOST_ITERATIONS:
@@ -182,7 +184,7 @@ def _extend(scheduler: "Scheduler", command: Extend) -> "Steps[None]":
     elif not (command.iterations or command.budget_usd):
         yield CommandRefused(command="extend", reason="by nothing: name iterations or dollars")
     else:
-        yield extended(scheduler.state, command.iterations, command.budget_usd, command.by)
+        yield extended(waiting.state, command.iterations, command.budget_usd, command.by)
 
 
 def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> LimitsChanged:
@@ -197,22 +199,22 @@ def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> Li
     )
 
 
-def _restore(scheduler: "Scheduler", command: Restore) -> "Steps[None]":
-    if command.snapshot not in scheduler.state.timeline.snapshots:
+def _restore(waiting: Steerable, command: Restore) -> Steps[None]:
+    if command.snapshot not in waiting.state.timeline.snapshots:
         reason = f"there is no snapshot {command.snapshot} in this run"
         yield CommandRefused(command="restore", reason=reason)
-    elif scheduler.restore is None:
+    elif waiting.controls.restore is None:
         reason = "the files are in use: pause the run, and restore when it holds"
         yield CommandRefused(command="restore", reason=reason)
     else:
-        scheduler.restore(command.snapshot, command.by)
+        waiting.controls.restore(command.snapshot, command.by)
 
 
-def _permit(_: "Scheduler", command: SetPermissions) -> "Steps[None]":
+def _permit(_: Steerable, command: SetPermissions) -> Steps[None]:
     yield PermissionsChanged(mode=command.mode, allow=list(command.allow), by=command.by)
 
 
-HANDLERS: dict[type[Command], Callable[["Scheduler", Any], "Steps[None]"]] = {
+HANDLERS: dict[type[Command], Callable[[Steerable, Any], Steps[None]]] = {
     Pause: _pause,
     Unpause: _unpause,
     Guide: _guide,
@@ -227,4 +229,4 @@ HANDLERS: dict[type[Command], Callable[["Scheduler", Any], "Steps[None]"]] = {
     Restore: _restore,
     SetPermissions: _permit,
 }
-"""Every command there is."""
+"""One for every command."""

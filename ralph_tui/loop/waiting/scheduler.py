@@ -1,51 +1,34 @@
 """The one place where a run waits, and so the one place where it hears its owner.
 
-Whatever the loop waits for (agent, gate, snapshot, a pause), it waits in
-`Scheduler.wait_until`, which takes
-in observations, finished jobs and commands as they come. So pause, guidance, checkpoint and abort
-work at any time.
+Whatever the loop waits for (agent, gate, snapshot, a pause), it waits in `Scheduler.wait_until`,
+which takes in observations, finished jobs and commands as they come. So pause, guidance, checkpoint
+and abort work at any time.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ralph_tui.commands import Command
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
 from ralph_tui.events import CommandRefused, Event, SessionFinished, WaitEnded, WaitStarted
 from ralph_tui.events.run import Outcome
+from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.loop.waiting.handlers import handle
 from ralph_tui.ports import Accepted, CommandRequest, Host, Job, Refused, Session
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
-Steps = Generator[Event, None, T]
-"""A part of the loop: yields events to be recorded, returns what it came to."""
 
-PATIENCE_S = 1.0
+LOOK_S = 1.0
 """How long one look into the inbox may take; timers are looked at in between."""
 FULL = "the disk is full: what was recorded is safe, free some space"
 """Said first: a line may have no room for the rest."""
 ROOM_SECONDS = 2.0
 """How often a full disk is tried again."""
-
-
-class Ended(Exception):  # noqa: N818  an end is not an error
-    """The run's end, raised where the loop waits and caught where it closes."""
-
-    def __init__(self, outcome: Outcome, reason: str) -> None:
-        super().__init__(reason)
-        self.outcome = outcome
-        self.reason = reason
-
-
-class Capture(Protocol):
-    """Takes a checkpoint beside whatever goes on; its events come when it is done."""
-
-    def __call__(self, note: str) -> None:
-        """Begin."""
-        ...
 
 
 class Scheduler:
@@ -55,27 +38,24 @@ class Scheduler:
         self.host = host
         self.state = state
         self.session: Session | None = None
-        self.cancel_gate: Callable[[], None] | None = None
-        """Ends the completion command while it runs."""
-        self.capture: Capture | None = None
-        """Takes a checkpoint by key; None while there is nothing to capture."""
-        self.look_after: Callable[[], Iterator[Event]] | None = None
-        """Called at every look into the inbox while a session runs."""
-        self.answered: Callable[[str], None] | None = None
-        """Does what an answer to the open question says."""
-        self.restore: Callable[[int, str], None] | None = None
-        """Brings the files back to a snapshot; None while an agent or the gate uses them."""
+        self.controls = Controls()
+        """What the present wait offers."""
         self._finished: SessionFinished
         self._ending: Ended | None = None
-        self.waiting = False
-        """Whether time is being waited for, so that `RetryNow` means something."""
-        self.retry_by = ""
-        """Who said `RetryNow`."""
         self._closing = False
         self._pending: list[Job] = []
         self._timer: tuple[float, float, Callable[[], None]] | None = None
 
     # -- waiting -----------------------------------------------------------------------------
+
+    @contextmanager
+    def offering(self, controls: Controls) -> Iterator[None]:
+        """Offer these controls to whoever commands the run, until the block is left."""
+        before, self.controls = self.controls, controls
+        try:
+            yield
+        finally:
+            self.controls = before
 
     def wait_until(self, done: Callable[[], bool], *, idle: bool = False) -> Steps[None]:
         """Take in what comes until `done`; an `idle` wait also ends when the run has to.
@@ -85,10 +65,10 @@ class Scheduler:
         while not done():
             if idle and self._ending is not None:
                 break
-            yield from self._attend(self.host.receive(PATIENCE_S))
+            yield from self._attend(self.host.receive(LOOK_S))
             self._ring()
-            if self.look_after is not None and self.session is not None:
-                yield from self.look_after()
+            if self.controls.look_after is not None:
+                yield from self.controls.look_after()
         if self._ending is not None and not self._closing:
             self._closing = True
             raise self._ending
@@ -159,16 +139,13 @@ class Scheduler:
         return self._finished
 
     def sleep_until(self, moment: datetime) -> Steps[str]:
-        """Wait for a moment of the wall clock, or for the owner to say `RetryNow`; who it was."""
-        self.retry_by = ""
-        self.waiting = True
-        try:
+        """Wait for a moment of the wall clock, or for a `RetryNow`; gives back who ended it."""
+        ended_by: list[str] = []
+        with self.offering(replace(self.controls, retry=ended_by.append)):
             yield from self.wait_until(
-                lambda: bool(self.retry_by) or self.host.clock.now() >= moment, idle=True
+                lambda: bool(ended_by) or self.host.clock.now() >= moment, idle=True
             )
-        finally:
-            self.waiting = False
-        return self.retry_by or "the clock"
+        return ended_by[0] if ended_by else "the clock"
 
     def seconds_since(self, moment: datetime | None) -> float:
         """Wall seconds since a recorded moment, never negative; 0 when there is none."""
@@ -190,8 +167,8 @@ class Scheduler:
         """Begin to end whatever runs for this run: the agent, the completion command."""
         if self.session is not None:
             self.session.stop()
-        if self.cancel_gate is not None:
-            self.cancel_gate()
+        if self.controls.cancel is not None:
+            self.controls.cancel()
 
     def _ring(self) -> None:
         if self._timer is None:

@@ -28,7 +28,8 @@ from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.waiting import Option
-from ralph_tui.loop.waiting.scheduler import Ended, Scheduler
+from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.engine import Engine, SystemClock
 from tests.waiting import until

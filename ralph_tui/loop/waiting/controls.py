@@ -1,0 +1,63 @@
+"""What may be done while the loop waits: each wait offers its own controls, and takes them back.
+
+A handler of a command works with these alone. It knows neither the scheduler, which calls it, nor
+the step that waits.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from ralph_tui.events import Event, QuestionAnswered
+from ralph_tui.events.run import Outcome
+from ralph_tui.ports import Session
+from ralph_tui.state import RunState
+
+T = TypeVar("T")
+Steps = Generator[Event, None, T]
+"""A part of the loop: yields events to be recorded, returns its result."""
+
+
+class Ended(Exception):  # noqa: N818  an end is not an error
+    """The run's end, raised where the loop waits and caught where it closes."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What one wait offers; None where it does not."""
+
+    capture: Callable[[str], None] | None = None
+    """Begins a checkpoint with this note; its events come when it is taken."""
+    restore: Callable[[int, str], None] | None = None
+    """Begins to bring the files back to the snapshot of this number, for whom the text names."""
+    answered: Callable[[QuestionAnswered], None] | None = None
+    """Does what the answer to the open question says."""
+    look_after: Callable[[], Iterator[Event]] | None = None
+    """Called at every look into the inbox, about once a second; yields what it has to tell."""
+    cancel: Callable[[], None] | None = None
+    """Ends the completion command that is waited for."""
+    retry: Callable[[str], None] | None = None
+    """Ends the wait for a moment; the text names who wants to."""
+
+
+class Steerable(Protocol):
+    """A waiting run, as the handlers of commands see it."""
+
+    state: RunState
+    controls: Controls
+    session: Session | None
+    """The session that works, if one does."""
+
+    @property
+    def ending(self) -> bool:
+        """Whether the run is on its way out, and takes no more commands."""
+        ...
+
+    def end(self, outcome: Outcome, reason: str) -> None:
+        """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
+        ...
