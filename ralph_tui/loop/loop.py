@@ -6,7 +6,6 @@ The numbers of the steps are those of the whole design; a step that is not here 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 
 from ralph_tui.errors import RalphError, WorkspaceError
@@ -18,26 +17,20 @@ from ralph_tui.events import (
     Paused,
     RunFinished,
     RunResumed,
-    RunStarted,
     StepEntered,
 )
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.governor import Governor, budget_of
-from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.recovery import Recovery
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.steps.measurement import Measurement, ProgressSource
+from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import Questions
 from ralph_tui.loop.steps.sessions import SESSION_STATUS, Sessions
-from ralph_tui.loop.steps.watchdog import WatchdogLimits
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Host, Ports
-from ralph_tui.state import RunState
 
 STEPS: dict[int, str] = {
     0: "preparation",
@@ -56,69 +49,24 @@ STEPS: dict[int, str] = {
 """What the header calls each step."""
 
 
-@dataclass(frozen=True)
-class Rules:
-    """The settings the loop itself obeys."""
-
-    control: ControlSettings = field(default_factory=ControlSettings)
-    oversight: OversightSettings = field(default_factory=OversightSettings)
-    progress: ProgressSource = "auto"
-    checkpoint_interval_s: float = 1800.0
-    watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
-
-
 class Loop:
     """One run, from its first event to its last."""
 
-    def __init__(
-        self, start: RunStarted, rules: Rules, ports: Ports, host: Host, state: RunState
-    ) -> None:
-        """`state` is the fold that the host keeps current while the generator runs."""
-        self.start = start
-        self.rules = rules
-        self.ports = ports
-        self.state = state
-        self.scheduler = Scheduler(host, state)
-        self.checkpoints = Checkpoints(self.scheduler, state, ports.workspace, ports.moments)
-        self.prompt_writer = PromptWriter(self.scheduler, state, ports.records, start)
-        self.sessions = Sessions(
-            self.scheduler,
-            state,
-            ports,
-            start,
-            self.checkpoints,
-            checkpoint_interval_s=rules.checkpoint_interval_s,
-            watchdog_limits=rules.watchdog,
-        )
-        self.escalation = Escalation(ports.outreach, start)
-        self.questions = Questions(
-            self.scheduler,
-            state,
-            self.escalation,
-            self.checkpoints.restore,
-            escalate_after_s=rules.oversight.escalate_after_s,
-        )
-        self.measurement = Measurement(
-            self.scheduler,
-            state,
-            ports.gate,
-            self.questions,
-            ports.records,
-            start=start,
-            read_plan=ports.read_plan,
-            progress=rules.progress,
-            answer_s=rules.oversight.pause_timeout_s,
-        )
-        self.governor = Governor(0.0, rules.control, rules.oversight)
+    def __init__(self, run: Run) -> None:
+        self.start = run.start
+        self.rules = run.rules
+        self.ports = run.ports
+        self.state = run.state
+        self.scheduler = run.scheduler
+        self.checkpoints = Checkpoints(run)
+        self.prompt_writer = PromptWriter(run)
+        self.sessions = Sessions(run, self.checkpoints)
+        self.escalation = Escalation(run)
+        self.questions = Questions(run, self.escalation, self.checkpoints)
+        self.measurement = Measurement(run, self.questions)
+        self.governor = Governor(0.0, self.rules.control, self.rules.oversight)
         self.overseer = Overseer(
-            self.scheduler,
-            state,
-            start,
-            ports.workspace,
-            self.checkpoints,
-            self.questions,
-            self.escalation,
-            self.governor,
+            run, self.checkpoints, self.questions, self.escalation, self.governor
         )
 
     def run(self) -> Iterator[Event]:
@@ -287,7 +235,7 @@ class Loop:
             yield self.record(run.iteration)
         if outcome == "aborted":
             yield from self.overseer.tell_abort(reason)
-            yield from self.escalation.settle(self.scheduler, self.state)
+            yield from self.escalation.wait_for_delivery()
         if run.roll_back_to is not None:
             self.checkpoints.restore(run.roll_back_to, "the abort")
             yield from self.scheduler.join()

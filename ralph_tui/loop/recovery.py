@@ -69,7 +69,7 @@ class Recovery:
             return (yield from loop.prepare())
         k = span.number
         yield loop.at(k, 0)
-        loop.escalation.again(self._state)
+        loop.escalation.again()
         yield from loop.sweep()
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k

@@ -32,9 +32,10 @@ from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
-from ralph_tui.loop.loop import Loop, Rules
+from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
-from ralph_tui.loop.steps.watchdog import WatchdogLimits
+from ralph_tui.loop.run import Rules, Run, WatchdogLimits
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.engine import Engine, SystemClock
 from ralph_tui.runtime.request import Order
@@ -209,7 +210,9 @@ def _wired(
         settings.checkpoints.interval_s,
         WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
     )
-    run = Launched(engine, Loop(start, rules, ports, engine, engine.state), attempt, outreach)
+    state = engine.state
+    loop = Loop(Run(start, rules, ports, state, Scheduler(engine, state)))
+    run = Launched(engine, loop, attempt, outreach)
     with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach):
         lock.rename(attempt.name, str(address or ""))
         yield run

@@ -21,7 +21,9 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.gate import Counts, GateResult
-from ralph_tui.loop.loop import Loop, Rules
+from ralph_tui.loop.loop import Loop
+from ralph_tui.loop.run import Rules, Run
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ask, Asked, Emit, Job, Ports, Restored, Snapshot, Turn
 from ralph_tui.state import RunState
 
@@ -265,7 +267,8 @@ class World:
         gate = None if criterion else self.gate
         self.outreach = FakeOutreach()
         ports = Ports(self.agent, gate, self.workspace, self.watcher, self.records, self.outreach)
-        self.loop = Loop(start, rules or Rules(), ports, self.host, self.state)
+        scheduler = Scheduler(self.host, self.state)
+        self.loop = Loop(Run(start, rules or Rules(), ports, self.state, scheduler))
 
     def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
         """The run, or these events of it, each recorded as the engine would."""

@@ -15,10 +15,11 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor.changes import files_changed
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler, is_full
-from ralph_tui.ports import Job, Moment, Moments, Restored, Snapshot, Workspace
-from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.loop.waiting.scheduler import is_full
+from ralph_tui.ports import Job, Moment, Restored, Snapshot
+from ralph_tui.state import IterationSpan
 
 SHOWN = 20
 """Paths an event names."""
@@ -31,15 +32,13 @@ UNKNOWN = (
 class Checkpoints:
     """Holds the worktree: at boundaries the loop waits for it, by timer and key it does not."""
 
-    def __init__(
-        self, scheduler: Scheduler, state: RunState, workspace: Workspace, moments: Moments
-    ) -> None:
+    def __init__(self, run: Run) -> None:
         self.latest: Snapshot
         """The last boundary: what the next changes are counted against. Set by `first`."""
-        self._scheduler = scheduler
-        self._state = state
-        self._workspace = workspace
-        self._moments = moments
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._workspace = run.ports.workspace
+        self._moments = run.ports.moments
         self._session_id = ""
         self._taken = 0
         self._captured = 0

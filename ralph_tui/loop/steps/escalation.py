@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
-from ralph_tui.events import EscalationRaised, RunStarted
+from ralph_tui.events import EscalationRaised
 from ralph_tui.events.oversight import EscalationLevel, Subject
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Outreach
-from ralph_tui.state import RunState
 
-SETTLE_S = 3.0
+DELIVERY_S = 3.0
 """Seconds; what takes longer is delivered later, and not in this journal."""
 
 
 class Escalation:
     """The loop decides that somebody is to be told; `Outreach` sees to it that he is."""
 
-    def __init__(self, outreach: Outreach, start: RunStarted) -> None:
-        self._outreach = outreach
-        self._start = start
+    def __init__(self, run: Run) -> None:
+        self._outreach = run.ports.outreach
+        self._start = run.start
+        self._state = run.state
+        self._scheduler = run.scheduler
 
     def __call__(
         self,
@@ -41,16 +41,17 @@ class Escalation:
         yield escalation
         self._outreach.send(escalation, self._start)
 
-    def again(self, state: RunState) -> None:
+    def again(self) -> None:
         """Hand over once more what an earlier process may have died on."""
         if self._outreach.speaks:
-            for untold in state.oversight.untold.values():
+            for untold in self._state.oversight.untold.values():
                 self._outreach.send(untold, self._start)
 
-    def settle(self, scheduler: Scheduler, state: RunState) -> Steps[None]:
+    def wait_for_delivery(self) -> Steps[None]:
         """Before the last event: wait a little for the word that people were told."""
-        end = scheduler.host.clock.monotonic() + SETTLE_S
+        clock = self._scheduler.host.clock
+        end = clock.monotonic() + DELIVERY_S
         if self._outreach.speaks:
-            yield from scheduler.wait_until(
-                lambda: not state.oversight.untold or scheduler.host.clock.monotonic() >= end
+            yield from self._scheduler.wait_until(
+                lambda: not self._state.oversight.untold or clock.monotonic() >= end
             )

@@ -1,8 +1,6 @@
 """Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 from uuid import uuid4
 
 from ralph_tui.events import (
@@ -14,56 +12,34 @@ from ralph_tui.events import (
     GuidanceQueued,
     Noticed,
     QuestionAsked,
-    RunStarted,
 )
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.sensor import Reading, Sensor
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import Questions
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Gate, Records
-from ralph_tui.state import RunState
 
 YES = Option(key="y", answer="yes", verb="yes: end the run")
 NO = Option(key="n", answer="no", verb="no: go on")
 GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
 
-ProgressSource = Literal["auto", "tests", "plan", "agent", "estimate"]
-"""Where completion is read from; ``auto`` takes the first source that can speak."""
-
 
 class Measurement:
     """Runs the completion command and turns what it said, the plan and the report to a reading."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        state: RunState,
-        gate: Gate | None,
-        questions: Questions,
-        records: Records,
-        *,
-        start: RunStarted,
-        read_plan: Callable[[], Progress | None],
-        progress: ProgressSource,
-        answer_s: float,
-    ) -> None:
-        """`answer_s`: how long a run that was started headless waits for a judgement."""
-        self._scheduler = scheduler
-        self._state = state
-        self._gate = gate
+    def __init__(self, run: Run, questions: Questions) -> None:
+        self._run = run
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._gate = run.ports.gate
+        self._records = run.ports.records
         self._questions = questions
-        self._records = records
-        self._start = start
-        self._command = start.command or ""
-        self._answer_s = answer_s
-        self._read_plan = read_plan
-        self._sensor = Sensor(progress, self._command)
+        self._command = run.start.command or ""
+        self._sensor = Sensor(run.rules.progress, self._command)
 
     def recall(self, event: Event) -> None:
         """Take up a past event of this run."""
@@ -74,13 +50,13 @@ class Measurement:
         gate = yield from self._run_gate(0)
         if gate is not None and gate.error:
             raise Ended("failed", gate.error)
-        plan = yield from self._scheduler.run_job("plan", self._read_plan)
+        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
         return (yield from self._take(self._sensor.baseline(gate, plan, None)))
 
     def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
         """The reading after an iteration's session."""
         gate = yield from self._run_gate(iteration)
-        plan = yield from self._scheduler.run_job("plan", self._read_plan)
+        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
         said, counts = self._state.agent.report, gate.counts if gate else None
         estimate = estimate_progress(
             files=sum(change.status != "deleted" for change in files.changes),
@@ -102,17 +78,16 @@ class Measurement:
 
     def _judge(self, iteration: int, reading: Reading) -> Steps[Reading]:
         """A promise without a gate: a human says whether it is kept."""
-        headless = self._start.mode == "headless"
         answer = yield from self._questions.ask(
             QuestionAsked(
                 iteration=iteration,
                 question_id="",
                 topic="criterion",
-                text=f"The agent says that it is done. Is this true: {self._start.criterion}",
+                text=f"The agent says that it is done. Is this true: {self._run.start.criterion}",
                 options=[YES, NO, GUIDE, ABORT],
-                default="no" if headless else "",
+                default="no" if self._run.headless else "",
             ),
-            within_s=self._answer_s if headless else None,
+            within_s=self._run.rules.oversight.pause_timeout_s if self._run.headless else None,
         )
         match answer.answer:
             case "yes":

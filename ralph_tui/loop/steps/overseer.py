@@ -18,7 +18,6 @@ from ralph_tui.events import (
     QuestionAnswered,
     QuestionAsked,
     RedirectDecided,
-    RunStarted,
 )
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import Option, Rollback
@@ -26,14 +25,12 @@ from ralph_tui.layers.control.gains import PROFILES
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.oversight import Finding, Situation
 from ralph_tui.layers.oversight.redirects import propose, recommendations
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.questions import SILENCE, Questions
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Workspace
-from ralph_tui.state import RunState
 
 _damped = PROFILES["damped"]
 DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
@@ -60,19 +57,15 @@ class Overseer:
 
     def __init__(
         self,
-        scheduler: Scheduler,
-        state: RunState,
-        start: RunStarted,
-        workspace: Workspace,
+        run: Run,
         checkpoints: Checkpoints,
         questions: Questions,
         escalation: Escalation,
         governor: Governor,
     ) -> None:
-        self._scheduler = scheduler
-        self._state = state
-        self._start = start
-        self._workspace = workspace
+        self._run = run
+        self._scheduler = run.scheduler
+        self._state = run.state
         self._checkpoints = checkpoints
         self._questions = questions
         self._escalation = escalation
@@ -102,7 +95,9 @@ class Overseer:
 
     def _look_for_conflicts(self, k: int) -> Steps[None]:
         try:
-            conflicts = yield from self._scheduler.run_job("conflicts", self._workspace.conflicts)
+            conflicts = yield from self._scheduler.run_job(
+                "conflicts", self._run.ports.workspace.conflicts
+            )
         except WorkspaceError as error:
             yield Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
             return
@@ -162,7 +157,7 @@ class Overseer:
                     options=[APPROVE, EDIT, DECLINE, *([ROLL_BACK] if best else []), ABORT],
                     default="approve",
                 ),
-                within_s=0.0 if self._headless else settings.redirect_timeout_s,
+                within_s=0.0 if self._run.headless else settings.redirect_timeout_s,
                 escalated=critical,
             )
         )
@@ -183,10 +178,10 @@ class Overseer:
         settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         yield from self._escalate(k, acts)
         # Money or iterations alone end nothing early: silence goes on to the limit.
-        for_ever = acts.about != "budget" and not self._headless
+        for_ever = acts.about != "budget" and not self._run.headless
         default = "continue" if acts.about == "budget" else "abort"
         within = settings.pause_timeout_s
-        if acts.about == "budget" and self._headless:
+        if acts.about == "budget" and self._run.headless:
             within = 0.0
         answer = self._given or (
             yield from self._questions.ask(
@@ -284,11 +279,6 @@ class Overseer:
             return
         level: EscalationLevel = "emergency" if acts.level == "ABORT" else "critical"
         yield from self._escalation(k, level, acts.about, acts.reason, recommendations(acts.about))
-
-    @property
-    def _headless(self) -> bool:
-        """Whether the run was started with nobody to ask."""
-        return self._start.mode == "headless"
 
 
 def _health(finding: Finding) -> Health:

@@ -5,9 +5,8 @@ from ralph_tui.layers.control.advice import advice
 from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence.prompts import Prompt, Situation, build_prompt
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Records
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
 
@@ -18,13 +17,11 @@ SHOWN = 20
 class PromptWriter:
     """Writes the prompt of each iteration."""
 
-    def __init__(
-        self, scheduler: Scheduler, state: RunState, records: Records, start: RunStarted
-    ) -> None:
-        self._scheduler = scheduler
-        self._state = state
-        self._records = records
-        self._start = start
+    def __init__(self, run: Run) -> None:
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._records = run.ports.records
+        self._start = run.start
 
     def write(self, k: int, control: Evaluation | None) -> Steps[str]:
         """What is sent; `control` is None with the layer off, and before a reading."""

@@ -4,15 +4,14 @@ Time is the injected clock's. Of several answers the first in the inbox counts. 
 for long is escalated, once.
 """
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import uuid4
 
 from ralph_tui.events import QuestionAnswered, QuestionAsked
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.waiting.controls import Controls, Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.state import RunState
 
 SILENCE = "the default"
 """Who answers when nobody does."""
@@ -21,20 +20,12 @@ SILENCE = "the default"
 class Questions:
     """Asks one question at a time, between sessions; meanwhile files may be restored."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        state: RunState,
-        escalation: Escalation,
-        restore: Callable[[int, str], None],
-        *,
-        escalate_after_s: float,
-    ) -> None:
-        self._scheduler = scheduler
-        self._state = state
+    def __init__(self, run: Run, escalation: Escalation, checkpoints: Checkpoints) -> None:
+        self._scheduler = run.scheduler
+        self._state = run.state
         self._escalation = escalation
-        self._restore = restore
-        self._escalate_after_s = escalate_after_s
+        self._restore = checkpoints.restore
+        self._escalate_after_s = run.rules.oversight.escalate_after_s
 
     def ask(
         self, question: QuestionAsked, *, within_s: float | None, escalated: bool = False

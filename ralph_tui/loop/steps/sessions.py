@@ -12,19 +12,17 @@ from ralph_tui.events import (
     GuidanceDelivered,
     Noticed,
     PromptPrepared,
-    RunStarted,
     SessionFinished,
     WaitEnded,
     WaitStarted,
 )
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.waiting import WaitCause
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
-from ralph_tui.loop.steps.watchdog import Watchdog, WatchdogLimits
+from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Permissions, Ports, Turn
-from ralph_tui.state import RunState
+from ralph_tui.ports import Permissions, Turn
 
 HOPELESS = ("missing", "auth")
 """Ends of a session that no further iteration can mend: the owner has to."""
@@ -55,24 +53,13 @@ GO_ON = (
 class Sessions:
     """Runs the sessions of one iteration."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        state: RunState,
-        ports: Ports,
-        start: RunStarted,
-        checkpoints: Checkpoints,
-        *,
-        checkpoint_interval_s: float,
-        watchdog_limits: WatchdogLimits,
-    ) -> None:
-        self._scheduler = scheduler
-        self._state = state
-        self._ports = ports
-        self._start = start
+    def __init__(self, run: Run, checkpoints: Checkpoints) -> None:
+        self._run = run
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._ports = run.ports
+        self._start = run.start
         self._checkpoints = checkpoints
-        self._interval_s = checkpoint_interval_s
-        self._watchdog_limits = watchdog_limits
         self._over_budget = False
 
     def run(self, k: int, prompt: str) -> Steps[SessionFinished]:
@@ -80,7 +67,7 @@ class Sessions:
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
         """
-        watchdog = Watchdog(k, self._scheduler, self._state, self._watchdog_limits)
+        watchdog = Watchdog(k, self._run)
         resume: str | None = None
         records = self._ports.records
         while True:
@@ -155,7 +142,9 @@ class Sessions:
                 yield from self._keep_budget()
                 yield from watchdog.watch()
 
-        scheduler.start_timer(self._interval_s, lambda: checkpoints.capture(k, "timer"))
+        scheduler.start_timer(
+            self._run.rules.checkpoint_interval_s, lambda: checkpoints.capture(k, "timer")
+        )
         controls = Controls(
             capture=lambda note: checkpoints.capture(k, "key", note),
             look_after=look_after,

@@ -1,14 +1,12 @@
 """The watchdog: an agent that says nothing for long is asked about, never killed on the quiet."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from uuid import uuid4
 
 from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionWithdrawn
 from ralph_tui.events.waiting import Option
-from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.state import RunState
+from ralph_tui.loop.run import Run
 
 WAIT = Option(key="w", answer="wait", verb="wait as long again")
 RETRY = Option(key="r", answer="retry", verb="interrupt, and let it go on from where it is")
@@ -16,26 +14,14 @@ STOP = Option(key="s", answer="stop", verb="end the session, and measure")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
 
 
-@dataclass(frozen=True)
-class WatchdogLimits:
-    """How long is long."""
-
-    silence_s: float = 600.0
-    """Seconds without output or a changed file, after which it is asked about."""
-    answer_s: float = 300.0
-    """Seconds after which the default answers."""
-
-
 class Watchdog:
     """Watches the sessions of one iteration. Its default retries once, then ends the session."""
 
-    def __init__(
-        self, k: int, scheduler: Scheduler, state: RunState, limits: WatchdogLimits
-    ) -> None:
+    def __init__(self, k: int, run: Run) -> None:
         self._k = k
-        self._scheduler = scheduler
-        self._state = state
-        self._limits = limits
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._limits = run.rules.watchdog
         self._retried = False
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0

@@ -17,7 +17,7 @@ from ralph_tui.errors import JournalError, UsageError
 from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.loop.loop import Rules
+from ralph_tui.loop.run import Rules
 from tests.world.fakes import FakeSession, World
 
 FIELDS = [

@@ -9,7 +9,7 @@ import pytest
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import AgentError, WorkspaceError
 from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.loop.loop import Rules
+from ralph_tui.loop.run import Rules
 from tests.world.fakes import FakeSession, World, promise, report, wait
 
 

@@ -10,7 +10,7 @@ from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Rest
 from ralph_tui.events import Event, QuestionAsked
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.loop.loop import Rules
+from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
 from tests.world.fakes import FakeSession, World, promise
 

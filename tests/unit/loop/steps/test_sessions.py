@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ralph_tui.commands import Abort, Answer, Guide, Interrupt, RetryNow, SetPermissions
 from ralph_tui.errors import NoRoomError
 from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
-from ralph_tui.loop.loop import Rules
+from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.sessions import (
     AFTER_RESET_S,
     GO_ON,
@@ -19,7 +19,6 @@ from ralph_tui.loop.steps.sessions import (
     STALE_RESET_S,
     wait_until,
 )
-from ralph_tui.loop.steps.watchdog import WatchdogLimits
 from tests.world.fakes import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
