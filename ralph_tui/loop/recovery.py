@@ -6,18 +6,14 @@ interrupted, its changes kept and told to the next session.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import Event, LimitsChanged, Noticed, SessionFinished
-from ralph_tui.loop.waiting.controls import Ended
+from ralph_tui.loop.iteration import Iteration
+from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import DECISIONS
 from ralph_tui.text.format import clock, count, duration
-
-if TYPE_CHECKING:
-    from ralph_tui.loop.loop import Loop
-    from ralph_tui.loop.waiting.controls import Steps
 
 CUT_OFF = ("stopped", "interrupted", "limited", "silent")
 """Ends of a session after which its iteration would have gone on, or was to end."""
@@ -46,39 +42,41 @@ def _took(seconds: float) -> str:
 
 
 class Recovery:
-    """Brings a loop to where its journal breaks off, and finishes what can be finished."""
+    """Goes on where a journal breaks off, and finishes what can be finished."""
 
-    def __init__(self, loop: "Loop", events: Sequence[Event]) -> None:
-        """`events`: the whole journal; `loop.state` is their fold."""
-        self._loop = loop
-        self._state = loop.state
-        self._was_told = loop.state.run.finished is not None
-        """The end had been recorded: whoever goes on knows why it was."""
-        self._limit = loop.state.run.max_iterations
+    def __init__(self, iteration: Iteration, events: Sequence[Event]) -> None:
+        """`events`: the whole journal; `iteration.run.state` is their fold."""
+        self._iteration = iteration
+        self._state = iteration.run.state
+        self._was_told = iteration.run.state.run.finished is not None
+        """Whether the end had been recorded, and its reason with it."""
+        self._limit = iteration.run.state.run.max_iterations
         scratch = RunState()
         for event in events:
-            loop.overseer.recalled = loop.governor.follow(event, scratch) or loop.overseer.recalled
-            loop.measurement.recall(event)
+            iteration.overseer.recalled = (
+                iteration.governor.follow(event, scratch) or iteration.overseer.recalled
+            )
+            iteration.measurement.recall(event)
 
-    def run(self) -> "Steps[int]":
+    def run(self) -> Steps[int]:
         """Finish what was begun; gives back the number of the next iteration."""
-        loop, span = self._loop, self._state.timeline.current
+        iteration, span = self._iteration, self._state.timeline.current
         if span is None or not self._state.run.iteration:
             # It broke off before iteration 1: the little that was done is done again.
-            yield from loop.checkpoints.continue_numbering()
-            return (yield from loop.prepare())
+            yield from iteration.checkpoints.continue_numbering()
+            return (yield from iteration.prepare())
         k = span.number
-        yield loop.at(k, 0)
-        loop.escalation.again()
-        yield from loop.sweep()
+        yield iteration.entered(k, 0)
+        iteration.escalation.again()
+        yield from iteration.sweep()
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k
         settled = read or span.finished is not None
-        yield from loop.checkpoints.recall(span, settled=settled)
+        yield from iteration.checkpoints.recall(span, settled=settled)
         if begun := self._state.oversight.restoring:
-            # Its owner has said yes to it: a half-restored worktree is nobody's wish.
-            yield from loop.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
-            yield from loop.scheduler.join()
+            # The owner has agreed to this restore: files must not stay half restored.
+            yield from iteration.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
+            yield from iteration.run.scheduler.join()
         if settled:
             yield from self._tell_changes(k)
         if span.finished is None:
@@ -86,11 +84,11 @@ class Recovery:
         elif span.finished.status == "interrupted":
             yield from self._spare(k)
         elif self._state.oversight.undecided is not None:
-            yield from loop.run_oversight(k)
-        loop.overseer.recalled = None
-        loop.overseer.end_if_aborted()
+            yield from iteration.run_oversight(k)
+        iteration.overseer.recalled = None
+        iteration.overseer.end_if_aborted()
         self._end_if_it_was_ending(k)
-        loop.end_if_over(k)
+        iteration.end_if_last(k)
         return k + 1
 
     def _end_if_it_was_ending(self, k: int) -> None:
@@ -102,25 +100,25 @@ class Recovery:
             if made[0].decision.startswith(DECISIONS["abort"]):
                 raise Ended("aborted", made[0].decision)
 
-    def _finish(self, k: int, *, read: bool) -> "Steps[None]":
+    def _finish(self, k: int, *, read: bool) -> Steps[None]:
         """Bring an iteration without a record to its end; `read`: what it reached is measured."""
-        loop, ended = self._loop, self._state.agent.ended
+        iteration, ended = self._iteration, self._state.agent.ended
         if read:
-            yield from loop.finish_iteration(k)
+            yield from iteration.finish_iteration(k)
         elif ended is not None and _whole(ended, k):
-            yield from loop.measure(k)
+            yield from iteration.measure(k)
         else:
-            yield from loop.checkpoints.record_changes(k)
-            yield loop.record(k)
+            yield from iteration.checkpoints.record_changes(k)
+            yield iteration.recorder.record(k)
             yield from self._spare(k)
 
-    def _tell_changes(self, k: int) -> "Steps[None]":
+    def _tell_changes(self, k: int) -> Steps[None]:
         """Somebody may have worked on the files since; that is kept, and not the agent's doing."""
-        loop, before = self._loop, self._loop.checkpoints.latest.tree
-        yield from loop.checkpoints.take_boundary(k, "when the run was resumed")
-        after, workspace = loop.checkpoints.latest.tree, loop.ports.workspace
+        iteration, before = self._iteration, self._iteration.checkpoints.latest.tree
+        yield from iteration.checkpoints.take_boundary(k, "when the run was resumed")
+        after, workspace = iteration.checkpoints.latest.tree, iteration.run.ports.workspace
         try:
-            changes = yield from loop.scheduler.run_job(
+            changes = yield from iteration.run.scheduler.run_job(
                 "changes", lambda: workspace.changes(before, after)
             )
         except WorkspaceError:  # that the snapshots are gone was said already
@@ -130,7 +128,7 @@ class Recovery:
             text = f"{files} changed while nothing ran; they are kept, and not counted as work"
             yield Noticed(source="workspace", text=text)
 
-    def _spare(self, k: int) -> "Steps[None]":
+    def _spare(self, k: int) -> Steps[None]:
         """An iteration that was interrupted is not spent."""
         run = self._state.run
         # An owner who sets the limit anew has counted already.

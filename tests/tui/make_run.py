@@ -42,7 +42,7 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import Option
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.control import Budget, Evaluation, History, Sample, evaluate
-from ralph_tui.loop.loop import STEPS
+from ralph_tui.loop.iteration import STEPS
 
 START = datetime(2026, 3, 14, 9, 26, 0, tzinfo=UTC)
 OBJECTIVE = "Fix the failing parser tests"

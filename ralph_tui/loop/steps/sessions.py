@@ -16,7 +16,6 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.events.run import IterationStatus
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -26,16 +25,6 @@ from ralph_tui.ports import Permissions, Turn
 
 HOPELESS = ("missing", "auth")
 """Ends of a session that no further iteration can mend: the owner has to."""
-
-SESSION_STATUS: dict[str, IterationStatus] = {
-    "success": "incomplete",
-    "max_turns": "incomplete",
-    "budget": "incomplete",
-    "timeout": "incomplete",
-    "stopped": "interrupted",
-    "interrupted": "interrupted",
-}
-"""An iteration's status by how its session ended; what is not named is an error."""
 
 FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0}
 LONGEST_WAIT_S = 1800.0

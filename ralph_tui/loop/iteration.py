@@ -1,0 +1,135 @@
+"""One iteration of the Ralph loop: its body reads like its steps.
+
+The numbers of the steps are those of the whole design; a step that is not here is not built yet.
+"""
+
+from ralph_tui.events import Event, IterationStarted, Noticed, StepEntered
+from ralph_tui.layers.governor import Governor, budget_of
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.measurement import Measurement
+from ralph_tui.loop.steps.overseer import Overseer
+from ralph_tui.loop.steps.prompting import PromptWriter
+from ralph_tui.loop.steps.questions import Questions
+from ralph_tui.loop.steps.recording import IterationRecorder
+from ralph_tui.loop.steps.sessions import Sessions
+from ralph_tui.loop.waiting.controls import Ended, Steps
+
+STEPS: dict[int, str] = {
+    0: "preparation",
+    4: "metrics",
+    5: "gains",
+    6: "signal",
+    7: "alarms",
+    9: "prompt",
+    10: "session",
+    11: "verification",
+    12: "detection",
+    13: "intervention",
+    14: "oversight",
+    17: "record",
+}
+"""What the header calls each step."""
+
+
+class Iteration:
+    """The steps of an iteration in their order, and what carries them out."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.checkpoints = Checkpoints(run)
+        self.prompt_writer = PromptWriter(run)
+        self.sessions = Sessions(run, self.checkpoints)
+        self.escalation = Escalation(run)
+        self.questions = Questions(run, self.escalation, self.checkpoints)
+        self.measurement = Measurement(run, self.questions)
+        self.governor = Governor(0.0, run.rules.control, run.rules.oversight)
+        self.overseer = Overseer(
+            run, self.checkpoints, self.questions, self.escalation, self.governor
+        )
+        self.recorder = IterationRecorder(run)
+
+    def prepare(self) -> Steps[int]:
+        """Before iteration 1: leftovers stopped, baseline, first snapshot, first checkpoint.
+
+        Gives back the number of the first iteration.
+        """
+        yield self.entered(0, 0)
+        yield from self.sweep()
+        reading = yield from self.measurement.baseline()
+        self.governor.begin(reading.completion)
+        yield from self.checkpoints.first("before iteration 1")
+        return 1
+
+    def sweep(self) -> Steps[None]:
+        """Stop what dead runs of this worktree have left behind."""
+        if swept := (yield from self.run.scheduler.run_job("sweep", self.run.ports.sweep)):
+            yield Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
+
+    def perform(self, k: int) -> Steps[None]:
+        """One iteration. Steps 4-7 act on the reading that step 11 of the one before took."""
+        self.checkpoints.begin_iteration()
+        yield IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
+
+        yield self.entered(k, 4)  # MetricsCollector: the evaluation of the last reading,
+        yield self.entered(k, 5)  # GainScheduler:    computed when it was taken (step 12),
+        yield self.entered(k, 6)  # PIDController:    because the last reading of a run
+        yield self.entered(k, 7)  # ControlAlarms:    deserves one too
+        control = self.governor.evaluation if self.run.rules.control.enabled else None
+        yield self.entered(k, 9)  # PromptGenerator
+        prompt = yield from self.prompt_writer.write(k, control)
+        yield self.entered(k, 10)  # SessionLauncher
+        yield from self.sessions.run(k, prompt)
+        yield from self.measure(k)
+
+    def measure(self, k: int) -> Steps[None]:
+        """Step 11, and what follows from it. The session has ended."""
+        files = yield from self.checkpoints.record_changes(k)
+        yield self.entered(k, 11)  # the verification gate
+        yield from self.measurement.after(k, files)
+        yield from self.finish_iteration(k)
+
+    def finish_iteration(self, k: int) -> Steps[None]:
+        """Steps 12-17. The reading of iteration k is taken."""
+        yield from self.run_oversight(k)
+        yield self.entered(k, 17)  # StateManager
+        yield self.recorder.record(k)
+        yield from self.recorder.write_projections()
+        self.end_if_completed(k)
+        self.overseer.end_if_aborted()
+
+    def run_oversight(self, k: int) -> Steps[None]:
+        """Steps 12-14."""
+        yield self.entered(k, 12)  # BehaviorDetector
+        finding = yield from self.overseer.detect(k)
+        if finding is not None:
+            yield self.entered(k, 13)  # InterventionSystem, with the human in the loop
+            yield from self.overseer.intervene(k, finding)
+            yield self.entered(k, 14)  # Overseer: the health check
+            yield from self.overseer.check(k, finding)
+
+    def entered(self, k: int, step: int) -> Event:
+        """Where the loop stands."""
+        return StepEntered(iteration=k, step=step, name=STEPS[step])
+
+    def end_if_completed(self, k: int) -> None:
+        """Raise `Ended` when the reading of iteration k says that the work is done."""
+        reading = self.run.state.gate.readings[-1]
+        if reading.completion >= 100:
+            proof = "the completion command passed" if self.run.start.command else reading.note
+            raise Ended("completed", f"{proof} after iteration {k}")
+
+    def end_if_last(self, k: int) -> None:
+        """Raise `Ended` when nothing allows another iteration after this one."""
+        run = self.run.state.run
+        if run.stopping == "after_iteration":
+            raise Ended("interrupted", f"stopped after iteration {k}, as asked")
+        if budget_of(self.run.state).spent >= 1:
+            raise Ended("limit_reached", f"the budget is used up after iteration {k}")
+        if k >= run.max_iterations:
+            raise Ended(
+                "limit_reached",
+                f"all {k} iterations are used up at {run.completion or 0:.1f} % "
+                f"(best {run.best:.1f} %)",
+            )

@@ -1,0 +1,59 @@
+"""Step 17: the record of an iteration, and the files that others read of the run."""
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import IterationFinished, Noticed
+from ralph_tui.events.run import IterationStatus
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.waiting.controls import Steps
+
+SESSION_STATUS: dict[str, IterationStatus] = {
+    "success": "incomplete",
+    "max_turns": "incomplete",
+    "budget": "incomplete",
+    "timeout": "incomplete",
+    "stopped": "interrupted",
+    "interrupted": "interrupted",
+}
+"""An iteration's status by how its session ended; what is not named is an error."""
+
+
+class IterationRecorder:
+    """Says how an iteration ended, and brings the projections up to date."""
+
+    def __init__(self, run: Run) -> None:
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._records = run.ports.records
+
+    def record(self, k: int) -> IterationFinished:
+        """What iteration k came to, as the state tells it."""
+        state, run = self._state, self._state.run
+        gate, span, ended = state.gate.last, state.timeline.current, state.agent.ended
+        files = span.files if span else None
+        read = bool(state.gate.readings) and state.gate.readings[-1].iteration == k
+        status = SESSION_STATUS.get(ended.outcome, "error") if ended and read else "interrupted"
+        totals = files.totals if files and not files.live else []
+        return IterationFinished(
+            iteration=k,
+            status="completed" if read and (run.completion or 0) >= 100 else status,
+            completion=run.completion or 0.0,
+            gate_ok=read and gate is not None and gate.ok,
+            duration_s=self._scheduler.seconds_since(run.iteration_started_at),
+            cost_usd=run.iteration_cost_usd if run.cost_known else None,
+            tokens=run.iteration_tokens,
+            tool_calls=run.iteration_tool_calls,
+            tool_errors=run.iteration_tool_errors,
+            files=sum(total.files for total in totals),
+            added=sum(total.added for total in totals),
+            removed=sum(total.removed for total in totals),
+        )
+
+    def write_projections(self) -> Steps[None]:
+        """Bring the files that others read up to date; the journal does not depend on them."""
+        records, projected = self._records, self._records.project(self._state)
+        try:
+            yield from self._scheduler.run_job(
+                "projections", lambda: records.write_projections(projected)
+            )
+        except WorkspaceError as error:
+            yield Noticed(level="warn", source="records", text=str(error))
