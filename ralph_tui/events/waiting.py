@@ -10,6 +10,8 @@ WaitCause = Literal["usage_limit", "overload", "disk_full"]
 Takes = Literal["nothing", "words", "instructions", "more"]
 """Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
 Topic = Literal["silence", "redirect", "pause", "criterion"]
+SILENCE = "the default"
+"""`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 
 
 class WaitStarted(Event):
@@ -94,7 +96,7 @@ class QuestionAnswered(Event):
     question_id: Line
     answer: Line
     by: Line = "you"
-    """``the default`` when nobody answered in time."""
+    """`SILENCE` when nobody answered in time."""
     text: Plain = ""
     """Guidance, or the instructions as edited."""
     iterations: int = 0

@@ -5,7 +5,7 @@ from pydantic_core import from_json
 
 from ralph_tui.adapters.remote.protocol import VERSION, is_version
 from ralph_tui.commands import AnyCommand, Command
-from ralph_tui.loop.steps.questions import SILENCE
+from ralph_tui.events.waiting import SILENCE
 from ralph_tui.text.sanitize import clip, one_line
 
 SOMEBODY = "another terminal"

@@ -9,18 +9,18 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ralph_tui.adapters.processes.sweep import descends_from
 from ralph_tui.adapters.remote.address import bind, listen
 from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_line
 from ralph_tui.adapters.remote.requests import read_request
-from ralph_tui.events import Noticed
+from ralph_tui.commands import Command
+from ralph_tui.events import Event, Noticed
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.runtime.engine import Engine
 
 CONNECTIONS = 16
 """Served at once; who has been silent for longest makes room for one more."""
@@ -34,9 +34,21 @@ FAREWELL_SECONDS = 1.0
 """How long the last answers may take."""
 
 
+class CommandReceiver(Protocol):
+    """What the server needs of the engine; both methods are callable from any thread."""
+
+    def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
+        """Carry a command out; `reply` is called once with what came of it, from another thread."""
+        ...
+
+    def emit(self, event: Event) -> None:
+        """Put an event of the server itself into the record."""
+        ...
+
+
 @contextmanager
-def listening(engine: Engine, run_id: str) -> Iterator[Path | None]:
-    """Commands for `engine` are heard while the block runs; gives the socket's path.
+def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
+    """Commands for `receiver` are heard while the block runs; gives the socket's path.
 
     None when no socket could be made: the run is told, and goes on without.
     """
@@ -44,10 +56,10 @@ def listening(engine: Engine, run_id: str) -> Iterator[Path | None]:
         listener, path = bind(run_id)
     except OSError as error:
         text = f"no other terminal can command this run: {error.strerror or error}"
-        engine.emit(Noticed(level="warn", source="command socket", text=text))
+        receiver.emit(Noticed(level="warn", source="command socket", text=text))
         yield None
         return
-    server = CommandServer(engine, listener, path)
+    server = CommandServer(receiver, listener, path)
     server.start()
     try:
         yield path
@@ -58,9 +70,9 @@ def listening(engine: Engine, run_id: str) -> Iterator[Path | None]:
 class CommandServer:
     """Serves a listening socket until it is stopped."""
 
-    def __init__(self, engine: Engine, listener: socket.socket, path: Path) -> None:
+    def __init__(self, receiver: CommandReceiver, listener: socket.socket, path: Path) -> None:
         """Take over the socket that lies at `path`."""
-        self._engine = engine
+        self._receiver = receiver
         self._listener = listener
         self._path = path
         self._loop = asyncio.new_event_loop()
@@ -186,7 +198,7 @@ class CommandServer:
             with suppress(RuntimeError):  # nobody is left to be told
                 self._loop.call_soon_threadsafe(_settle, heard, answer)
 
-        self._engine.order(command, reply)
+        self._receiver.order(command, reply)
         async with asyncio.timeout(ANSWER_SECONDS):
             answer = await heard
         match answer:
@@ -201,7 +213,7 @@ class CommandServer:
             return
         self._told = True
         text = f"{context.get('message')}: {context.get('exception')!r}"
-        self._engine.emit(Noticed(level="warn", source="command socket", text=text))
+        self._receiver.emit(Noticed(level="warn", source="command socket", text=text))
 
 
 def _settle(heard: "asyncio.Future[Accepted | Refused]", answer: Accepted | Refused) -> None:

@@ -20,7 +20,7 @@ from ralph_tui.events import (
     RedirectDecided,
 )
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
-from ralph_tui.events.waiting import Option, Rollback
+from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control.gains import PROFILES
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.oversight import Finding, Situation
@@ -28,7 +28,7 @@ from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.steps.questions import SILENCE, Questions
+from ralph_tui.loop.steps.questions import Questions
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
 

@@ -8,13 +8,11 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from ralph_tui.events import QuestionAnswered, QuestionAsked
+from ralph_tui.events.waiting import SILENCE
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.waiting.controls import Controls, Steps
-
-SILENCE = "the default"
-"""Who answers when nobody does."""
 
 
 class Questions:
