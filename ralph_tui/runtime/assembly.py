@@ -38,7 +38,7 @@ from ralph_tui.loop.run import Rules, Run, WatchdogLimits
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.engine import Engine, SystemClock
-from ralph_tui.runtime.request import Order
+from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, different
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
@@ -48,7 +48,7 @@ OUTREACH_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Launched:
+class AssembledRun:
     """A run that is ready to begin, and everything a front end needs of it."""
 
     engine: Engine
@@ -68,27 +68,27 @@ class Launched:
 
 
 @contextmanager
-def launched(folder: Path, order: Order) -> Iterator[Launched]:
+def new_run(folder: Path, request: RunRequest) -> Iterator[AssembledRun]:
     """A run in the repository around `folder`, its lock held until the block is left.
 
     Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
-    repository, plan = refuse(folder, order)
+    repository, plan = refuse(folder, request)
     run_id = str(uuid4())
     with _locked(repository, run_id) as lock:
-        attempt = AttemptFolder.create(repository.root, order.objective, datetime.now(UTC))
+        attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
         engine = _engine(attempt, lock)
-        start = _run_started(order, repository, attempt, run_id)
-        with _wired(order, repository, attempt, engine, start, lock, plan) as run:
+        start = _run_started(request, repository, attempt, run_id)
+        with _assemble(request, repository, attempt, engine, start, lock, plan) as run:
             yield run
 
 
 @contextmanager
-def relaunched(folder: Path, resumption: Resumption) -> Iterator[Launched]:
-    """A run that had ended, ready to go on; raises as `launched` does."""
-    order, start = resumption.order, resumption.start
-    repository, plan = refuse(folder, order)
+def resumed_run(folder: Path, resumption: Resumption) -> Iterator[AssembledRun]:
+    """A run that had ended, ready to go on; raises as `new_run` does."""
+    request, start = resumption.request, resumption.start
+    repository, plan = refuse(folder, request)
     present = {"branch": repository.branch(), "commit": repository.head()}
     start = start.model_copy(update=present)
     with _locked(repository, start.run_id) as lock:
@@ -104,7 +104,7 @@ def relaunched(folder: Path, resumption: Resumption) -> Iterator[Launched]:
         attempt = AttemptFolder(repository.root, name[0], name[1], start.objective)
         lock.rename(attempt.name)
         engine = _engine(attempt, lock, past)
-        with _wired(order, repository, attempt, engine, start, lock, plan) as run:
+        with _assemble(request, repository, attempt, engine, start, lock, plan) as run:
             if resumption.extension is not None:
                 engine.send(resumption.extension)
             yield replace(run, past=past)
@@ -139,26 +139,26 @@ def _outreach_closed(outreach: EscalationHandler) -> Iterator[None]:
                 print(f"ralph-tui: {text}", file=sys.stderr)
 
 
-def refuse(folder: Path, order: Order) -> tuple[Repository, Path | None]:
+def refuse(folder: Path, request: RunRequest) -> tuple[Repository, Path | None]:
     """Find the repository and the plan; raises whatever can be said before anything is written."""
     repository = open_repository(folder)
-    plan = find_plan(repository.root, order.plan)
-    agents.build(_agent(order), _agent_settings(order, repository.root, "", None))
-    channels_of(order.settings.outreach, os.environ, outbox_folder(repository.root))
+    plan = find_plan(repository.root, request.plan)
+    agents.build(_agent(request), _agent_settings(request, repository.root, "", None))
+    channels_of(request.settings.outreach, os.environ, outbox_folder(repository.root))
     return repository, plan
 
 
 @contextmanager
-def _wired(
-    order: Order,
+def _assemble(
+    request: RunRequest,
     repository: Repository,
     attempt: AttemptFolder,
     engine: Engine,
     start: RunStarted,
     lock: Lock,
     plan: Path | None,
-) -> Iterator[Launched]:
-    settings, root, run_id = order.settings, repository.root, start.run_id
+) -> Iterator[AssembledRun]:
+    settings, root, run_id = request.settings, repository.root, start.run_id
     clock = engine.clock
     engine.subscribe(lambda event: _finish(attempt, engine, event))
     # Whoever holds the lock knows that all others are over, an earlier process of this run too.
@@ -173,15 +173,17 @@ def _wired(
         readings=lambda: _readings(engine),
     )
     ports = Ports(
-        agent=agents.build(_agent(order), _agent_settings(order, root, run_id, lock.descriptor)),
+        agent=agents.build(
+            _agent(request), _agent_settings(request, root, run_id, lock.descriptor)
+        ),
         gate=ShellGate(
-            order.command,
+            request.command,
             cwd=root,
             run_id=run_id,
             timeout_s=settings.gate.timeout_s,
             lock_fd=lock.descriptor,
         )
-        if order.command is not None
+        if request.command is not None
         else None,
         workspace=workspace,
         watcher=FileWatcher(workspace, engine.emit),
@@ -197,8 +199,8 @@ def _wired(
                 commits_between=lambda before, after: commits_between(repository, before, after),
                 rss=lambda: resident_bytes(run_id),
             ),
-            plan=order.plan or "",
-            command=order.command or "",
+            plan=request.plan or "",
+            command=request.command or "",
         ),
         read_plan=lambda: read_plan_file(plan),
         sweep=lambda: sweep(dead.__contains__, root),
@@ -212,7 +214,7 @@ def _wired(
     )
     state = engine.state
     loop = Loop(Run(start, rules, ports, state, Scheduler(engine, state)))
-    run = Launched(engine, loop, attempt, outreach)
+    run = AssembledRun(engine, loop, attempt, outreach)
     with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach):
         lock.rename(attempt.name, str(address or ""))
         yield run
@@ -233,21 +235,21 @@ def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
 
 
 def _run_started(
-    order: Order, repository: Repository, attempt: AttemptFolder, run_id: str
+    request: RunRequest, repository: Repository, attempt: AttemptFolder, run_id: str
 ) -> RunStarted:
-    settings = order.settings
+    settings = request.settings
     return RunStarted(
         program_version=__version__,
         run_id=run_id,
         task=attempt.task,
         attempt=attempt.attempt,
         root=str(repository.root),
-        objective=order.objective,
-        command=order.command,
-        criterion=order.criterion,
-        mode=order.mode,
-        plan=order.plan,
-        agent=_agent(order),
+        objective=request.objective,
+        command=request.command,
+        criterion=request.criterion,
+        mode=request.mode,
+        plan=request.plan,
+        agent=_agent(request),
         model=settings.agent.model,
         permissions=settings.permissions.mode,
         max_iterations=settings.limits.max_iterations,
@@ -256,8 +258,8 @@ def _run_started(
         budget_tokens=settings.limits.budget_tokens,
         iteration_budget_usd=settings.limits.iteration_budget_usd,
         iteration_budget_tokens=settings.limits.iteration_budget_tokens,
-        scenario=order.scenario,
-        fast=order.fast,
+        scenario=request.scenario,
+        fast=request.fast,
         branch=repository.branch(),
         commit=repository.head(),
         pid=os.getpid(),
@@ -276,25 +278,27 @@ def _readings(engine: Engine) -> Readings:
     )
 
 
-def _agent(order: Order) -> str:
+def _agent(request: RunRequest) -> str:
     """Who works; empty when nobody was chosen and Claude Code is not installed."""
-    agent = order.settings.agent
+    agent = request.settings.agent
     # A program that was named says itself what is wrong with it.
     named = "claude" if agent.binary != "claude" else ""
     return agent.name or agents.default_agent(agent.binary) or named
 
 
-def _agent_settings(order: Order, root: Path, run_id: str, lock_fd: int | None) -> agents.Settings:
+def _agent_settings(
+    request: RunRequest, root: Path, run_id: str, lock_fd: int | None
+) -> agents.Settings:
     return agents.Settings(
         root=root,
         run_id=run_id,
         lock_fd=lock_fd,
-        timeout_s=order.settings.limits.session_timeout_s,
-        model=order.settings.agent.model,
-        binary=order.settings.agent.binary,
-        command=order.settings.agent.command or "",
-        scenario=order.scenario or "steady",
-        fast=order.fast,
+        timeout_s=request.settings.limits.session_timeout_s,
+        model=request.settings.agent.model,
+        binary=request.settings.agent.binary,
+        command=request.settings.agent.command or "",
+        scenario=request.scenario or "steady",
+        fast=request.fast,
     )
 
 

@@ -16,7 +16,7 @@ Mode = Literal["attended", "headless", "detached"]
 
 
 @dataclass(frozen=True)
-class Order:
+class RunRequest:
     """What a user asked for."""
 
     objective: str
@@ -34,23 +34,23 @@ class Order:
     """How it is started: with a screen, as plain lines, or in the background."""
 
 
-def refuse_early(folder: Path, order: Order) -> None:
+def refuse_early(folder: Path, request: RunRequest) -> None:
     """Raise, before any screen opens, what keeps the run from beginning.
 
     A quick look spares loading git and agents where all is well; whatever looks odd is looked at
     thoroughly, in the words of whoever refuses.
     """
-    if _looks_well(folder, order):
+    if _looks_well(folder, request):
         return
     from ralph_tui.adapters.records.lock import acquire
     from ralph_tui.runtime.assembly import refuse
 
-    repository, _ = refuse(folder, order)
+    repository, _ = refuse(folder, request)
     acquire(ralph_folder(repository.root) / "lock", "", "", "").release()
 
 
-def _looks_well(folder: Path, order: Order) -> bool:
-    root, agent = worktree_root(folder), order.settings.agent
+def _looks_well(folder: Path, request: RunRequest) -> bool:
+    root, agent = worktree_root(folder), request.settings.agent
     records = ralph_folder(root)
     place = records if records.exists() else root
     knows_agent = (
@@ -60,8 +60,8 @@ def _looks_well(folder: Path, order: Order) -> bool:
     )
     return (
         (root / ".git").exists()
-        and order.plan is None
-        and order.settings.outreach.silent
+        and request.plan is None
+        and request.settings.outreach.silent
         and knows_agent
         and os.access(place, os.W_OK)
         and place.is_dir()

@@ -16,7 +16,7 @@ from ralph_tui.config.settings import NAMES
 from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError
 from ralph_tui.events import RunStarted
-from ralph_tui.runtime.request import Mode, Order
+from ralph_tui.runtime.request import Mode, RunRequest
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import HIDDEN, one_line
@@ -34,7 +34,7 @@ class Resumption:
     """A run that can go on."""
 
     run: RecordedRun
-    order: Order
+    request: RunRequest
     start: RunStarted
     """As recorded, with what is different now."""
     known: int
@@ -66,7 +66,7 @@ def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mo
     extension = _extension(state, args)
     _refuse_finished(run, state, extension)
     settings = load_settings(_with_recorded(args, start), root).settings
-    order = Order(
+    request = RunRequest(
         start.objective,
         command,
         settings,
@@ -77,7 +77,7 @@ def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mo
         mode=mode,
     )
     start = start.model_copy(update={"command": command, "mode": mode, "root": str(root)})
-    return Resumption(run, order, start, len(recording.events), keep, extension)
+    return Resumption(run, request, start, len(recording.events), keep, extension)
 
 
 def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:

@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli import build_parser
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import UsageError
-from ralph_tui.runtime.assembly import relaunched
+from ralph_tui.runtime.assembly import resumed_run
 from ralph_tui.runtime.resumption import plan_resume
 from ralph_tui.text.sanitize import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
@@ -446,7 +446,7 @@ def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
     plan = plan_resume(limited, resolve_run(limited, None), args, "headless")
     completes(limited, "--max-iterations", "4")
     before = journal(limited).read_bytes()
-    with pytest.raises(UsageError, match="has gone on meanwhile"), relaunched(limited, plan):
+    with pytest.raises(UsageError, match="has gone on meanwhile"), resumed_run(limited, plan):
         pytest.fail("it went on with a completed run")
     assert journal(limited).read_bytes() == before
 

@@ -5,29 +5,29 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ralph_tui import demo
-from ralph_tui.cli.fronts.common import Front, show_run
+from ralph_tui.cli.fronts.common import Presentation, show_run
 from ralph_tui.config.settings import Settings
-from ralph_tui.runtime.assembly import Launched, launched
-from ralph_tui.runtime.request import Order
+from ralph_tui.runtime.assembly import AssembledRun, new_run
+from ralph_tui.runtime.request import RunRequest
 
 
 def main(scenario: str, *options: str) -> int:
     """Run it in the current folder; with ``--headless`` as lines, else in the cockpit."""
-    front = Front(headless="--headless" in options)
+    presentation = Presentation(headless="--headless" in options)
     settings = Settings.model_validate({"agent": {"name": "demo"}})
-    order = Order(
+    request = RunRequest(
         demo.OBJECTIVE,
         demo.completion_command(),
         settings,
         scenario=scenario,
         fast=True,
-        mode=front.mode,
+        mode=presentation.mode,
     )
 
-    def stage() -> AbstractContextManager[Launched]:
-        return launched(Path.cwd(), order)
+    def create_run() -> AbstractContextManager[AssembledRun]:
+        return new_run(Path.cwd(), request)
 
-    return show_run(stage, front)
+    return show_run(create_run, presentation)
 
 
 if __name__ == "__main__":

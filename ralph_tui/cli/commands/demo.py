@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.cli.commands.run import add_front
+from ralph_tui.cli.commands.run import add_presentation
 from ralph_tui.cli.options import add_settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
@@ -33,15 +33,15 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "--keep", metavar="FOLDER", help="work in FOLDER (new or empty) and leave it there"
     )
-    add_front(parser)
+    add_presentation(parser)
     add_settings(parser, agent=False)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui import demo
-    from ralph_tui.cli.fronts.common import Front, show_run
-    from ralph_tui.runtime.request import Order
+    from ralph_tui.cli.fronts.common import Presentation, show_run
+    from ralph_tui.runtime.request import RunRequest
 
     demo.command(args.scenario)
     settings = load_settings(args, None).settings
@@ -49,35 +49,35 @@ def run(args: argparse.Namespace) -> int:
         update={"agent": settings.agent.model_copy(update={"name": "demo"})}
     )
     kept = _folder(args.keep) if args.keep else None
-    front = Front(
+    presentation = Presentation(
         args.headless,
         args.json,
         settings.ui.theme,
         lasting=kept is not None,
         on_hangup=settings.ui.on_hangup,
     )
-    order = Order(
+    request = RunRequest(
         demo.OBJECTIVE,
         demo.completion_command(),
         settings,
         scenario=args.scenario,
         fast=args.fast,
-        mode=front.mode,
+        mode=presentation.mode,
     )
 
     @contextmanager
-    def stage() -> "Iterator[Launched]":
-        from ralph_tui.runtime.assembly import launched
+    def create_run() -> "Iterator[AssembledRun]":
+        from ralph_tui.runtime.assembly import new_run
 
         with tempfile.TemporaryDirectory(
             prefix="ralph-tui-demo-", ignore_cleanup_errors=True
         ) as scratch:
             folder = kept or Path(scratch) / "calculator"
             demo.prepare(folder)
-            with launched(folder, order) as run:
+            with new_run(folder, request) as run:
                 yield run
 
-    return show_run(stage, front)
+    return show_run(create_run, presentation)
 
 
 def _folder(name: str) -> Path:

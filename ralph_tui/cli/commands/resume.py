@@ -3,13 +3,13 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.cli.commands.run import add_front
+from ralph_tui.cli.commands.run import add_presentation
 from ralph_tui.cli.options import add_settings
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
@@ -36,7 +36,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
         type=int,
         help="of a damaged journal, keep the events up to this one; the rest is set aside",
     )
-    add_front(parser)
+    add_presentation(parser)
     add_settings(parser)
 
 
@@ -47,18 +47,18 @@ def run(args: argparse.Namespace) -> int:
 
     from ralph_tui.adapters.records.runs import resolve_run
     from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.fronts.common import Front, show_run
+    from ralph_tui.cli.fronts.common import Presentation, show_run
     from ralph_tui.runtime.resumption import plan_resume
 
     root = worktree_root(Path.cwd())
-    front = Front(args.headless, args.json)
-    resumption = plan_resume(root, resolve_run(root, args.name), args, front.mode)
-    ui = resumption.order.settings.ui
-    front = replace(front, theme=ui.theme, on_hangup=ui.on_hangup)
+    presentation = Presentation(args.headless, args.json)
+    resumption = plan_resume(root, resolve_run(root, args.name), args, presentation.mode)
+    ui = resumption.request.settings.ui
+    presentation = replace(presentation, theme=ui.theme, on_hangup=ui.on_hangup)
 
-    def stage() -> "AbstractContextManager[Launched]":
-        from ralph_tui.runtime.assembly import relaunched
+    def create_run() -> "AbstractContextManager[AssembledRun]":
+        from ralph_tui.runtime.assembly import resumed_run
 
-        return relaunched(root, resumption)
+        return resumed_run(root, resumption)
 
-    return show_run(stage, front)
+    return show_run(create_run, presentation)

@@ -10,7 +10,7 @@ from ralph_tui.cli.options import add_settings, load_settings
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
@@ -31,7 +31,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument(
         "--plan", metavar="FILE", help="a checklist (Markdown or prd.json) to read progress from"
     )
-    add_front(parser)
+    add_presentation(parser)
     parser.add_argument(
         "--detach", action="store_true", help="start it in the background, without a screen"
     )
@@ -39,7 +39,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     add_settings(parser)
 
 
-def add_front(parser: argparse.ArgumentParser) -> None:
+def add_presentation(parser: argparse.ArgumentParser) -> None:
     """Add the flags that choose a front end."""
     parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
@@ -48,9 +48,9 @@ def add_front(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.fronts.common import Front, show_run
+    from ralph_tui.cli.fronts.common import Presentation, show_run
     from ralph_tui.errors import UsageError
-    from ralph_tui.runtime.request import Order, refuse_early
+    from ralph_tui.runtime.request import RunRequest, refuse_early
 
     if not args.objective.strip():
         raise UsageError('the objective is empty: say in quotes what to reach, as in run "Fix it"')
@@ -68,30 +68,30 @@ def run(args: argparse.Namespace) -> int:
     settings = load_settings(args, worktree_root(folder)).settings
     if settings.agent.name == "demo":
         raise UsageError("the demo's agent works only in its own project: try ralph-tui demo")
-    front = Front(
+    presentation = Presentation(
         args.headless,
         args.json,
         settings.ui.theme,
         on_hangup=settings.ui.on_hangup,
         detached=args.detached,
     )
-    order = Order(
+    request = RunRequest(
         args.objective,
         args.command if command else None,
         settings,
         args.plan,
         criterion=args.criterion if criterion else None,
-        mode=front.mode,
+        mode=presentation.mode,
     )
-    refuse_early(folder, order)
+    refuse_early(folder, request)
     if args.detach and not args.detached:
         from ralph_tui.cli.fronts.background import start_in_background
 
         return start_in_background(sys.argv[1:])
 
-    def stage() -> "AbstractContextManager[Launched]":
-        from ralph_tui.runtime.assembly import launched
+    def create_run() -> "AbstractContextManager[AssembledRun]":
+        from ralph_tui.runtime.assembly import new_run
 
-        return launched(folder, order)
+        return new_run(folder, request)
 
-    return show_run(stage, front)
+    return show_run(create_run, presentation)

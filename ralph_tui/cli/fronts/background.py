@@ -16,20 +16,20 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fronts import signals as hangup
+from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import END_SECONDS, print_event
 from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
 from ralph_tui.events import Event
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
 
 FLAG = "--detached"
 """Not for users: says that this process is the child."""
 
 
-def run_in_background(run: "Launched") -> None:
+def run_in_background(run: "AssembledRun") -> None:
     """For the child: begin, tell whoever waits, and work on into the log."""
     gc.enable()
     events: Lines = SimpleQueue()
@@ -43,14 +43,14 @@ def run_in_background(run: "Launched") -> None:
             with contextlib.suppress(BrokenPipeError):  # whoever started it did not wait
                 print(json.dumps(told), flush=True)
             # The pipe is left here: that is what the other end waits for.
-            hangup.let_go_of_terminal()
-            hangup.speak_into(run.attempt.folder / hangup.LOG)
+            signals.detach_stdio()
+            signals.redirect_output(run.attempt.folder / signals.LOG)
             print_event(first, as_json=False)
             print_until_over(run, events)
         run.engine.join(END_SECONDS)
 
 
-def _first(run: "Launched", events: Lines) -> Event | None:
+def _first(run: "AssembledRun", events: Lines) -> Event | None:
     """The first recorded event; None when not even that could be recorded."""
     while not run.engine.join(0.02):
         if not events.empty():
@@ -94,7 +94,7 @@ def start_in_background(words: list[str]) -> int:
         ("watch and steer it", "ralph-tui attach"),
         ("see how it stands", "ralph-tui status"),
         ("give it up", "ralph-tui abort"),
-        ("read what it says", f"{folder}/{hangup.LOG}"),
+        ("read what it says", f"{folder}/{signals.LOG}"),
     ):
         print(f"  {purpose:<20}{how}")
     return ExitCode.COMPLETED

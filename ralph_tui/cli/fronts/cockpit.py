@@ -22,11 +22,11 @@ from ralph_tui.cli.fronts.terminal import prepare_textual
 prepare_textual(os.environ)
 
 from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
-from ralph_tui.cli.fronts import signals as hangup  # noqa: E402
+from ralph_tui.cli.fronts import signals  # noqa: E402
 from ralph_tui.cli.fronts.common import (  # noqa: E402
     END_SECONDS,
-    Front,
-    Stage,
+    Presentation,
+    RunFactory,
     exit_code,
     print_event,
     words_to_attach,
@@ -42,24 +42,24 @@ from ralph_tui.tui.app import CockpitApp  # noqa: E402
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
 
 SCREEN_SECONDS = 3.0
 """How long a screen may take to end behind a closed terminal."""
 
 
-class Backstage:
+class CockpitRun:
     """Sets the run up, keeps what the owner says meanwhile, and clears up when it is over."""
 
-    def __init__(self, stage: Stage, front: Front) -> None:
+    def __init__(self, create_run: RunFactory, presentation: Presentation) -> None:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
-        self.app = CockpitApp(self.live, theme=front.theme, ready=self.begin)
+        self.app = CockpitApp(self.live, theme=presentation.theme, ready=self.begin)
         self.code: int = ExitCode.COMPLETED
         self.error: BaseException | None = None
-        self._stage = stage
-        self._front = front
-        self._run: Launched | None = None
+        self._create_run = create_run
+        self._presentation = presentation
+        self._run: AssembledRun | None = None
         self._said: list[Command] = []
         self._lock = threading.Lock()
         self._receive: Callable[[Event], None] = self.inbox.append
@@ -68,7 +68,7 @@ class Backstage:
         """The run is there, or never will be."""
         self._screen_gone = threading.Event()
         self._left = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="ralph-backstage", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
         """Goes on behind a closed terminal, and ends the process."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -93,7 +93,7 @@ class Backstage:
             else:
                 self._order(self._run, command)
 
-    def _order(self, run: "Launched", command: Command) -> None:
+    def _order(self, run: "AssembledRun", command: Command) -> None:
         def reply(answer: Accepted | Refused) -> None:
             if isinstance(answer, Refused):
                 self.live.refused.append((command, answer.reason))
@@ -104,7 +104,7 @@ class Backstage:
 
     def _work(self) -> None:
         try:
-            with self._stage() as run:
+            with self._create_run() as run:
                 self.inbox.extend(run.past)
                 run.engine.subscribe(self._hear)
                 self.live.folder = run.attempt.folder
@@ -132,13 +132,13 @@ class Backstage:
         """For the screen, or for the lines that have taken its place."""
         self._receive(event)
 
-    def _say_last_word(self, run: "Launched") -> None:
+    def _say_last_word(self, run: "AssembledRun") -> None:
         state = run.engine.state.run
         end = state.finished or state.crash
         with contextlib.suppress(OSError):  # the terminal may be gone
             if end is not None:
                 print_event(end, as_json=False)
-            if self._front.lasting:
+            if self._presentation.lasting:
                 print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
 
     # the end of the screen --------------------------------------------------------------------
@@ -146,7 +146,7 @@ class Backstage:
     def end(self) -> int:
         """The screen is gone: go on without it, or wait for the run's orderly end."""
         self._screen_gone.set()
-        hangup.forget_screen()
+        signals.reset_after_screen()
         try:
             # A broken screen is no reason to give the work up.
             if self._alone is None and (self.app.return_value == "screen" or self.app.return_code):
@@ -180,7 +180,7 @@ class Backstage:
             print(f"the run goes on here as plain lines; ctrl+c stops it; {words}", flush=True)
             print_until_over(self._run, self._lines)
         except OSError:
-            self.obey(signal.SIGHUP)  # which is under way
+            self.handle_signal(signal.SIGHUP)  # which is under way
 
     def _keep_for_lines(self, event: Event) -> None:
         """The end of the run is the last word, and said by whoever says that."""
@@ -189,18 +189,18 @@ class Backstage:
 
     # signals ----------------------------------------------------------------------------------
 
-    def obey(self, number: signal.Signals) -> None:
+    def handle_signal(self, number: signal.Signals) -> None:
         """HUP leaves the screen or stops the run, as its owner has set it; others stop the run."""
         if number is not signal.SIGHUP:
             self._stop(number.name)
         elif self._alone is None:
-            hangup.let_go_of_terminal()
+            signals.detach_stdio()
             self._alone = threading.Thread(target=self._go_on_alone, name="ralph-alone")
             self._alone.daemon = True
             self._alone.start()
 
     def _stop(self, by: str) -> None:
-        hangup.exit_after(2 * END_SECONDS, ExitCode.INTERRUPTED)
+        signals.exit_after(2 * END_SECONDS, ExitCode.INTERRUPTED)
         if self._alone is None and not self._screen_gone.is_set():
             self._tell_screen(self.app.on_hangup, by)
             if self._screen_gone.wait(END_SECONDS):
@@ -214,13 +214,13 @@ class Backstage:
         """
         self._tell_screen(self.app.exit)
         if self._thread.ident is None:
-            hangup.exit_now(ExitCode.INTERRUPTED)
+            signals.exit_now(ExitCode.INTERRUPTED)
         if not self._screen_gone.wait(SCREEN_SECONDS):
-            hangup.never_read_again()
+            signals.block_stdin()
         self._settled.wait()
         if self._run is not None:
-            hangup.speak_into(self._run.attempt.folder / hangup.LOG)
-        if self._front.on_hangup == "stop":
+            signals.redirect_output(self._run.attempt.folder / signals.LOG)
+        if self._presentation.on_hangup == "stop":
             self.leave()
         elif self._run is not None:
             self._receive = self._keep_for_lines
@@ -230,7 +230,7 @@ class Backstage:
         if self.error is not None:
             self.code = getattr(self.error, "exit_code", ExitCode.FAILED)
             print(f"ralph-tui: {self.error}", file=sys.stderr)
-        hangup.exit_now(self.code)
+        signals.exit_now(self.code)
 
     def _tell_screen(self, what: Callable[..., object], *arguments: object) -> None:
         if self._loop is not None and not self._screen_gone.is_set():
@@ -238,12 +238,12 @@ class Backstage:
                 self._loop.call_soon_threadsafe(what, *arguments)
 
 
-def run_in_cockpit(stage: Stage, front: Front) -> int:
+def run_in_cockpit(create_run: RunFactory, presentation: Presentation) -> int:
     """Show a run while it is set up, runs and ends; the exit code tells the outcome."""
-    backstage = Backstage(stage, front)
-    with hangup.hearing(backstage.obey):
-        asyncio.run(backstage.show())
-        return backstage.end()
+    run = CockpitRun(create_run, presentation)
+    with signals.forwarded(run.handle_signal):
+        asyncio.run(run.show())
+        return run.end()
 
 
 def replay_in_cockpit(recording: "Recording", note: str = "", theme: str | None = None) -> None:
@@ -260,9 +260,9 @@ def look_on(source: Source, theme: str | None = None) -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 
     def obey(number: signal.Signals) -> None:
-        hangup.exit_after(SCREEN_SECONDS, ExitCode.COMPLETED)
+        signals.exit_after(SCREEN_SECONDS, ExitCode.COMPLETED)
         if number is signal.SIGHUP:
-            hangup.let_go_of_terminal()
+            signals.detach_stdio()
         for loop in loops:
             loop.call_soon_threadsafe(app.exit)
 
@@ -270,7 +270,7 @@ def look_on(source: Source, theme: str | None = None) -> None:
         loops.append(asyncio.get_running_loop())
         await app.run_async()
 
-    with hangup.hearing(obey):
+    with signals.forwarded(obey):
         asyncio.run(show())
 
 

@@ -16,18 +16,18 @@ from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.attempts import AttemptFolder
     from ralph_tui.events import Event
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
     from ralph_tui.runtime.request import Mode
 
 END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
 
-Stage = Callable[[], "contextlib.AbstractContextManager[Launched]"]
+RunFactory = Callable[[], "contextlib.AbstractContextManager[AssembledRun]"]
 """Sets a run up, and clears up behind it."""
 
 
 @dataclass(frozen=True)
-class Front:
+class Presentation:
     """How a run is to be shown."""
 
     headless: bool = False
@@ -49,23 +49,23 @@ class Front:
         return "headless" if self.headless or self.as_json or not on_terminal() else "attended"
 
 
-def show_run(stage: Stage, front: Front) -> int:
+def show_run(create_run: RunFactory, presentation: Presentation) -> int:
     """Run it to its end before the user's eyes; the exit code tells the outcome."""
-    if front.detached:
+    if presentation.detached:
         from ralph_tui.cli.fronts.background import run_in_background
 
-        with stage() as run:
+        with create_run() as run:
             run_in_background(run)
             return exit_code(run)
-    if front.mode == "headless":
+    if presentation.mode == "headless":
         from ralph_tui.cli.fronts.lines import run_as_lines
 
-        with stage() as run:
-            run_as_lines(run, as_json=front.as_json)
+        with create_run() as run:
+            run_as_lines(run, as_json=presentation.as_json)
             return exit_code(run)
     from ralph_tui.cli.fronts.cockpit import run_in_cockpit
 
-    return run_in_cockpit(stage, front)
+    return run_in_cockpit(create_run, presentation)
 
 
 def on_terminal() -> bool:
@@ -90,7 +90,7 @@ def print_event(event: "Event", *, as_json: bool) -> None:
         print(text, flush=True)
 
 
-def exit_code(run: "Launched") -> int:
+def exit_code(run: "AssembledRun") -> int:
     """What the outcome of a run means to the shell; raises what kept it from being recorded."""
     if run.engine.error is not None:
         raise run.engine.error

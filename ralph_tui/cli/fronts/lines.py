@@ -13,7 +13,7 @@ from ralph_tui.commands import Stop
 from ralph_tui.events import Event
 
 if TYPE_CHECKING:
-    from ralph_tui.runtime.assembly import Launched
+    from ralph_tui.runtime.assembly import AssembledRun
 
 Lines = SimpleQueue[Event | None]
 """Recorded events on their way to a line each; None is the end."""
@@ -21,8 +21,8 @@ Lines = SimpleQueue[Event | None]
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_as_lines(run: "Launched", *, as_json: bool) -> None:
-    """Print every event of the run until its last; a signal stops it in order."""
+def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
+    """Print every event of the run until its last; a signal stops it in request."""
     gc.enable()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -38,7 +38,7 @@ def run_as_lines(run: "Launched", *, as_json: bool) -> None:
             run.engine.join(END_SECONDS)
 
 
-def print_until_over(run: "Launched", events: Lines, *, as_json: bool = False) -> None:
+def print_until_over(run: "AssembledRun", events: Lines, *, as_json: bool = False) -> None:
     """Print what arrives in `events`, until the run has ended and all of it is told."""
 
     def end() -> None:
@@ -51,7 +51,7 @@ def print_until_over(run: "Launched", events: Lines, *, as_json: bool = False) -
 
 
 @contextlib.contextmanager
-def signals_stop(run: "Launched") -> Iterator[None]:
+def signals_stop(run: "AssembledRun") -> Iterator[None]:
     """While the block runs, each of the stopping signals is a wish to stop."""
 
     def stop(number: int, _frame: object) -> None:

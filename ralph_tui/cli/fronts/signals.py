@@ -12,20 +12,20 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-HEARD = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 LOG = "terminal.log"
 """In the attempt's folder: what a run says when no terminal is left to say it to."""
 
 
 @contextlib.contextmanager
-def hearing(obey: Callable[[signal.Signals], None]) -> Iterator[None]:
+def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
     """`obey` is called for each of the signals, one after the other, in a thread beside."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
 
     def listen() -> None:
         while number := os.read(readable, 1):
-            obey(signal.Signals(number[0]))
+            handle(signal.Signals(number[0]))
         os.close(readable)
 
     def ring(number: int, _frame: object) -> None:
@@ -33,7 +33,7 @@ def hearing(obey: Callable[[signal.Signals], None]) -> Iterator[None]:
             os.write(writable, bytes([number]))
 
     threading.Thread(target=listen, name="ralph-signals", daemon=True).start()
-    before = {number: signal.signal(number, ring) for number in HEARD}
+    before = {number: signal.signal(number, ring) for number in FORWARDED}
     try:
         yield
     finally:
@@ -42,13 +42,13 @@ def hearing(obey: Callable[[signal.Signals], None]) -> Iterator[None]:
         os.close(writable)
 
 
-def forget_screen() -> None:
+def reset_after_screen() -> None:
     """Textual leaves handlers behind that cannot do without a screen; a closing tmux sends CONT."""
     for number in (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH):
         signal.signal(number, signal.SIG_DFL)
 
 
-def let_go_of_terminal() -> None:
+def detach_stdio() -> None:
     """The terminal is gone: nothing is read from it and nothing written to it any more."""
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for number in (0, 1, 2):
@@ -56,7 +56,7 @@ def let_go_of_terminal() -> None:
     os.close(nowhere)
 
 
-def speak_into(log: Path) -> None:
+def redirect_output(log: Path) -> None:
     """What is said from now on stands in `log`; nowhere, when that cannot be written."""
     # A screen that never ended keeps the streams it has redirected.
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
@@ -69,7 +69,7 @@ def speak_into(log: Path) -> None:
     os.close(target)
 
 
-def never_read_again() -> None:
+def block_stdin() -> None:
     """Let a screen's reader wait for ever: at an end of file it would ask without a break."""
     readable, _ = os.pipe()  # the other end stays open
     os.dup2(readable, 0)
