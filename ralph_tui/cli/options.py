@@ -1,6 +1,7 @@
-"""The flags that set settings, shared by ``run`` and ``demo``; ``config.py`` gives them their type.
+"""The flags that several commands share: the front end, and the settings that have one.
 
-Every value stays text here, so a bad one is refused in the same words wherever it was written.
+A setting's value stays text here: `config.sources` gives it its type, and refuses a bad one in the
+same words wherever it was written.
 """
 
 import argparse
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
     from ralph_tui.config.sources import Loaded
 
 
+def add_presentation(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that choose a front end."""
+    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
+    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+
+
 def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None:
-    """Add the flags of `FLAGS` in ``config.py`` and ``--set``; `agent` False leaves out its own."""
+    """Add the flags of `config.sources.FLAGS` and ``--set``; `agent` False leaves out its own."""
     group = parser.add_argument_group("settings")
 
     def flag(dest: str, option: str, metavar: str, text: str) -> None:

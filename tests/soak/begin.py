@@ -5,7 +5,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ralph_tui import demo
-from ralph_tui.cli.fronts.common import Presentation, show_run
+from ralph_tui.cli.fronts import show_run
+from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.config.settings import Settings
 from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.cli.commands.run import add_presentation
-from ralph_tui.cli.options import add_settings, load_settings
+from ralph_tui.cli.options import add_presentation, add_settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +39,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui import demo
-    from ralph_tui.cli.fronts.common import Presentation, show_run
+    from ralph_tui.cli.fronts import show_run
+    from ralph_tui.cli.fronts.common import Presentation
     from ralph_tui.runtime.request import RunRequest
 
     demo.command(args.scenario)

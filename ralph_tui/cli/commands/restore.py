@@ -67,8 +67,8 @@ def _list(found: "RecordedRun") -> int:
     from ralph_tui.adapters.records.journal import read_journal
     from ralph_tui.adapters.records.worktree import worktree_root
     from ralph_tui.adapters.workspace.repository import open_repository
-    from ralph_tui.cli.commands.restore_words import notes_of, row
     from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.restore_words import notes_of, row
     from ralph_tui.errors import RalphError
     from ralph_tui.runtime.restoring import held_in, points
     from ralph_tui.state import RunState
@@ -167,9 +167,9 @@ def _not_to_be_done(
     workspace: "GitWorkspace", target: "SnapshotTaken", state: "RunState", args: argparse.Namespace
 ) -> int | None:
     """Show what would change, and ask; the exit code unless it is to be done."""
-    from ralph_tui.cli.commands.restore_words import in_the_way, notes_of, plan
     from ralph_tui.cli.exit_codes import ExitCode
     from ralph_tui.cli.live import confirm
+    from ralph_tui.cli.restore_words import in_the_way, notes_of, plan
     from ralph_tui.runtime.restoring import not_held, what_changes
     from ralph_tui.text.format import count
 
@@ -213,8 +213,8 @@ def _say(told: "WorktreeRestored", args: argparse.Namespace) -> int:
     """Tell what was done; the exit code."""
     import shlex
 
-    from ralph_tui.cli.commands.restore_words import done, left_alone
     from ralph_tui.cli.exit_codes import ExitCode
+    from ralph_tui.cli.restore_words import done, left_alone
 
     for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
         print(line)

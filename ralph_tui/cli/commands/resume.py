@@ -3,8 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.cli.commands.run import add_presentation
-from ralph_tui.cli.options import add_settings
+from ralph_tui.cli.options import add_presentation, add_settings
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -47,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
     from ralph_tui.adapters.records.runs import resolve_run
     from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.fronts.common import Presentation, show_run
+    from ralph_tui.cli.fronts import show_run
+    from ralph_tui.cli.fronts.common import Presentation
     from ralph_tui.runtime.resumption import plan_resume
 
     root = worktree_root(Path.cwd())

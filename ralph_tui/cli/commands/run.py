@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.cli.options import add_settings, load_settings
+from ralph_tui.cli.options import add_presentation, add_settings, load_settings
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -39,16 +39,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     add_settings(parser)
 
 
-def add_presentation(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that choose a front end."""
-    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
-    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
-
-
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.fronts.common import Presentation, show_run
+    from ralph_tui.cli.fronts import show_run
+    from ralph_tui.cli.fronts.common import Presentation
     from ralph_tui.errors import UsageError
     from ralph_tui.runtime.request import RunRequest, refuse_early
 

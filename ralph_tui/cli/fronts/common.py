@@ -1,28 +1,30 @@
-"""The front ends of a run: the cockpit on a terminal, plain lines or JSON without one.
+"""What the front ends share: how a run is to be shown, one line per event, the exit code.
 
-Nothing heavy is imported here: a cockpit is painted before git and agents are even loaded.
+The assembly of a run is not imported here: a cockpit is painted before git and agents are loaded.
 """
 
-import contextlib
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
+from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.events import Event
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.attempts import AttemptFolder
-    from ralph_tui.events import Event
     from ralph_tui.runtime.assembly import AssembledRun
     from ralph_tui.runtime.request import Mode
 
 END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
 
-RunFactory = Callable[[], "contextlib.AbstractContextManager[AssembledRun]"]
+RunFactory = Callable[[], "AbstractContextManager[AssembledRun]"]
 """Sets a run up, and clears up behind it."""
 
 
@@ -49,25 +51,6 @@ class Presentation:
         return "headless" if self.headless or self.as_json or not on_terminal() else "attended"
 
 
-def show_run(create_run: RunFactory, presentation: Presentation) -> int:
-    """Run it to its end before the user's eyes; the exit code tells the outcome."""
-    if presentation.detached:
-        from ralph_tui.cli.fronts.background import run_in_background
-
-        with create_run() as run:
-            run_in_background(run)
-            return exit_code(run)
-    if presentation.mode == "headless":
-        from ralph_tui.cli.fronts.lines import run_as_lines
-
-        with create_run() as run:
-            run_as_lines(run, as_json=presentation.as_json)
-            return exit_code(run)
-    from ralph_tui.cli.fronts.cockpit import run_in_cockpit
-
-    return run_in_cockpit(create_run, presentation)
-
-
 def on_terminal() -> bool:
     """Whether somebody looks on."""
     return sys.stdin.isatty() and sys.stdout.isatty()
@@ -75,16 +58,12 @@ def on_terminal() -> bool:
 
 def words_to_attach(attempt: "AttemptFolder") -> str:
     """How to get a screen for this run, from this folder."""
-    from ralph_tui.adapters.records.worktree import worktree_root
-
     here = worktree_root(Path.cwd()) == attempt.root
     return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
 
 
-def print_event(event: "Event", *, as_json: bool) -> None:
+def print_event(event: Event, *, as_json: bool) -> None:
     """One line for an event, where it deserves one."""
-    from ralph_tui.cli.fronts.plain import plain_line
-
     text = event.model_dump_json() if as_json else plain_line(event)
     if text is not None:
         print(text, flush=True)
