@@ -1,12 +1,8 @@
-"""Wires a run: repository, lock, records, agent, gate, engine; then hands it to a front end.
-
-Whatever can be wrong before a run begins is found here, before any screen opens.
-"""
+"""Assembles a run: lock, records, agent, gate, loop, engine; then hands it to a front end."""
 
 import os
 import socket
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,9 +20,9 @@ from ralph_tui.adapters.records.lock import Lock, acquire
 from ralph_tui.adapters.records.moments import SessionMoments, Sources
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.remote.server import listening
-from ralph_tui.adapters.workspace.plan_file import find_plan, read_plan_file
+from ralph_tui.adapters.workspace.plan_file import read_plan_file
 from ralph_tui.adapters.workspace.readings import commits_between, count_test_files, git_status
-from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
@@ -37,7 +33,9 @@ from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Rules, Run, WatchdogLimits
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
-from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.engine import Engine
+from ralph_tui.runtime.preflight import agent_name, agent_settings, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, different
 from ralph_tui.state import RunState
@@ -68,27 +66,32 @@ class AssembledRun:
 
 
 @contextmanager
-def new_run(folder: Path, request: RunRequest) -> Iterator[AssembledRun]:
+def new_run(
+    folder: Path, request: RunRequest, warn: Callable[[str], None]
+) -> Iterator[AssembledRun]:
     """A run in the repository around `folder`, its lock held until the block is left.
 
-    Raises ``UsageError``, ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
+    `warn` is told in one sentence what the end of the run could not do. Raises ``UsageError``,
+    ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
-    repository, plan = refuse(folder, request)
+    repository, plan = check(folder, request)
     run_id = str(uuid4())
     with _locked(repository, run_id) as lock:
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
         engine = _engine(attempt, lock)
         start = _run_started(request, repository, attempt, run_id)
-        with _assemble(request, repository, attempt, engine, start, lock, plan) as run:
+        with _assemble(request, repository, attempt, engine, start, lock, plan, warn) as run:
             yield run
 
 
 @contextmanager
-def resumed_run(folder: Path, resumption: Resumption) -> Iterator[AssembledRun]:
-    """A run that had ended, ready to go on; raises as `new_run` does."""
+def resumed_run(
+    folder: Path, resumption: Resumption, warn: Callable[[str], None]
+) -> Iterator[AssembledRun]:
+    """A run that had ended, ready to go on; `warn` and errors as of `new_run`."""
     request, start = resumption.request, resumption.start
-    repository, plan = refuse(folder, request)
+    repository, plan = check(folder, request)
     present = {"branch": repository.branch(), "commit": repository.head()}
     start = start.model_copy(update=present)
     with _locked(repository, start.run_id) as lock:
@@ -104,7 +107,7 @@ def resumed_run(folder: Path, resumption: Resumption) -> Iterator[AssembledRun]:
         attempt = AttemptFolder(repository.root, name[0], name[1], start.objective)
         lock.rename(attempt.name)
         engine = _engine(attempt, lock, past)
-        with _assemble(request, repository, attempt, engine, start, lock, plan) as run:
+        with _assemble(request, repository, attempt, engine, start, lock, plan, warn) as run:
             if resumption.extension is not None:
                 engine.send(resumption.extension)
             yield replace(run, past=past)
@@ -129,23 +132,12 @@ def _engine(attempt: AttemptFolder, lock: Lock, past: Sequence[Event] = ()) -> E
 
 
 @contextmanager
-def _outreach_closed(outreach: EscalationHandler) -> Iterator[None]:
+def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     finally:
         if left := outreach.close(OUTREACH_SECONDS):
-            text = f"{count(left, 'message')} could not be delivered: the next run here tries again"
-            with suppress(OSError):  # the terminal may be gone
-                print(f"ralph-tui: {text}", file=sys.stderr)
-
-
-def refuse(folder: Path, request: RunRequest) -> tuple[Repository, Path | None]:
-    """Find the repository and the plan; raises whatever can be said before anything is written."""
-    repository = open_repository(folder)
-    plan = find_plan(repository.root, request.plan)
-    agents.build(_agent(request), _agent_settings(request, repository.root, "", None))
-    channels_of(request.settings.outreach, os.environ, outbox_folder(repository.root))
-    return repository, plan
+            warn(f"{count(left, 'message')} could not be delivered: the next run here tries again")
 
 
 @contextmanager
@@ -157,6 +149,7 @@ def _assemble(
     start: RunStarted,
     lock: Lock,
     plan: Path | None,
+    warn: Callable[[str], None],
 ) -> Iterator[AssembledRun]:
     settings, root, run_id = request.settings, repository.root, start.run_id
     clock = engine.clock
@@ -174,7 +167,7 @@ def _assemble(
     )
     ports = Ports(
         agent=agents.build(
-            _agent(request), _agent_settings(request, root, run_id, lock.descriptor)
+            agent_name(request), agent_settings(request, root, run_id, lock.descriptor)
         ),
         gate=ShellGate(
             request.command,
@@ -215,7 +208,7 @@ def _assemble(
     state = engine.state
     loop = Loop(Run(start, rules, ports, state, Scheduler(engine, state)))
     run = AssembledRun(engine, loop, attempt, outreach)
-    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach):
+    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach, warn):
         lock.rename(attempt.name, str(address or ""))
         yield run
 
@@ -249,7 +242,7 @@ def _run_started(
         criterion=request.criterion,
         mode=request.mode,
         plan=request.plan,
-        agent=_agent(request),
+        agent=agent_name(request),
         model=settings.agent.model,
         permissions=settings.permissions.mode,
         max_iterations=settings.limits.max_iterations,
@@ -275,30 +268,6 @@ def _readings(engine: Engine) -> Readings:
         best=None if run.completion is None else run.best,
         best_iteration=run.best_iteration,
         cost_usd=run.cost_usd if run.cost_known else None,
-    )
-
-
-def _agent(request: RunRequest) -> str:
-    """Who works; empty when nobody was chosen and Claude Code is not installed."""
-    agent = request.settings.agent
-    # A program that was named says itself what is wrong with it.
-    named = "claude" if agent.binary != "claude" else ""
-    return agent.name or agents.default_agent(agent.binary) or named
-
-
-def _agent_settings(
-    request: RunRequest, root: Path, run_id: str, lock_fd: int | None
-) -> agents.Settings:
-    return agents.Settings(
-        root=root,
-        run_id=run_id,
-        lock_fd=lock_fd,
-        timeout_s=request.settings.limits.session_timeout_s,
-        model=request.settings.agent.model,
-        binary=request.settings.agent.binary,
-        command=request.settings.agent.command or "",
-        scenario=request.scenario or "steady",
-        fast=request.fast,
     )
 
 

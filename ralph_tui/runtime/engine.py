@@ -8,10 +8,8 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from ralph_tui.adapters.records.files import write_json
@@ -44,22 +42,6 @@ TOLD_AT_ONCE = frozenset(
 OVER = "the run is over"
 LONGEST_WAIT = 1.0
 """The journal wants a look at least once a second."""
-
-
-class SystemClock:
-    """The real time; where the wall clock was set back, it goes on from the last moment known."""
-
-    def __init__(self, not_before: datetime | None = None) -> None:
-        behind = (not_before - datetime.now(UTC)) if not_before is not None else timedelta()
-        self.behind = max(timedelta(), behind)
-
-    def now(self) -> datetime:
-        """Wall time, UTC."""
-        return datetime.now(UTC) + self.behind
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return monotonic()
 
 
 class Engine:

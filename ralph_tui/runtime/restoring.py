@@ -16,7 +16,7 @@ from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceErro
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.loop.steps.checkpoints import snapshot_taken, worktree_restored
-from ralph_tui.runtime.engine import SystemClock
+from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line

@@ -16,7 +16,8 @@ from ralph_tui.config.settings import NAMES
 from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError
 from ralph_tui.events import RunStarted
-from ralph_tui.runtime.request import Mode, RunRequest
+from ralph_tui.events.run import Mode
+from ralph_tui.runtime.request import RunRequest
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import HIDDEN, one_line

@@ -446,7 +446,10 @@ def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
     plan = plan_resume(limited, resolve_run(limited, None), args, "headless")
     completes(limited, "--max-iterations", "4")
     before = journal(limited).read_bytes()
-    with pytest.raises(UsageError, match="has gone on meanwhile"), resumed_run(limited, plan):
+    with (
+        pytest.raises(UsageError, match="has gone on meanwhile"),
+        resumed_run(limited, plan, print),
+    ):
         pytest.fail("it went on with a completed run")
     assert journal(limited).read_bytes() == before
 

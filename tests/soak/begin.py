@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ralph_tui import demo
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation
+from ralph_tui.cli.fronts.common import Presentation, warn
 from ralph_tui.config.settings import Settings
 from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest
@@ -26,7 +26,7 @@ def main(scenario: str, *options: str) -> int:
     )
 
     def create_run() -> AbstractContextManager[AssembledRun]:
-        return new_run(Path.cwd(), request)
+        return new_run(Path.cwd(), request, warn)
 
     return show_run(create_run, presentation)
 

@@ -17,7 +17,8 @@ from ralph_tui.adapters.remote.server import listening
 from ralph_tui.commands import Command, Pause, Stop
 from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.engine import Engine
 from ralph_tui.sources.attached import GONE, Attached
 from ralph_tui.state import RunState
 from ralph_tui.tui.modals.leave import Leave

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui import demo
     from ralph_tui.cli.fronts import show_run
-    from ralph_tui.cli.fronts.common import Presentation
+    from ralph_tui.cli.fronts.common import Presentation, warn
     from ralph_tui.runtime.request import RunRequest
 
     demo.command(args.scenario)
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         ) as scratch:
             folder = kept or Path(scratch) / "calculator"
             demo.prepare(folder)
-            with new_run(folder, request) as run:
+            with new_run(folder, request, warn) as run:
                 yield run
 
     return show_run(create_run, presentation)

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from ralph_tui.adapters.records.runs import resolve_run
     from ralph_tui.adapters.records.worktree import worktree_root
     from ralph_tui.cli.fronts import show_run
-    from ralph_tui.cli.fronts.common import Presentation
+    from ralph_tui.cli.fronts.common import Presentation, warn
     from ralph_tui.runtime.resumption import plan_resume
 
     root = worktree_root(Path.cwd())
@@ -59,6 +59,6 @@ def run(args: argparse.Namespace) -> int:
     def create_run() -> "AbstractContextManager[AssembledRun]":
         from ralph_tui.runtime.assembly import resumed_run
 
-        return resumed_run(root, resumption)
+        return resumed_run(root, resumption, warn)
 
     return show_run(create_run, presentation)

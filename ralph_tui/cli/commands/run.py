@@ -43,9 +43,10 @@ def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     from ralph_tui.adapters.records.worktree import worktree_root
     from ralph_tui.cli.fronts import show_run
-    from ralph_tui.cli.fronts.common import Presentation
+    from ralph_tui.cli.fronts.common import Presentation, warn
     from ralph_tui.errors import UsageError
-    from ralph_tui.runtime.request import RunRequest, refuse_early
+    from ralph_tui.runtime.checks import looks_well
+    from ralph_tui.runtime.request import RunRequest
 
     if not args.objective.strip():
         raise UsageError('the objective is empty: say in quotes what to reach, as in run "Fix it"')
@@ -78,7 +79,11 @@ def run(args: argparse.Namespace) -> int:
         criterion=args.criterion if criterion else None,
         mode=presentation.mode,
     )
-    refuse_early(folder, request)
+    if not looks_well(folder, request):
+        # Loads git and agents; where all looks well, that is done behind a painted screen.
+        from ralph_tui.runtime.preflight import check_startable
+
+        check_startable(folder, request)
     if args.detach and not args.detached:
         from ralph_tui.cli.fronts.background import start_in_background
 
@@ -87,6 +92,6 @@ def run(args: argparse.Namespace) -> int:
     def create_run() -> "AbstractContextManager[AssembledRun]":
         from ralph_tui.runtime.assembly import new_run
 
-        return new_run(folder, request)
+        return new_run(folder, request, warn)
 
     return show_run(create_run, presentation)

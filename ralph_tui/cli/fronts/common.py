@@ -6,7 +6,7 @@ The assembly of a run is not imported here: a cockpit is painted before git and 
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,11 +15,11 @@ from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import Event
+from ralph_tui.events.run import Mode
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.attempts import AttemptFolder
     from ralph_tui.runtime.assembly import AssembledRun
-    from ralph_tui.runtime.request import Mode
 
 END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
@@ -44,7 +44,7 @@ class Presentation:
     """This process was started to work in the background."""
 
     @property
-    def mode(self) -> "Mode":
+    def mode(self) -> Mode:
         """How a run is started that is shown like this."""
         if self.detached:
             return "detached"
@@ -60,6 +60,12 @@ def words_to_attach(attempt: "AttemptFolder") -> str:
     """How to get a screen for this run, from this folder."""
     here = worktree_root(Path.cwd()) == attempt.root
     return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
+
+
+def warn(text: str) -> None:
+    """Print a sentence on stderr, where there still is a terminal to print it on."""
+    with suppress(OSError):
+        print(f"ralph-tui: {text}", file=sys.stderr)
 
 
 def print_event(event: Event, *, as_json: bool) -> None:

@@ -14,7 +14,8 @@ from ralph_tui.commands import Pause, Stop
 from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
 from ralph_tui.ports import Job
-from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.inbox import LIMIT, Inbox
 
 START = RunStarted(

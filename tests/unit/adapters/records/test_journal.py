@@ -159,7 +159,7 @@ def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from ralph_tui.runtime.engine import SystemClock
+from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.errors import JournalFullError
 from ralph_tui.events import Noticed, RunStarted
 from ralph_tui.adapters.records.journal import Journal

@@ -31,7 +31,8 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Accepted, Refused
-from ralph_tui.runtime.engine import Engine, SystemClock
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.engine import Engine
 from tests.waiting import until
 
 START = RunStarted(
