@@ -11,7 +11,7 @@ from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
-from ralph_tui.loop.steps.questions import Questions
+from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.waiting.controls import Ended, Steps
@@ -40,14 +40,12 @@ class Iteration:
         self.run = run
         self.checkpoints = Checkpoints(run)
         self.prompt_writer = PromptWriter(run)
-        self.sessions = Sessions(run, self.checkpoints)
         self.escalation = Escalation(run)
-        self.questions = Questions(run, self.escalation, self.checkpoints)
-        self.measurement = Measurement(run, self.questions)
+        self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
+        self.sessions = Sessions(run, self.checkpoints, self.desk)
+        self.measurement = Measurement(run, self.desk)
         self.governor = Governor(0.0, run.rules.control, run.rules.oversight)
-        self.overseer = Overseer(
-            run, self.checkpoints, self.questions, self.escalation, self.governor
-        )
+        self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation, self.governor)
         self.recorder = IterationRecorder(run)
 
     def prepare(self) -> Steps[int]:

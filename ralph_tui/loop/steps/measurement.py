@@ -19,7 +19,7 @@ from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.sensor import Reading, Sensor
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.questions import Questions
+from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 
 YES = Option(key="y", answer="yes", verb="yes: end the run")
@@ -31,13 +31,13 @@ ABORT = Option(key="x", answer="abort", verb="abort the run")
 class Measurement:
     """Runs the completion command and turns what it said, the plan and the report to a reading."""
 
-    def __init__(self, run: Run, questions: Questions) -> None:
+    def __init__(self, run: Run, desk: QuestionDesk) -> None:
         self._run = run
         self._scheduler = run.scheduler
         self._state = run.state
         self._gate = run.ports.gate
         self._records = run.ports.records
-        self._questions = questions
+        self._desk = desk
         self._command = run.start.command or ""
         self._sensor = Sensor(run.rules.progress, self._command)
 
@@ -78,7 +78,7 @@ class Measurement:
 
     def _judge(self, iteration: int, reading: Reading) -> Steps[Reading]:
         """A promise without a gate: a human says whether it is kept."""
-        answer = yield from self._questions.ask(
+        answer = yield from self._desk.ask(
             QuestionAsked(
                 iteration=iteration,
                 question_id="",

@@ -28,7 +28,7 @@ from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.steps.questions import Questions
+from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
 
@@ -59,7 +59,7 @@ class Overseer:
         self,
         run: Run,
         checkpoints: Checkpoints,
-        questions: Questions,
+        desk: QuestionDesk,
         escalation: Escalation,
         governor: Governor,
     ) -> None:
@@ -67,7 +67,7 @@ class Overseer:
         self._scheduler = run.scheduler
         self._state = run.state
         self._checkpoints = checkpoints
-        self._questions = questions
+        self._desk = desk
         self._escalation = escalation
         self._governor = governor
         self.recalled: Evaluated | None = None
@@ -143,7 +143,7 @@ class Overseer:
         gate = self._state.gate.last
         proposal = propose(acts.about, gate.failing if gate else ())
         answer = self._given or (
-            yield from self._questions.ask(
+            yield from self._desk.ask(
                 QuestionAsked(
                     iteration=k,
                     question_id="",
@@ -184,7 +184,7 @@ class Overseer:
         if acts.about == "budget" and self._run.headless:
             within = 0.0
         answer = self._given or (
-            yield from self._questions.ask(
+            yield from self._desk.ask(
                 QuestionAsked(
                     iteration=k,
                     question_id="",

@@ -1,22 +1,36 @@
-"""Asking the owner: a question waits in the loop's one waiting place, and silence has a meaning.
+"""The question desk: the one question that may be open, its deadline, and what an answer does.
 
-Time is the injected clock's. Of several answers the first in the inbox counts. What nobody answers
-for long is escalated, once.
+Opening a question blocks nothing. A wait offers `answered` and `tick` as controls: they let
+answers in and look at the clock. Of several answers the first in the inbox counts.
+Without an answer the default is taken at the deadline; what stays unanswered for long is escalated,
+once. The time is the injected clock's.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from ralph_tui.events import QuestionAnswered, QuestionAsked
+from ralph_tui.events import QuestionAnswered, QuestionAsked, QuestionWithdrawn
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.waiting.controls import Controls, Steps
 
+OnAnswer = Callable[[QuestionAnswered], None]
 
-class Questions:
-    """Asks one question at a time, between sessions; meanwhile files may be restored."""
+
+@dataclass
+class _Open:
+    asked: QuestionAsked
+    on_answer: OnAnswer
+    escalate_at: datetime | None
+    """When people who are not here are told; None when they were, or need not be."""
+
+
+class QuestionDesk:
+    """Asks one question at a time."""
 
     def __init__(self, run: Run, escalation: Escalation, checkpoints: Checkpoints) -> None:
         self._scheduler = run.scheduler
@@ -24,52 +38,74 @@ class Questions:
         self._escalation = escalation
         self._restore = checkpoints.restore
         self._escalate_after_s = run.rules.oversight.escalate_after_s
+        self._open: _Open | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a question waits for an answer."""
+        return self._open is not None
+
+    def open(
+        self,
+        question: QuestionAsked,
+        on_answer: OnAnswer,
+        *,
+        within_s: float | None,
+        escalated: bool = False,
+    ) -> Steps[None]:
+        """Ask; `on_answer` is called once, with the answer or, after `within_s`, the default.
+
+        `within_s`: seconds; None waits for ever. `escalated`: people know already.
+        """
+        now = self._scheduler.host.clock.now()
+        deadline = None if within_s is None else now + timedelta(seconds=within_s)
+        asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
+        escalate_at = None if escalated else now + timedelta(seconds=self._escalate_after_s)
+        self._open = _Open(asked, on_answer, escalate_at)
+        yield asked
+
+    def tick(self) -> Steps[None]:
+        """Look at the clock: take the default, or escalate. Called while the loop waits."""
+        if self._open is None or self._scheduler.ending:
+            return
+        asked, now = self._open.asked, self._scheduler.host.clock.now()
+        # The owner may have stopped the countdown: what counts is the question as recorded.
+        question = self._state.needs.question
+        if question is not None and question.deadline is not None and now >= question.deadline:
+            default = QuestionAnswered(
+                question_id=asked.question_id, answer=asked.default, by=SILENCE
+            )
+            yield default
+            self.answered(default)
+        elif self._open.escalate_at is not None and now >= self._open.escalate_at:
+            self._open.escalate_at = None
+            yield from self._escalation(asked.iteration, "warning", None, asked.text)
+
+    def answered(self, answer: QuestionAnswered) -> None:
+        """The answer is recorded: close the question, and do what the answer means."""
+        if self._open is not None and answer.question_id == self._open.asked.question_id:
+            closed, self._open = self._open, None
+            closed.on_answer(answer)
+
+    def withdraw(self, reason: str) -> Steps[None]:
+        """The question needs no answer any more; `reason` is a few words."""
+        if self._open is not None:
+            asked, self._open = self._open.asked, None
+            yield QuestionWithdrawn(question_id=asked.question_id, reason=reason)
 
     def ask(
         self, question: QuestionAsked, *, within_s: float | None, escalated: bool = False
     ) -> Steps[QuestionAnswered]:
-        """Ask and wait; gives back the answer, or the default after `within_s` seconds.
+        """Open a question and wait for its answer; files may be restored meanwhile.
 
-        None waits for ever. `escalated`: people know already. Raises `Ended` when the owner ends
-        the run meanwhile.
+        Parameters as of `open`. Raises `Ended` when the owner ends the run meanwhile.
         """
-        now = self._now()
-        deadline = None if within_s is None else now + timedelta(seconds=within_s)
-        asked = question.model_copy(update={"question_id": str(uuid4()), "deadline": deadline})
-        yield asked
-        with self._scheduler.offering(Controls(restore=self._restore)):
-            while self._open(asked) and not self._overdue():
-                late = None if escalated else now + timedelta(seconds=self._escalate_after_s)
-                yield from self._scheduler.wait_until(
-                    lambda late=late: (  # type: ignore[misc]
-                        not self._open(asked)
-                        or self._overdue()
-                        or (late is not None and self._now() >= late)
-                    ),
-                    idle=True,
-                )
-                if self._open(asked) and not self._overdue() and not escalated:
-                    escalated = True
-                    yield from self._escalation(asked.iteration, "warning", None, asked.text)
-            if self._open(asked):
-                yield QuestionAnswered(
-                    question_id=asked.question_id, answer=asked.default, by=SILENCE
-                )
+        given: list[QuestionAnswered] = []
+        yield from self.open(question, given.append, within_s=within_s, escalated=escalated)
+        controls = Controls(restore=self._restore, answered=self.answered, look_after=self.tick)
+        with self._scheduler.offering(controls):
+            # A deadline of now needs no look into the inbox.
+            yield from self.tick()
+            yield from self._scheduler.wait_until(lambda: bool(given), idle=True)
             yield from self._scheduler.join()
-        answer = self._state.needs.answer
-        if answer is None or answer.question_id != asked.question_id:
-            raise RuntimeError(f"the question {asked.question_id} was closed without an answer")
-        return answer
-
-    def _open(self, asked: QuestionAsked) -> bool:
-        question = self._state.needs.question
-        return question is not None and question.question_id == asked.question_id
-
-    def _overdue(self) -> bool:
-        """Whether its countdown, which may have been stopped meanwhile, is over."""
-        question = self._state.needs.question
-        deadline = question.deadline if question is not None else None
-        return deadline is not None and self._now() >= deadline
-
-    def _now(self) -> datetime:
-        return self._scheduler.host.clock.now()
+        return given[0]

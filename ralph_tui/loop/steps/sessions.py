@@ -19,6 +19,7 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.ports import Permissions, Turn
@@ -42,13 +43,14 @@ GO_ON = (
 class Sessions:
     """Runs the sessions of one iteration."""
 
-    def __init__(self, run: Run, checkpoints: Checkpoints) -> None:
+    def __init__(self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk) -> None:
         self._run = run
         self._scheduler = run.scheduler
         self._state = run.state
         self._ports = run.ports
         self._start = run.start
         self._checkpoints = checkpoints
+        self._desk = desk
         self._over_budget = False
 
     def run(self, k: int, prompt: str) -> Steps[SessionFinished]:
@@ -56,7 +58,7 @@ class Sessions:
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
         """
-        watchdog = Watchdog(k, self._run)
+        watchdog = Watchdog(k, self._run, self._desk)
         resume: str | None = None
         records = self._ports.records
         while True:
@@ -130,6 +132,7 @@ class Sessions:
             if scheduler.session is not None:
                 yield from self._keep_budget()
                 yield from watchdog.watch()
+                yield from self._desk.tick()
 
         scheduler.start_timer(
             self._run.rules.checkpoint_interval_s, lambda: checkpoints.capture(k, "timer")
@@ -137,7 +140,7 @@ class Sessions:
         controls = Controls(
             capture=lambda note: checkpoints.capture(k, "key", note),
             look_after=look_after,
-            answered=watchdog.answered,
+            answered=self._desk.answered,
         )
         try:
             with scheduler.offering(controls):

@@ -1,12 +1,11 @@
-"""The watchdog: an agent that says nothing for long is asked about, never killed on the quiet."""
+"""The watchdog: an agent that is silent for long is asked about, never killed without a word."""
 
 from collections.abc import Iterator
-from datetime import timedelta
-from uuid import uuid4
 
-from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionWithdrawn
+from ralph_tui.events import Event, QuestionAnswered, QuestionAsked
 from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.questions import QuestionDesk
 
 WAIT = Option(key="w", answer="wait", verb="wait as long again")
 RETRY = Option(key="r", answer="retry", verb="interrupt, and let it go on from where it is")
@@ -17,11 +16,12 @@ ABORT = Option(key="x", answer="abort", verb="abort the run")
 class Watchdog:
     """Watches the sessions of one iteration. Its default retries once, then ends the session."""
 
-    def __init__(self, k: int, run: Run) -> None:
+    def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
         self._k = k
         self._scheduler = run.scheduler
         self._state = run.state
         self._limits = run.rules.watchdog
+        self._desk = desk
         self._retried = False
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
@@ -31,55 +31,43 @@ class Watchdog:
         self._quiet_since = self._now()
 
     def watch(self) -> Iterator[Event]:
-        """Ask, decide by default, or withdraw; called while the loop waits for the session."""
-        run, question = self._state.run, self._state.needs.question
+        """Ask about a silent agent, or withdraw the question; called while the agent works."""
+        run = self._state.run
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
             self._signs, self._quiet_since = signs, self._now()
-            if question is not None:
-                yield QuestionWithdrawn(
-                    question_id=question.question_id, reason="the agent is heard of again"
+            yield from self._desk.withdraw("the agent is heard of again")
+        elif not self._desk.is_open:
+            quiet = self._now() - self._quiet_since
+            if quiet >= self._limits.silence_s:
+                yield from self._desk.open(
+                    self._question(quiet), self._decide, within_s=self._limits.answer_s
                 )
-            return
-        quiet = self._now() - self._quiet_since
-        if question is None and quiet >= self._limits.silence_s:
-            yield self._question(quiet)
-        elif question is not None and quiet >= self._limits.silence_s + self._limits.answer_s:
-            default = QuestionAnswered(
-                question_id=question.question_id, answer=question.default, by="the default"
-            )
-            yield default
-            self.answered(default)
-
-    def answered(self, given: QuestionAnswered) -> None:
-        """Do what was decided."""
-        answer, session = given.answer, self._scheduler.session
-        self._quiet_since = self._now()
-        if answer == ABORT.answer:
-            self._scheduler.end("aborted", "aborted, because the agent was silent")
-        elif session is not None and answer == RETRY.answer:
-            self._retried = True
-            session.stop("silent")
-        elif session is not None and answer == STOP.answer:
-            session.stop("interrupted")
 
     def end(self) -> Iterator[Event]:
         """The session is over, and so is any question about it."""
-        question = self._state.needs.question
-        if question is not None:
-            yield QuestionWithdrawn(question_id=question.question_id, reason="the session is over")
+        yield from self._desk.withdraw("the session is over")
+
+    def _decide(self, given: QuestionAnswered) -> None:
+        session = self._scheduler.session
+        self._quiet_since = self._now()
+        if given.answer == ABORT.answer:
+            self._scheduler.end("aborted", "aborted, because the agent was silent")
+        elif session is not None and given.answer == RETRY.answer:
+            self._retried = True
+            session.stop("silent")
+        elif session is not None and given.answer == STOP.answer:
+            session.stop("interrupted")
 
     def _question(self, quiet: float) -> QuestionAsked:
         again = STOP if self._retried else RETRY
-        now = self._scheduler.host.clock.now()
         return QuestionAsked(
             iteration=self._k,
-            question_id=str(uuid4()),
+            question_id="",
             topic="silence",
             text=f"Nothing was heard of the agent for {_span(quiet)}, and no file has changed.",
             options=[WAIT, again, ABORT],
             default=again.answer,
-            deadline=now + timedelta(seconds=self._limits.answer_s),
         )
 
     def _now(self) -> float:

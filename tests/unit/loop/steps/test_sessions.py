@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.commands import Abort, Answer, Guide, Interrupt, RetryNow, SetPermissions
+from ralph_tui.commands import Abort, Answer, Guide, Hold, Interrupt, RetryNow, SetPermissions
 from ralph_tui.errors import NoRoomError
 from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
 from ralph_tui.loop.run import Rules, WatchdogLimits
@@ -211,6 +211,28 @@ def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
     assert len(world.agent.sessions) == sessions
     assert last(world).outcome == outcome
     assert [e.by for e in world.all("question_answered")] == ["you"]  # type: ignore[attr-defined]
+
+
+def test_a_question_whose_countdown_was_stopped_waits_for_its_owner() -> None:
+    world = silent_world([2, 10])
+    world.agent.acts.clear()
+    world.agent.acts.append(silent(world))
+
+    def act() -> None:
+        question = world.state.needs.question
+        if question is not None and question.deadline is not None:
+            world.host.inbox.append(Hold(question_id=question.question_id))
+        if question is not None and world.host.clock.seconds > 5000:
+            world.host.inbox.append(Answer(question_id=question.question_id, answer="retry"))
+        else:
+            world.host.idle.append(act)
+
+    world.host.idle.append(act)
+    world.run()
+    assert [e.by for e in world.all("question_answered")] == ["you"]  # type: ignore[attr-defined]
+    assert world.host.clock.seconds > 5000
+    # The desk escalates what stays unanswered for long, whoever has asked it.
+    assert [e.about for e in world.outreach.sent] == ["question"]
 
 
 def test_an_answer_to_a_closed_question_changes_nothing() -> None:
