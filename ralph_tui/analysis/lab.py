@@ -101,8 +101,10 @@ def recompute(
 
     waiting = False
     for event in events:
-        if answer := governor.follow(event, state):
-            take(answer)
+        evaluated = governor.recall(event, state)
+        state.apply(event)
+        if evaluated is not None:
+            take(evaluated)
         if isinstance(event, ReadingTaken | SignalComputed):
             waiting = isinstance(event, ReadingTaken) and event.iteration > 0
     if waiting:

@@ -6,7 +6,7 @@ the same to a run's journal, event by event, that it did to the run.
 
 from dataclasses import dataclass
 
-from ralph_tui.events import Event, ReadingTaken, RedirectDecided
+from ralph_tui.events import Event, ReadingTaken, RedirectDecided, SignalComputed
 from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.evaluation import Evaluation, evaluate
 from ralph_tui.layers.control.history import History, Sample
@@ -40,6 +40,8 @@ class Governor:
         self.evaluation: Evaluation | None = None
         """Of the latest reading; None before the first."""
         self.memory = Oversight()
+        self.recalled: Evaluated | None = None
+        """What was made of the latest reading of the past; None when the run was not resumed."""
 
     def begin(self, baseline: float) -> None:
         """The reading before iteration 1, points."""
@@ -78,15 +80,15 @@ class Governor:
         """Whether an episode is open whose REDIRECT nobody has answered yet."""
         return self.memory.episode is not None and self.memory.episode.approved is None
 
-    def follow(self, event: Event, state: RunState) -> Evaluated | None:
-        """Take up one event of a journal; `state` is the fold of those before, and takes it in.
+    def recall(self, event: Event, state: RunState) -> Evaluated | None:
+        """Take up one event of a journal; `state` is the fold of those before it.
 
-        It is given where the run evaluated the reading itself: before ``signal_computed``.
+        A reading is evaluated where the run did it: before ``signal_computed``.
         """
-        computed = event.kind == "signal_computed" and state.gate.readings
-        evaluated = self.read(state) if computed else None
-        state.apply(event)
-        if isinstance(event, ReadingTaken) and not event.iteration:
+        evaluated = None
+        if isinstance(event, SignalComputed) and state.gate.readings:
+            evaluated = self.recalled = self.read(state)
+        elif isinstance(event, ReadingTaken) and not event.iteration:
             self.begin(event.completion)
         elif isinstance(event, RedirectDecided) and self.undecided:
             self.answered(approved=event.approved)

@@ -4,7 +4,7 @@ The numbers of the steps are those of the whole design; a step that is not here 
 """
 
 from ralph_tui.events import Event, IterationStarted, Noticed, StepEntered
-from ralph_tui.layers.governor import Governor, budget_of
+from ralph_tui.layers.governor import budget_of
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
@@ -44,8 +44,8 @@ class Iteration:
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
         self.sessions = Sessions(run, self.checkpoints, self.desk)
         self.measurement = Measurement(run, self.desk)
-        self.governor = Governor(0.0, run.rules.control, run.rules.oversight)
-        self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation, self.governor)
+        self.governor = run.layers.governor
+        self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
         self.recorder = IterationRecorder(run)
 
     def prepare(self) -> Steps[int]:

@@ -4,7 +4,7 @@ It knows the layers and the ports, no clock, disk, thread or screen. The engine 
 and folds it into `state` before the generator goes on, so `state` is always what the journal says.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count
 
 from ralph_tui.errors import RalphError
@@ -32,9 +32,9 @@ class Loop:
         yield self.start
         yield from self.run_to_end(self.iteration.prepare())
 
-    def resume(self, resumed: RunResumed, events: Sequence[Event]) -> Iterator[Event]:
-        """The rest of a run that had ended; `events` are its journal, whose fold `state` is."""
-        recovery = Recovery(self.iteration, events)
+    def resume(self, resumed: RunResumed) -> Iterator[Event]:
+        """The rest of a run that had ended, whose past `state` and layers have taken up."""
+        recovery = Recovery(self.iteration)
         yield resumed
         yield from self.run_to_end(recovery.run())
 

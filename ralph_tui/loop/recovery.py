@@ -5,10 +5,8 @@ session that had ended is measured, a reading is judged, an open question asked 
 interrupted, its changes kept and told to the next session.
 """
 
-from collections.abc import Sequence
-
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.events import Event, LimitsChanged, Noticed, SessionFinished
+from ralph_tui.events import LimitsChanged, Noticed, SessionFinished
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.state import RunState
@@ -44,19 +42,13 @@ def _took(seconds: float) -> str:
 class Recovery:
     """Goes on where a journal breaks off, and finishes what can be finished."""
 
-    def __init__(self, iteration: Iteration, events: Sequence[Event]) -> None:
-        """`events`: the whole journal; `iteration.run.state` is their fold."""
+    def __init__(self, iteration: Iteration) -> None:
+        """The state and the layers of the run have taken up its journal."""
         self._iteration = iteration
         self._state = iteration.run.state
         self._was_told = iteration.run.state.run.finished is not None
         """Whether the end had been recorded, and its reason with it."""
         self._limit = iteration.run.state.run.max_iterations
-        scratch = RunState()
-        for event in events:
-            iteration.overseer.recalled = (
-                iteration.governor.follow(event, scratch) or iteration.overseer.recalled
-            )
-            iteration.measurement.recall(event)
 
     def run(self) -> Steps[int]:
         """Finish what was begun; gives back the number of the next iteration."""
@@ -72,7 +64,7 @@ class Recovery:
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k
         settled = read or span.finished is not None
-        yield from iteration.checkpoints.recall(span, settled=settled)
+        yield from iteration.checkpoints.continue_from(span, settled=settled)
         if begun := self._state.oversight.restoring:
             # The owner has agreed to this restore: files must not stay half restored.
             yield from iteration.checkpoints.write_back(begun.snapshot, begun.present, begun.by)
@@ -85,7 +77,7 @@ class Recovery:
             yield from self._spare(k)
         elif self._state.oversight.undecided is not None:
             yield from iteration.run_oversight(k)
-        iteration.overseer.recalled = None
+        iteration.governor.recalled = None
         iteration.overseer.end_if_aborted()
         self._end_if_it_was_ending(k)
         iteration.end_if_last(k)

@@ -1,11 +1,14 @@
 """What every step of a run is given: what was asked for, the outside, the state, the scheduler."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
-from ralph_tui.events import RunStarted
+from ralph_tui.events import Event, RunStarted
 from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.sensor.sensor import Sensor
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.state import RunState
@@ -35,6 +38,39 @@ class Rules:
     watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
 
 
+class Remembers(Protocol):
+    """What a layer remembers of a run is folded from events, live and again when it is resumed."""
+
+    def recall(self, event: Event, state: RunState, /) -> object:
+        """Take up one past event; `state` is the fold of those before it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The layers of one run that remember its past."""
+
+    sensor: Sensor
+    governor: Governor
+
+    @classmethod
+    def of(cls, rules: Rules, command: str | None) -> "Layers":
+        """As they are before the first reading; `command` is the completion command."""
+        return cls(
+            Sensor(rules.progress, command or ""), Governor(0.0, rules.control, rules.oversight)
+        )
+
+    def recall(self, events: Iterable[Event]) -> RunState:
+        """Take up the past of a run, in one pass; gives back its fold."""
+        remembering: tuple[Remembers, ...] = (self.sensor, self.governor)
+        state = RunState()
+        for event in events:
+            for layer in remembering:
+                layer.recall(event, state)
+            state.apply(event)
+        return state
+
+
 @dataclass(frozen=True)
 class Run:
     """One run, as its steps see it."""
@@ -42,9 +78,13 @@ class Run:
     start: RunStarted
     rules: Rules
     ports: Ports
-    state: RunState
-    """The fold of what is recorded; the host keeps it current while the loop runs."""
+    layers: Layers
     scheduler: Scheduler
+
+    @property
+    def state(self) -> RunState:
+        """The fold of what is recorded; the host keeps it current while the loop runs."""
+        return self.scheduler.state
 
     @property
     def headless(self) -> bool:

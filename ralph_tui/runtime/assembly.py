@@ -26,11 +26,12 @@ from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
+from ralph_tui.config.settings import Settings
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
-from ralph_tui.loop.run import Rules, Run, WatchdogLimits
+from ralph_tui.loop.run import Layers, Rules, Run, WatchdogLimits
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.clock import SystemClock
@@ -61,7 +62,7 @@ class AssembledRun:
         self.outreach.take_up()
         steps = self.loop.run()
         if self.past:
-            steps = self.loop.resume(_run_resumed(self.engine, self.loop), self.past)
+            steps = self.loop.resume(_run_resumed(self.engine, self.loop))
         self.engine.start_thread(steps, self.loop.scheduler.stop_work)
 
 
@@ -79,9 +80,12 @@ def new_run(
     with _locked(repository, run_id) as lock:
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
-        engine = _engine(attempt, lock)
+        layers = _layers(request)
+        engine = _engine(attempt, lock, RunState())
         start = _run_started(request, repository, attempt, run_id)
-        with _assemble(request, repository, attempt, engine, start, lock, plan, warn) as run:
+        with _assemble(
+            request, repository, attempt, engine, start, lock, plan, warn, layers
+        ) as run:
             yield run
 
 
@@ -106,8 +110,11 @@ def resumed_run(
         name = resumption.run.name.split("/")
         attempt = AttemptFolder(repository.root, name[0], name[1], start.objective)
         lock.rename(attempt.name)
-        engine = _engine(attempt, lock, past)
-        with _assemble(request, repository, attempt, engine, start, lock, plan, warn) as run:
+        layers = _layers(request)
+        engine = _engine(attempt, lock, layers.recall(past))
+        with _assemble(
+            request, repository, attempt, engine, start, lock, plan, warn, layers
+        ) as run:
             if resumption.extension is not None:
                 engine.send(resumption.extension)
             yield replace(run, past=past)
@@ -124,9 +131,8 @@ def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
         lock.release()
 
 
-def _engine(attempt: AttemptFolder, lock: Lock, past: Sequence[Event] = ()) -> Engine:
-    state = RunState().apply_all(past)
-    clock = SystemClock(state.at if past else None)
+def _engine(attempt: AttemptFolder, lock: Lock, state: RunState) -> Engine:
+    clock = SystemClock(state.at if state.seq else None)
     journal = Journal(attempt.journal, clock, seq=state.seq, last_at=state.at)
     return Engine(journal, clock, status=attempt.status, state=state, keep_lock=lock.keep_name)
 
@@ -150,6 +156,7 @@ def _assemble(
     lock: Lock,
     plan: Path | None,
     warn: Callable[[str], None],
+    layers: Layers,
 ) -> Iterator[AssembledRun]:
     settings, root, run_id = request.settings, repository.root, start.run_id
     clock = engine.clock
@@ -198,19 +205,25 @@ def _assemble(
         read_plan=lambda: read_plan_file(plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
-    rules = Rules(
+    run = Run(start, _rules(settings), ports, layers, Scheduler(engine, engine.state))
+    assembled = AssembledRun(engine, Loop(run), attempt, outreach)
+    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach, warn):
+        lock.rename(attempt.name, str(address or ""))
+        yield assembled
+
+
+def _rules(settings: Settings) -> Rules:
+    return Rules(
         settings.control,
         settings.oversight,
         settings.progress,
         settings.checkpoints.interval_s,
         WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
     )
-    state = engine.state
-    loop = Loop(Run(start, rules, ports, state, Scheduler(engine, state)))
-    run = AssembledRun(engine, loop, attempt, outreach)
-    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach, warn):
-        lock.rename(attempt.name, str(address or ""))
-        yield run
+
+
+def _layers(request: RunRequest) -> Layers:
+    return Layers.of(_rules(request.settings), request.command)
 
 
 def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:

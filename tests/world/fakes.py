@@ -1,7 +1,7 @@
 """The outside world, played: a loop runs in microseconds, and every moment of it can be chosen."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,7 @@ from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.loop.loop import Loop
-from ralph_tui.loop.run import Rules, Run
+from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ask, Asked, Emit, Job, Ports, Restored, Snapshot, Turn
 from ralph_tui.state import RunState
@@ -241,7 +241,9 @@ class World:
         budget_usd: float | None = None,
         mode: Mode = "headless",
         criterion: str | None = None,
+        past: Sequence[Event] = (),
     ) -> None:
+        """`past` is the journal of a run that is to be resumed."""
         self.passed = passed
         self.max_iterations = max_iterations
         self.host = FakeHost()
@@ -250,8 +252,7 @@ class World:
         self.workspace = FakeWorkspace()
         self.watcher = FakeWatcher()
         self.records = FakeRecords()
-        self.state = RunState()
-        self.events: list[Event] = []
+        self.events = list(past)
         start = RunStarted(
             run_id="run",
             root="/r",
@@ -267,8 +268,10 @@ class World:
         gate = None if criterion else self.gate
         self.outreach = FakeOutreach()
         ports = Ports(self.agent, gate, self.workspace, self.watcher, self.records, self.outreach)
-        scheduler = Scheduler(self.host, self.state)
-        self.loop = Loop(Run(start, rules or Rules(), ports, self.state, scheduler))
+        rules = rules or Rules()
+        layers = Layers.of(rules, start.command)
+        self.state = layers.recall(past)
+        self.loop = Loop(Run(start, rules, ports, layers, Scheduler(self.host, self.state)))
 
     def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
         """The run, or these events of it, each recorded as the engine would."""

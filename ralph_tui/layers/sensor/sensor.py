@@ -20,6 +20,7 @@ from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.tampering import named_files, tampering
+from ralph_tui.state import RunState
 
 SOURCES: tuple[Source, ...] = ("tests", "plan", "agent", "estimate")
 UNPROVEN = 99.9
@@ -140,8 +141,8 @@ class Sensor:
         self._remember(reading)
         return reading
 
-    def recall(self, event: Event) -> None:
-        """Take up a past event of this run; others than a sensor's leave it as it is."""
+    def recall(self, event: Event, _state: RunState | None = None) -> None:
+        """Take up one past event of this run."""
         match event:
             case GateFinished(iteration=0):
                 self.state = replace(self.state, green=event.ok)

@@ -61,7 +61,7 @@ class Checkpoints:
             yield Noticed(level="warn", source="workspace", text=text)
         self._taken = max(held, known)
 
-    def recall(self, span: IterationSpan, *, settled: bool) -> Steps[None]:
+    def continue_from(self, span: IterationSpan, *, settled: bool) -> Steps[None]:
         """Take up what an earlier process knew: `span` is the iteration it ended in.
 
         `settled`: what the iteration did to the files is told.

@@ -5,7 +5,6 @@ from uuid import uuid4
 
 from ralph_tui.events import (
     AbortRequested,
-    Event,
     FilesChanged,
     GateFinished,
     GateStarted,
@@ -17,7 +16,7 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.layers.sensor.report import Report
-from ralph_tui.layers.sensor.sensor import Reading, Sensor
+from ralph_tui.layers.sensor.sensor import Reading
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
@@ -39,11 +38,7 @@ class Measurement:
         self._records = run.ports.records
         self._desk = desk
         self._command = run.start.command or ""
-        self._sensor = Sensor(run.rules.progress, self._command)
-
-    def recall(self, event: Event) -> None:
-        """Take up a past event of this run."""
-        self._sensor.recall(event)
+        self._sensor = run.layers.sensor
 
     def baseline(self) -> Steps[Reading]:
         """The reading before iteration 1."""

@@ -22,7 +22,6 @@ from ralph_tui.events import (
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control.gains import PROFILES
-from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.oversight import Finding, Situation
 from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.loop.run import Run
@@ -61,7 +60,6 @@ class Overseer:
         checkpoints: Checkpoints,
         desk: QuestionDesk,
         escalation: Escalation,
-        governor: Governor,
     ) -> None:
         self._run = run
         self._scheduler = run.scheduler
@@ -69,9 +67,7 @@ class Overseer:
         self._checkpoints = checkpoints
         self._desk = desk
         self._escalation = escalation
-        self._governor = governor
-        self.recalled: Evaluated | None = None
-        """What was made of the latest reading before the run was resumed."""
+        self._governor = run.layers.governor
         self._abort = ""
         """Why the run has to end with this iteration; empty while it has not."""
 
@@ -82,16 +78,16 @@ class Overseer:
 
         None with the overseer switched off.
         """
-        answer, self.recalled = self.recalled, None
-        if answer is None or answer.evaluation.signal.iteration != k:
+        evaluated, self._governor.recalled = self._governor.recalled, None
+        if evaluated is None or evaluated.evaluation.signal.iteration != k:
             yield from self._look_for_conflicts(k)
-            answer = self._governor.read(self._state)
+            evaluated = self._governor.read(self._state)
         known = self._state.control
         if known.latest is None or known.latest.iteration != k:
-            yield answer.evaluation.signal
-        yield from (e for e in answer.evaluation.cleared if e.alarm in known.alarms)
-        yield from (e for e in answer.evaluation.raised if e.alarm not in known.alarms)
-        return answer.finding
+            yield evaluated.evaluation.signal
+        yield from (e for e in evaluated.evaluation.cleared if e.alarm in known.alarms)
+        yield from (e for e in evaluated.evaluation.raised if e.alarm not in known.alarms)
+        return evaluated.finding
 
     def _look_for_conflicts(self, k: int) -> Steps[None]:
         try:

@@ -31,20 +31,19 @@ def broken_off(source: World, number: int) -> World:
     """Another process, on the journal of `source` up to its event `number`."""
     events = source.events[:number]
     gates = sum(event.kind == "gate_finished" for event in events)
-    later = world(list(source.passed)[gates:], max_iterations=source.max_iterations)
+    passed = list(source.passed)[gates:]
+    later = world(passed, max_iterations=source.max_iterations, past=events)
     later.gate.last = [0, *source.passed][min(gates, len(source.passed))]
     later.gate.total = source.gate.total
     later.workspace.taken = [""] * sum(event.kind == "snapshot_taken" for event in events)
-    later.events = list(events)
     later.host.clock.seconds = source.host.clock.seconds + 3600
-    later.state.apply_all(events)
     return later
 
 
 def go_on(source: World, number: int, reply: Reply = first) -> World:
     """The rest of the run, however often it asks."""
     later = broken_off(source, number)
-    resumed = later.loop.resume(RunResumed(pid=2, host="h"), later.events)
+    resumed = later.loop.resume(RunResumed(pid=2, host="h"))
     return play(later, reply, resumed)
 
 
@@ -183,7 +182,7 @@ def test_an_abort_is_obeyed_while_a_run_is_being_resumed() -> None:
     whole = play(world(STORIES["steady"]), first)
     later = broken_off(whole, 30)
     later.host.inbox.append(Abort())
-    resumed = later.loop.resume(RunResumed(), later.events)
+    resumed = later.loop.resume(RunResumed())
     play(later, first, resumed)
     assert later.events[-1].outcome == "aborted"  # type: ignore[attr-defined]
 
@@ -208,7 +207,7 @@ def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = broken_off(whole, started)
     away = (later.host.clock.now() - later.state.at).total_seconds()
-    resumed = later.loop.resume(RunResumed(away_s=away), later.events)
+    resumed = later.loop.resume(RunResumed(away_s=away))
     play(later, first, resumed)
     assert away >= 3600
     assert later.events[-1].duration_s < 60  # type: ignore[attr-defined]
@@ -220,7 +219,7 @@ def test_who_sets_the_limit_anew_has_counted_the_interrupted_iteration() -> None
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
     later = broken_off(whole, started)
     later.host.inbox.append(Extend(iterations=5))
-    play(later, first, later.loop.resume(RunResumed(), later.events))
+    play(later, first, later.loop.resume(RunResumed()))
     assert later.state.run.max_iterations == 15
 
 
