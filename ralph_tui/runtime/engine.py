@@ -22,10 +22,8 @@ from ralph_tui.events import (
     JournalRestored,
     RunCrashed,
     RunFinished,
-    WaitEnded,
-    WaitStarted,
 )
-from ralph_tui.loop.waiting.scheduler import FULL
+from ralph_tui.loop.waiting.disk_full import wait_began, wait_ended
 from ralph_tui.ports import Accepted, Clock, CommandRequest, Job, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.state import RunState
@@ -204,21 +202,14 @@ class Engine:
                 if not told:
                     told = True
                     stop_work()
-                    self._show_unrecorded(
-                        WaitStarted(
-                            iteration=self.state.run.iteration,
-                            cause="disk_full",
-                            reason=f"{FULL} ({error})",
-                        )
-                    )
+                    self._show_unrecorded(wait_began(self.state.run.iteration, str(error)))
                 if self._told_to_end():
                     raise
                 continue
             break
         if told:
-            iteration = self.state.run.iteration
             waited = (self.clock.now() - began).total_seconds()
-            ended = WaitEnded(iteration=iteration, by="room on the disk", waited_s=waited)
+            ended = wait_ended(self.state.run.iteration, waited, by="room on the disk")
             # The room may be gone again by now.
             self._record_when_there_is_room(ended, stop_work)
 

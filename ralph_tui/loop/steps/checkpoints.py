@@ -17,7 +17,6 @@ from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor.changes import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.loop.waiting.scheduler import is_full
 from ralph_tui.ports import Job, Moment, Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
@@ -120,13 +119,12 @@ class Checkpoints:
                 yield self.announce(iteration, trigger, job.result.number, note)
             else:
                 yield self.announce(iteration, trigger, None, note, error=str(job.error))
-                if is_full(job.error):
-                    self._scheduler.stop_work()
 
         self._scheduler.spawn(
             "checkpoint",
             lambda: self._workspace.snapshot(number, f"ralph: checkpoint ({trigger})"),
             tell,
+            holds_work=True,
         )
 
     def retry_boundary(self, iteration: int) -> Steps[None]:

@@ -13,10 +13,11 @@ from functools import partial
 from typing import TypeVar
 
 from ralph_tui.commands import Command
-from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
-from ralph_tui.events import CommandRefused, Event, SessionFinished, WaitEnded, WaitStarted
+from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.events import CommandRefused, Event, SessionFinished
 from ralph_tui.events.run import Outcome
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.handlers import handle
 from ralph_tui.ports import Accepted, CommandRequest, Host, Job, Refused, Session
 from ralph_tui.state import RunState
@@ -25,10 +26,6 @@ T = TypeVar("T")
 
 LOOK_S = 1.0
 """How long one look into the inbox may take; timers are looked at in between."""
-FULL = "the disk is full: what was recorded is safe, free some space"
-"""Said first: a line may have no room for the rest."""
-ROOM_SECONDS = 2.0
-"""How often a full disk is tried again."""
 
 
 class Scheduler:
@@ -83,9 +80,7 @@ class Scheduler:
             job = self.host.start(name, work)
             yield from self.wait_until(partial(_is_done, job))
             if began is not None and not is_full(job.error):
-                yield WaitEnded(
-                    iteration=self.state.run.iteration, waited_s=self.seconds_since(began)
-                )
+                yield wait_ended(self.state.run.iteration, self.seconds_since(began))
             match job.error:
                 case None:
                     return job.result  # type: ignore[return-value]
@@ -101,24 +96,34 @@ class Scheduler:
                 case error:
                     raise error
 
-    def _wait_for_room(self, began: datetime | None, reason: str) -> Steps[datetime]:
+    def _wait_for_room(self, began: datetime | None, found_by: str) -> Steps[datetime]:
         """Wait a little; gives back when the waiting began."""
         now = self.host.clock.now()
         if began is None:
-            yield WaitStarted(
-                iteration=self.state.run.iteration,
-                cause="disk_full",
-                reason=f"{FULL} ({reason})",
-            )
-        yield from self.sleep_until(now + timedelta(seconds=ROOM_SECONDS))
+            yield wait_began(self.state.run.iteration, found_by)
+        yield from self.sleep_until(now + timedelta(seconds=RETRY_S))
         return began or now
 
     def spawn(
-        self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
+        self,
+        name: str,
+        work: Callable[[], object],
+        then: Callable[[Job], Steps[None]],
+        *,
+        holds_work: bool = False,
     ) -> None:
-        """Run `work` without waiting; `then` tells its events when it is done."""
+        """Run `work` without waiting; `then` tells its events when it is done.
+
+        `holds_work`: without room for it the agent and the completion command are stopped.
+        """
+
+        def finish(job: Job) -> Steps[None]:
+            yield from then(job)
+            if holds_work and is_full(job.error):
+                self.stop_work()
+
         job = self.host.start(name, work)
-        job.then = then
+        job.then = finish
         self._pending.append(job)
 
     def join(self) -> Steps[None]:
@@ -217,9 +222,3 @@ class Scheduler:
 
 def _is_done(job: Job) -> bool:
     return job.done
-
-
-def is_full(error: BaseException | None) -> bool:
-    """Whether a job failed because the disk is full."""
-    full = isinstance(error, OSError) and error.errno in NO_ROOM
-    return full or isinstance(error, NoRoomError)
