@@ -1,8 +1,35 @@
-"""The one place where a run waits, and so the one place where it hears its owner.
+"""The scheduler: the one place where a run waits, and so the one place where it hears its owner.
 
-Whatever the loop waits for (agent, gate, snapshot, a pause), it waits in `Scheduler.wait_until`,
-which takes in observations, finished jobs and commands as they come. So pause, guidance, checkpoint
-and abort work at any time.
+Theory of operation
+-------------------
+Threads. The engine's thread alone runs the loop, a generator of events: the engine takes an event,
+stamps it, appends it to the journal, folds it into `state`, and only then asks for the next one. So
+between two ``yield`` statements `state` is what the journal says, and nothing here needs a lock.
+Jobs (git, the completion command, files), the agent's readers, the file watcher, the command
+socket and the screen have threads of their own. None of them touches the state of a run.
+
+Inbox. They reach the run through the inbox of the host, in the order in which they come:
+observations (`Event`), finished work (`Job`), wishes (`Command`), and wishes whose giver waits for
+an answer (`CommandRequest`). `receive` gives the next one, or None after `LOOK_S` seconds.
+
+Waits. Everything that takes time is `yield from`: `wait_until` a condition, `run_job`, `join` what
+`spawn` began, `wait_for_session`, `sleep_until`. All of them are `wait_until`, which takes items
+out of the inbox until its condition holds: an observation is yielded and so recorded, a job is
+marked as done (and tells its events, when nobody waits for it), a command is handled. Between two
+items the timer and the wait's `look_after` get their turn. So a pause, guidance, a checkpoint or an
+abort is heard at any time, within `LOOK_S` plus the handling of one item.
+
+Controls. What a command may do depends on what is waited for. A wait offers its `Controls` for the
+length of a with-block: during a session a checkpoint can be taken, during a pause files can be
+restored, a limit can be retried. A handler finds None for what is not offered, and refuses.
+
+Ends. `end` (by stop, abort, or the watchdog) only notes how the run is to end and stops the work.
+`wait_until` raises `Ended` when its condition holds, an `idle` wait (for a person or for time) at
+once: so a step always finds its job or session finished. A step raises `Ended` itself for an end
+that it finds (completed, limit reached, hopeless agent). `Loop.run_to_end` catches it and closes;
+after `close` no wait raises it any more. Errors of a job are raised where it is waited for.
+
+The disk may be full at any of these moments: see `disk_full`.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +56,7 @@ LOOK_S = 1.0
 
 
 class Scheduler:
-    """Waits for the loop and obeys its owner."""
+    """Waits for the loop, and handles what comes meanwhile."""
 
     def __init__(self, host: Host, state: RunState) -> None:
         self.host = host
