@@ -1,7 +1,7 @@
-"""The command line: one module per command, each with ``add_parser(subparsers)`` and ``run(args)``.
+"""The command line: a table of commands, and one module for each, loaded when it is chosen.
 
-Rule: this module and the top of every command module import nothing heavy, so ``--help`` is as
-fast as Python starts; a command imports what it needs inside ``run``. It wires, it holds no logic.
+A command's module has ``add_arguments(parser)`` and ``run(args)``, which gives back the exit code.
+Rule: this module imports nothing heavy, so ``--help`` is as fast as Python starts.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 
 from ralph_tui import __version__
@@ -20,13 +20,27 @@ from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import one_line
 
-COMMANDS = (
-    *("run", "demo", "resume", "attach", "replay", "status"),
-    *("pause", "unpause", "guide", "decide", "abort", "checkpoint", "restore"),
-    *("report", "prune", "rebuild"),
-    *("lab", "doctor"),
-)
-"""In the order of the help; each is a module of `commands`."""
+COMMANDS = {
+    "run": "run an agent in a loop until a command passes",
+    "demo": "see it work on an embedded sample project",
+    "resume": "go on with a run that ended early",
+    "attach": "a screen for a run that lives elsewhere on this machine",
+    "replay": "watch a past run again",
+    "status": "how the newest or a named run stands",
+    "pause": "hold a living run before its next iteration",
+    "unpause": "let a paused run go on",
+    "guide": "say something to the agent of a living run",
+    "decide": "see or answer the open question of a living run",
+    "abort": "give a living run up; its work is kept",
+    "checkpoint": "capture the present of a living run",
+    "restore": "list the snapshots of a run, or bring the files back to one",
+    "report": "a summary of a run, in Markdown",
+    "prune": "remove what old runs no longer need",
+    "rebuild": "write the summaries of past runs again from their journals",
+    "lab": "what controller and overseer would do with any series of readings",
+    "doctor": "check the set-up: --notify sends a test message",
+}
+"""What each does, in the order of the help; each is a module of `commands`."""
 
 DESCRIPTION = """\
 Runs a coding agent in a loop until a command you trust says that the work is done: completion is
@@ -65,8 +79,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def build_parser() -> tuple[Parser, Mapping[str, Parser]]:
-    """The parser, and those of its commands by name."""
+def build_parser(loaded: Iterable[str] = ()) -> tuple[Parser, Mapping[str, Parser]]:
+    """The parser, and those of its commands by name.
+
+    Only the modules of the commands in `loaded` are imported, and only these know their arguments:
+    ``build_parser(COMMANDS)`` knows all.
+    """
     parser = Parser(
         prog="ralph-tui",
         description=DESCRIPTION,
@@ -76,17 +94,19 @@ def build_parser() -> tuple[Parser, Mapping[str, Parser]]:
     parser.add_argument("-V", "--version", action="version", version=f"ralph-tui {__version__}")
     # Not "command": `run -c` has that name.
     commands = parser.add_subparsers(dest="subcommand", metavar="COMMAND", title="commands")
-    for name in COMMANDS:
-        _command(name).add_parser(commands)
+    for name, sentence in COMMANDS.items():
+        commands.add_parser(name, help=sentence)
+    for name in loaded:
+        _command(name).add_arguments(commands.choices[name])
     return parser, commands.choices
 
 
 def _dispatch(argv: list[str]) -> int:
-    parser, commands = build_parser()
     word = next((word for word in argv if not word.startswith("-")), None)
-    if word is not None and word not in commands:
-        hint = did_you_mean(word, commands) or ": see ralph-tui --help"
+    if word is not None and word not in COMMANDS:
+        hint = did_you_mean(word, COMMANDS) or ": see ralph-tui --help"
         raise UsageError(f"there is no command {word[:80]!r}{hint}")
+    parser, commands = build_parser(() if word is None else (word,))
     try:
         args, extras = parser.parse_known_args(argv)
     except SystemExit:  # --help and --version have printed
@@ -107,7 +127,7 @@ def _home(parser: Parser) -> int:
     parser.print_help()
     print("\nnewest run here:")
     try:
-        _command("status").run(parser.parse_args(["status"]))
+        _dispatch(["status"])
     except RalphError as error:
         print(_shown(error))
     return ExitCode.COMPLETED

@@ -8,10 +8,9 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ralph_tui.config.sources import Loaded
+from ralph_tui.config.sources import FLAGS, Loaded, load
+from ralph_tui.text.sanitize import one_line
 
 
 def add_presentation(parser: argparse.ArgumentParser) -> None:
@@ -45,14 +44,11 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
     )
 
 
-def load_settings(args: argparse.Namespace, root: Path | None) -> "Loaded":
+def load_settings(args: argparse.Namespace, root: Path | None) -> Loaded:
     """The settings of a command line with `add_settings`; warnings go to stderr.
 
     Raises ``UsageError`` for a bad value in any source.
     """
-    from ralph_tui.config.sources import FLAGS, load
-    from ralph_tui.text.sanitize import one_line
-
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
     loaded = load(root, flags, os.environ, args.set_options)
     for warning in loaded.warnings:

@@ -1,17 +1,15 @@
 """What ``ralph-tui restore`` says: the points of a run, what would change, and what has."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.workspace.restoring import files_below
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.events import SnapshotTaken, WorktreeRestored
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.runtime.restoring import Point
+from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
-
-if TYPE_CHECKING:
-    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-    from ralph_tui.events import SnapshotTaken, WorktreeRestored
-    from ralph_tui.events.workspace import FileChange
-    from ralph_tui.runtime.restoring import Point
-    from ralph_tui.state import RunState
 
 LONGEST_REASON = 60
 SHOWN = 20
@@ -23,7 +21,7 @@ WHY_LEFT_ALONE = (
 )
 
 
-def notes_of(state: "RunState") -> dict[int, str]:
+def notes_of(state: RunState) -> dict[int, str]:
     """What was said at checkpoints, by the number of the snapshot."""
     return {
         point.snapshot: point.note
@@ -33,7 +31,7 @@ def notes_of(state: "RunState") -> dict[int, str]:
     }
 
 
-def row(point: "Point", note: str) -> str:
+def row(point: Point, note: str) -> str:
     """A line of the list."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
@@ -45,7 +43,7 @@ def row(point: "Point", note: str) -> str:
     )
 
 
-def in_the_way(workspace: "GitWorkspace", changes: "tuple[FileChange, ...]") -> frozenset[str]:
+def in_the_way(workspace: GitWorkspace, changes: tuple[FileChange, ...]) -> frozenset[str]:
     """Those of the files to be written in whose place stands what no snapshot holds."""
     root = workspace.root
     doomed = {root / change.path for change in changes if change.status == "deleted"}
@@ -59,8 +57,6 @@ def in_the_way(workspace: "GitWorkspace", changes: "tuple[FileChange, ...]") -> 
 
 
 def _stays(there: Path, doomed: set[Path]) -> bool:
-    from ralph_tui.adapters.workspace.restoring import files_below
-
     if there.is_symlink() or not there.is_dir():
         return there.is_symlink() or there.exists()
     # A folder goes with the last of its files, if all of them are to go.
@@ -68,7 +64,7 @@ def _stays(there: Path, doomed: set[Path]) -> bool:
 
 
 def plan(
-    target: "SnapshotTaken", changes: "tuple[FileChange, ...]", note: str, kept: frozenset[str]
+    target: SnapshotTaken, changes: tuple[FileChange, ...], note: str, kept: frozenset[str]
 ) -> list[str]:
     """What would be done to the files; `kept` are the paths that will be left alone."""
     added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
@@ -89,7 +85,7 @@ def plan(
     return lines
 
 
-def done(told: "WorktreeRestored", run_option: str) -> list[str]:
+def done(told: WorktreeRestored, run_option: str) -> list[str]:
     """What was done, and how to undo it."""
     lines = [f"{count(told.files, 'file')} brought back to snapshot {told.snapshot}"]
     lines += [f"  left alone: {one_line(path)}" for path in told.kept]
@@ -97,7 +93,7 @@ def done(told: "WorktreeRestored", run_option: str) -> list[str]:
     return [*lines, f"undo it with: ralph-tui restore {told.present}{run_option}"]
 
 
-def left_alone(told: "WorktreeRestored") -> str:
+def left_alone(told: WorktreeRestored) -> str:
     """How many files were not brought back; empty when all were."""
     number = len(told.kept)
     if not number:
@@ -107,5 +103,5 @@ def left_alone(told: "WorktreeRestored") -> str:
     return f"{least}{count(number, 'file')} {verb} not brought back: {stand} as before"
 
 
-def _reason(taken: "SnapshotTaken", note: str) -> str:
+def _reason(taken: SnapshotTaken, note: str) -> str:
     return clip(one_line(f"{taken.reason}: {note}" if note else taken.reason), LONGEST_REASON)

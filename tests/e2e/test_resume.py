@@ -442,7 +442,7 @@ def test_a_secret_in_the_command(limited: Path) -> None:
 
 
 def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
-    args = build_parser()[0].parse_args(["resume", "--max-iterations", "4"])
+    args = build_parser(["resume"])[0].parse_args(["resume", "--max-iterations", "4"])
     plan = plan_resume(limited, resolve_run(limited, None), args, "headless")
     completes(limited, "--max-iterations", "4")
     before = journal(limited).read_bytes()

@@ -28,14 +28,16 @@ HEAVY = {"textual", "rich", "git", "watchfiles", "httpx"}
 def loaded_after(statement: str) -> set[str]:
     """The top-level modules of a fresh interpreter that has run `statement`."""
     show = "import sys, json; print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    return set(printed_by(f"{statement}\n{show}"))
+
+
+def printed_by(program: str) -> list[str]:
+    """The list of texts in the last line that a fresh interpreter prints."""
     answer = subprocess.run(
-        [sys.executable, "-c", f"{statement}\n{show}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return set(json.loads(answer.stdout.splitlines()[-1]))
+    found: list[str] = json.loads(answer.stdout.splitlines()[-1])
+    return found
 
 
 def test_the_contracts_of_pyproject_are_kept(
@@ -64,9 +66,12 @@ def test_quick_commands_import_nothing_heavy(tmp_path: Path) -> None:
         assert not loaded_after(statement) & (HEAVY | {"pydantic", "platformdirs"}), words
 
 
-def test_building_the_parser_imports_nothing_heavy() -> None:
-    loaded = loaded_after("import ralph_tui.cli; ralph_tui.cli.build_parser()")
-    assert not loaded & (HEAVY | {"pydantic", "platformdirs", "asyncio"})
+def test_building_the_parser_imports_only_the_commands_asked_for() -> None:
+    build = "import sys, json, ralph_tui.cli; ralph_tui.cli.build_parser({}); "
+    show = "print(json.dumps([name for name in sys.modules if '.cli.commands.' in name]))"
+    for chosen in ([], ["status"]):
+        loaded = printed_by(build.format(chosen) + show)
+        assert loaded == [f"ralph_tui.cli.commands.{name}" for name in chosen]
 
 
 def seconds(*words: str) -> float:

@@ -2,17 +2,15 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
 
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.live import LiveRun, confirm, find_live
 from ralph_tui.cli.run_option import add_run_option
-
-if TYPE_CHECKING:
-    from ralph_tui.cli.live import LiveRun
+from ralph_tui.errors import RalphError, UsageError
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("abort", help="give a living run up; its work is kept")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument(
         "--roll-back", action="store_true", help="put the files back to the best snapshot"
@@ -22,10 +20,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask, then abort. Raises ``RalphError`` when there is no such run or it refuses."""
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.live import confirm, find_live
-    from ralph_tui.errors import UsageError
-
     live = find_live(args.run)
     what, fields = _best(live) if args.roll_back else ("the work stays as it is", {})
     if not args.yes:
@@ -41,9 +35,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _best(live: "LiveRun") -> tuple[str, dict[str, object]]:
-    from ralph_tui.errors import RalphError
-
+def _best(live: LiveRun) -> tuple[str, dict[str, object]]:
     status = live.status
     number = status["best_snapshot"]
     if number is None:

@@ -1,17 +1,30 @@
 """``ralph-tui attach``: the cockpit on a run that lives in another process of this machine."""
 
 import argparse
+import os
 from pathlib import Path
-from typing import Any
+
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts.cockpit import look_on, replay_in_cockpit
+from ralph_tui.cli.fronts.common import on_terminal
+from ralph_tui.cli.live import here
+from ralph_tui.config.sources import load
+from ralph_tui.errors import UsageError
+from ralph_tui.sources.attached import Attached
+from ralph_tui.sources.snapshots import RecordedFiles
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "attach",
-        help="a screen for a run that lives elsewhere on this machine",
-        description="Shows a live run and steers it, from any terminal and from several at once. "
-        "Leaving the screen never stops the run.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Shows a live run and steers it, from any terminal and from several at once. "
+        "Leaving the screen never stops the run."
     )
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the live one"
@@ -20,19 +33,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    import os
-
-    from ralph_tui.adapters.records.folders import ralph_folder
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.lock import holder
-    from ralph_tui.adapters.records.runs import resolve_run
-    from ralph_tui.adapters.records.status import read_status
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.fronts.common import on_terminal
-    from ralph_tui.config.sources import load
-    from ralph_tui.errors import UsageError
-
     if not on_terminal():
         raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
     root = worktree_root(Path.cwd())
@@ -41,14 +41,8 @@ def run(args: argparse.Namespace) -> int:
     status = read_status(found)
     theme = load(root, {}, os.environ, []).settings.ui.theme
     if status["alive"]:
-        from ralph_tui.cli.fronts.cockpit import look_on
-        from ralph_tui.cli.live import here
-        from ralph_tui.sources.attached import Attached
-        from ralph_tui.sources.snapshots import RecordedFiles
-
         look_on(Attached(found, here(), files=RecordedFiles(found.folder)), theme)
         return ExitCode.COMPLETED
-    from ralph_tui.cli.fronts.cockpit import replay_in_cockpit
 
     why = (
         f"the run {found.name} is over"

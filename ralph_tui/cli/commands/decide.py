@@ -1,18 +1,21 @@
 """``ralph-tui decide``: see the question that a living run asks, and answer it."""
 
 import argparse
+import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ralph_tui.adapters.remote.protocol import RefusedError
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.live import LiveRun, answers, confirm, find_live, text_argument
 from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.cli.status_words import question_text
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.text.sanitize import clip, one_line
 
-if TYPE_CHECKING:
-    from ralph_tui.cli.live import LiveRun
 
-
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("decide", help="see or answer the open question of a living run")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument("answer", metavar="ANSWER", nargs="?", help="one of the answers it offers")
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", help="what goes with it; - reads standard input"
@@ -29,10 +32,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it, or answer it. Raises ``RalphError`` when there is none or the run refuses."""
-    from ralph_tui.cli.live import find_live
-    from ralph_tui.cli.status_words import question_text
-    from ralph_tui.errors import RalphError, UsageError
-
     if args.answer is None and (args.iterations or args.budget):
         raise UsageError(
             "--iterations and --budget go with an answer: add it, as in "
@@ -49,22 +48,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _instead(live: "LiveRun", args: argparse.Namespace) -> str:
+def _instead(live: LiveRun, args: argparse.Namespace) -> str:
     """What to do where nothing is asked."""
-    import shlex
-
     named = f" --run {shlex.quote(args.run)}" if args.run else ""
     if live.status["phase"] == "paused":
         return f"it is paused: ralph-tui unpause{named} goes on"
     return f"see ralph-tui status{named}"
 
 
-def _answer(live: "LiveRun", question: dict[str, Any], args: argparse.Namespace) -> int:
-    from ralph_tui.adapters.remote.protocol import RefusedError
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.live import confirm
-    from ralph_tui.errors import UsageError
-
+def _answer(live: LiveRun, question: dict[str, Any], args: argparse.Namespace) -> int:
     fields = _fields(question, args)
     answer = fields["answer"]
     ask = answer == "abort" and not args.yes
@@ -83,11 +75,8 @@ def _answer(live: "LiveRun", question: dict[str, Any], args: argparse.Namespace)
     return 0
 
 
-def _offer_as_guidance(live: "LiveRun", refusal: str, text: str) -> int:
+def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:
     """Somebody was faster, but words for the agent need not be lost."""
-    from ralph_tui.cli.live import confirm
-    from ralph_tui.errors import RalphError
-
     if not sys.stdin.isatty():
         raise RalphError(f"{refusal}; the text was not used, say it with ralph-tui guide")
     if not confirm(f"Refused: {refusal}. Give the text to the agent as guidance?"):
@@ -99,10 +88,6 @@ def _offer_as_guidance(live: "LiveRun", refusal: str, text: str) -> int:
 
 def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, object]:
     """The command's; raises ``UsageError`` when they do not make an answer to this question."""
-    from ralph_tui.cli.live import answers, text_argument
-    from ralph_tui.errors import UsageError
-    from ralph_tui.text.sanitize import clip, one_line
-
     word = _word(args)
     if word not in answers(question):
         raise UsageError(
@@ -143,8 +128,6 @@ def _takes(question: dict[str, Any], word: str) -> set[str]:
 
 def _verb(question: dict[str, Any], args: argparse.Namespace) -> str:
     """What the answer does, in the question's own words."""
-    from ralph_tui.text.sanitize import one_line
-
     fitting = [option for option in question["options"] if option["answer"] == _word(args)]
     # The same answer may be offered with and without a text.
     edited = [option for option in fitting if option["takes"] != "nothing"]

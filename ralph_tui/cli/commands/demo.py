@@ -2,25 +2,27 @@
 
 import argparse
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ralph_tui import demo
+from ralph_tui.cli.fronts import show_run
+from ralph_tui.cli.fronts.common import Presentation, warn
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.errors import UsageError
+from ralph_tui.runtime.request import RunRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ralph_tui.runtime.assembly import AssembledRun
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "demo",
-        help="see it work on an embedded sample project",
-        description="Runs a scripted agent on a copy of an embedded project. The agent's edits, "
-        "the tests and the measurements are real.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Runs a scripted agent on a copy of an embedded project. The agent's edits, "
+        "the tests and the measurements are real."
     )
     parser.add_argument(
         "--scenario",
@@ -38,11 +40,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
-    from ralph_tui import demo
-    from ralph_tui.cli.fronts import show_run
-    from ralph_tui.cli.fronts.common import Presentation, warn
-    from ralph_tui.runtime.request import RunRequest
-
     demo.command(args.scenario)
     settings = load_settings(args, None).settings
     settings = settings.model_copy(
@@ -67,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
 
     @contextmanager
     def create_run() -> "Iterator[AssembledRun]":
-        from ralph_tui.runtime.assembly import new_run
+        # It loads git and agents, behind a painted screen.
+        from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
         with tempfile.TemporaryDirectory(
             prefix="ralph-tui-demo-", ignore_cleanup_errors=True
@@ -81,8 +79,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _folder(name: str) -> Path:
-    from ralph_tui.errors import UsageError
-
     folder = Path(name).expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder: name a new or an empty one")

@@ -2,13 +2,17 @@
 
 import argparse
 import os
+import socket
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+from ralph_tui.adapters.outreach import Message, UndeliveredError, channels_of, outbox_folder
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.options import load_settings
+from ralph_tui.config.sources import user_config_file
 from ralph_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from ralph_tui.adapters.outreach import Message
 
 HOW_TO = """\
 no channel is set up, so nobody is told when a run needs an answer. Into {path}
@@ -26,13 +30,11 @@ token_variable names.
 TRY_LATER = ": check the address and the network, or try again later"
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "doctor",
-        help="check the set-up: --notify sends a test message",
-        description="Checks the set-up. --notify sends a test over every channel of the settings; "
-        "on a tracker it makes an issue and closes it again.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Checks the set-up. --notify sends a test over every channel of the settings; "
+        "on a tracker it makes an issue and closes it again."
     )
     parser.add_argument("--notify", action="store_true", help="send a test over every channel")
     parser.add_argument(
@@ -47,12 +49,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """One line per channel; 1 when a message did not get through."""
-    from ralph_tui.adapters.outreach import UndeliveredError, channels_of, outbox_folder
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.options import load_settings
-    from ralph_tui.config.sources import user_config_file
-
     if not args.notify:
         raise UsageError(
             "doctor has one check so far: doctor --notify sends a test over every channel"
@@ -75,13 +71,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _test(root: Path) -> "Message":
-    import socket
-    from datetime import UTC, datetime
-    from uuid import uuid4
-
-    from ralph_tui.adapters.outreach import Message
-
+def _test(root: Path) -> Message:
     name = str(uuid4())
     return Message(
         key=f"doctor/{name}",

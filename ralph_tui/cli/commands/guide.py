@@ -1,22 +1,19 @@
 """``ralph-tui guide``: words for the agent of a living run."""
 
 import argparse
-from typing import Any
 
+from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.run_option import add_run_option
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("guide", help="say something to the agent of a living run")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Queue the words. Raises ``RalphError`` when there is no such run or it refuses."""
-    from ralph_tui.cli.live import find_live, text_argument
-
     live = find_live(args.run)
     live.order("guide", text=text_argument(args.text))
     print(

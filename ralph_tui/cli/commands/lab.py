@@ -4,17 +4,22 @@ import argparse
 import json
 import math
 import os
+import sys
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.analysis.lab import Compared, Row, recompute, simulate
+from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from ralph_tui.analysis.lab import Compared, Row
-    from ralph_tui.config.settings import Settings
-    from ralph_tui.events import RunStarted
+from ralph_tui.events import RunStarted
+from ralph_tui.layers.control import band_words
+from ralph_tui.state import RunState
+from ralph_tui.text.sanitize import clip, one_line
 
 MOST_READINGS = 100_000
 LISTED = 6
@@ -22,13 +27,11 @@ LISTED = 6
 HEAD = "  it   done    pace      D  output  band             profile      level, seen"
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "lab",
-        help="what controller and overseer would do with any series of readings",
-        description="Feed a series of completion readings, or those of a recorded run, to the "
-        "controller and the overseer.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Feed a series of completion readings, or those of a recorded run, to the "
+        "controller and the overseer."
     )
     parser.add_argument(
         "--progress", metavar="10,20,...", help="completion after each iteration, points 0-100"
@@ -54,7 +57,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="any setting, such as control.patience=2",
     )
     parser.add_argument("--json", action="store_true", help="print one object per iteration")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,10 +65,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _of_progress(args: argparse.Namespace) -> int:
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.analysis.lab import simulate
-    from ralph_tui.config.sources import load
-
     flags = {"limits.max_iterations": args.max_iterations}
     settings = load(worktree_root(Path.cwd()), flags, os.environ, args.settings).settings
     most = settings.limits.max_iterations
@@ -83,16 +81,6 @@ def _of_progress(args: argparse.Namespace) -> int:
 
 
 def _of_run(args: argparse.Namespace) -> int:
-    import sys
-
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.runs import resolve_run
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.analysis.lab import recompute
-    from ralph_tui.events import RunStarted
-    from ralph_tui.state import RunState
-    from ralph_tui.text.sanitize import one_line
-
     for option in ("progress", "baseline", "max_iterations", "tests"):
         if getattr(args, option) is not None:
             name = option.replace("_", "-")
@@ -118,11 +106,8 @@ def _of_run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _settings_of(started: "RunStarted", options: list[str]) -> "Settings":
+def _settings_of(started: RunStarted, options: list[str]) -> Settings:
     """The settings that a run was started with, and what `options` change in them."""
-    from ralph_tui.config.settings import NAMES
-    from ralph_tui.config.sources import load
-
     known = [name for name in NAMES if name.partition(".")[0] in ("control", "oversight")]
     then = {name: started.config.get(name) for name in known}
     return load(None, then, {}, options).settings
@@ -160,21 +145,19 @@ def _tests(text: str) -> int:
 
 
 def _shown(text: str) -> str:
-    from ralph_tui.text.sanitize import clip, one_line
-
     return f"“{clip(one_line(text.strip()), 40)}”" if text.strip() else "nothing"
 
 
-def _as_json(rows: "list[Row]") -> str:
+def _as_json(rows: list[Row]) -> str:
     return "[\n" + ",\n".join(json.dumps(asdict(row)) for row in rows) + "\n]"
 
 
-def _as_table(rows: "list[Row]", most: int) -> str:
+def _as_table(rows: list[Row], most: int) -> str:
     lines = [HEAD, *(_line(row, _note(row)) for row in rows)]
     return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most), 80)])
 
 
-def _as_comparison(compared: "list[Compared]", most: int) -> str:
+def _as_comparison(compared: list[Compared], most: int) -> str:
     """The table, with what was recorded below each row that differs from it."""
     lines, differing = [HEAD], []
     for one in compared:
@@ -193,10 +176,7 @@ def _as_comparison(compared: "list[Compared]", most: int) -> str:
     return "\n".join([*lines, "", textwrap.fill(said, 80)])
 
 
-def _line(row: "Row", note: str) -> str:
-    from ralph_tui.layers.control import band_words
-    from ralph_tui.text.sanitize import clip
-
+def _line(row: Row, note: str) -> str:
     return (
         f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
         f"  {row.derivative:+5.2f}  {row.output:6.3f}"
@@ -205,12 +185,12 @@ def _line(row: "Row", note: str) -> str:
     )
 
 
-def _note(row: "Row") -> str:
+def _note(row: Row) -> str:
     seen = ", ".join(row.detections or [alarm.lower() for alarm in row.alarms])
     return " ".join(part for part in (row.intervention, seen) if part)
 
 
-def _verdict(rows: "list[Row]", most: int) -> str:
+def _verdict(rows: list[Row], most: int) -> str:
     """One sentence: how far it went, and who stepped in."""
     done = next((row for row in rows if row.completion >= 1), None)
     top = max(rows, key=lambda row: row.completion)

@@ -1,21 +1,18 @@
 """``ralph-tui pause``: hold a living run before its next iteration."""
 
 import argparse
-from typing import Any
 
+from ralph_tui.cli.live import find_live
 from ralph_tui.cli.run_option import add_run_option
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("pause", help="hold a living run before its next iteration")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask for the pause. Raises ``RalphError`` when there is no such run or it refuses."""
-    from ralph_tui.cli.live import find_live
-
     live = find_live(args.run)
     live.order("pause")
     following = live.status["iteration"] + 1

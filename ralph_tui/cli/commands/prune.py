@@ -4,26 +4,38 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ralph_tui.adapters.records.pruning import Listing, OldFile, OldRun
-    from ralph_tui.adapters.workspace.hidden_refs import HiddenRef
-    from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.adapters.records.pruning import (
+    Listing,
+    OldFile,
+    OldRun,
+    is_alive,
+    known_run_ids,
+    old_runs,
+    remove,
+)
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.workspace.hidden_refs import HiddenRef, delete_refs, hidden_refs, worktrees
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.live import confirm
+from ralph_tui.errors import UsageError
+from ralph_tui.text.durations import seconds
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
 
 KEPT = 5
 """Runs that stay whole unless another number is asked for."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "prune",
-        help="remove what old runs no longer need",
-        description="Lists transcripts, logs and snapshots of old runs, and removes exactly those "
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Lists transcripts, logs and snapshots of old runs, and removes exactly those "
         "after a yes. Journals, prompts and results stay: every run can still be replayed and "
-        "reported, but no longer be rolled back.",
+        "reported, but no longer be rolled back."
     )
     parser.add_argument(
         "--keep",
@@ -47,12 +59,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, ask, remove. Raises ``RalphError`` when something cannot be listed or removed."""
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.live import confirm
-    from ralph_tui.errors import UsageError
-    from ralph_tui.text.sanitize import one_line
-
     root = worktree_root(Path.cwd())
     plan = _plan(root, args)
     for line in plan.lines(whole=args.dry_run):
@@ -73,24 +79,24 @@ def run(args: argparse.Namespace) -> int:
 class _Plan:
     """All that would be removed."""
 
-    listing: "Listing"
-    refs: "dict[str, list[HiddenRef]]"
+    listing: Listing
+    refs: dict[str, list[HiddenRef]]
     """By run."""
-    orphans: "list[HiddenRef]"
-    repository: "Repository | None"
+    orphans: list[HiddenRef]
+    repository: Repository | None
     keep: int
 
     @property
-    def runs(self) -> "list[OldRun]":
+    def runs(self) -> list[OldRun]:
         """Those that have something to give."""
         return [run for run in self.listing.runs if run.files or self.refs.get(run.run_id)]
 
     @property
-    def files(self) -> "list[OldFile]":
+    def files(self) -> list[OldFile]:
         return [file for run in self.listing.runs for file in run.files]
 
     @property
-    def all_refs(self) -> "list[HiddenRef]":
+    def all_refs(self) -> list[HiddenRef]:
         return [ref for refs in self.refs.values() for ref in refs] + self.orphans
 
     @property
@@ -119,7 +125,7 @@ class _Plan:
             return [*lines, f"there is nothing to prune{whole_ones}"]
         return [*lines, f"in all: {self.words}; journals, prompts and results stay"]
 
-    def _run_lines(self, run: "OldRun", *, whole: bool) -> list[str]:
+    def _run_lines(self, run: OldRun, *, whole: bool) -> list[str]:
         refs = self.refs.get(run.run_id, [])
         ended = f"{run.ended.astimezone():%Y-%m-%d %H:%M}"
         what = f"{run.outcome.replace('_', ' ')} {ended}"
@@ -135,14 +141,6 @@ class _Plan:
 
 
 def _plan(root: Path, args: argparse.Namespace) -> _Plan:
-    from datetime import UTC, datetime, timedelta
-
-    from ralph_tui.adapters.records.pruning import known_run_ids, old_runs
-    from ralph_tui.adapters.workspace.hidden_refs import hidden_refs, worktrees
-    from ralph_tui.adapters.workspace.repository import open_repository
-    from ralph_tui.errors import UsageError
-    from ralph_tui.text.durations import seconds
-
     if args.keep < 0:
         raise UsageError(f"--keep takes a number of runs, not {args.keep}")
     try:
@@ -174,9 +172,6 @@ def _plan(root: Path, args: argparse.Namespace) -> _Plan:
 
 def _remove(root: Path, plan: _Plan) -> None:
     """Remove what was listed and is still the same; says how much that was, come what may."""
-    from ralph_tui.adapters.records.pruning import is_alive, remove
-    from ralph_tui.adapters.workspace.hidden_refs import delete_refs
-
     removed: list[OldFile] = []
     refs = 0
     try:
@@ -197,8 +192,6 @@ def _remove(root: Path, plan: _Plan) -> None:
 
 
 def _words(files: int, size: int, refs: int) -> str:
-    from ralph_tui.text.format import count
-
     parts = [f"{count(files, 'file')} ({_bytes(size)})"] if files or not refs else []
     return " and ".join([*parts, *([count(refs, "snapshot")] if refs else [])])
 

@@ -1,21 +1,27 @@
 """``ralph-tui rebuild``: every file that can be made again is made again, from the journals."""
 
 import argparse
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
+from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.errors import JournalError, WorkspaceError
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "rebuild",
-        help="write the summaries of past runs again from their journals",
-        description="Folds the journals again and writes what is made from them: status, attempt, "
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Folds the journals again and writes what is made from them: status, attempt, "
         "outcome, plan, actions, and the files of the task. A file in their place that cannot be "
-        "read is kept as NAME.TIME.bad.",
+        "read is kept as NAME.TIME.bad."
     )
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; all of them"
@@ -24,15 +30,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it. Raises ``UsageError``, ``JournalError``, ``WorkspaceError`` or ``LockHeldError``."""
-    from contextlib import ExitStack
-    from datetime import UTC, datetime
-
-    from ralph_tui.adapters.records.lock import acquire
-    from ralph_tui.adapters.records.runs import find_runs, resolve_run
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.errors import WorkspaceError
-
     root = worktree_root(Path.cwd())
     runs = [resolve_run(root, args.run)]
     if args.run is None:
@@ -51,15 +48,8 @@ def run(args: argparse.Namespace) -> int:
             ) from error
 
 
-def _rebuild(runs: "list[RecordedRun]") -> bool:
+def _rebuild(runs: list[RecordedRun]) -> bool:
     """Whether every journal could be read to its end."""
-    import sys
-
-    from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
-    from ralph_tui.errors import JournalError
-    from ralph_tui.text.format import count
-    from ralph_tui.text.sanitize import one_line
-
     aside, tasks, problems = list[Path](), dict[Path, None](), list[str]()
     done = 0
     for found in runs:
@@ -83,6 +73,6 @@ def _rebuild(runs: "list[RecordedRun]") -> bool:
     return not problems
 
 
-def _in_task(run: "RecordedRun") -> bool:
+def _in_task(run: RecordedRun) -> bool:
     """Whether it lies where runs are recorded, and is not a copy somewhere else."""
     return run.folder.parent.name == "attempts" and run.lock.parent.name == "ralph"

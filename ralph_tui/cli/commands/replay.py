@@ -1,13 +1,18 @@
 """``ralph-tui replay``: a past run on the same screen."""
 
 import argparse
+import sys
 from pathlib import Path
-from typing import Any
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts.common import on_terminal, print_event
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("replay", help="watch a past run again")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
     )
@@ -17,18 +22,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    import sys
-
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.runs import resolve_run
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.fronts.common import on_terminal, print_event
-
     found = resolve_run(worktree_root(Path.cwd()), args.run)
     recording = read_journal(found.journal)
     if on_terminal() and not (args.headless or args.json):
-        from ralph_tui.cli.fronts.cockpit import replay_in_cockpit
+        # Plain lines do without a screen.
+        from ralph_tui.cli.fronts.cockpit import replay_in_cockpit  # noqa: PLC0415
 
         replay_in_cockpit(recording)
         return ExitCode.COMPLETED

@@ -1,18 +1,24 @@
 """``ralph-tui report``: a run as a Markdown page, on standard output or in a file."""
 
 import argparse
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ralph_tui.adapters.records.journal import Recording
-    from ralph_tui.adapters.records.runs import RecordedRun
-    from ralph_tui.analysis.report import Circumstances
+from ralph_tui.adapters.records.files import write_text
+from ralph_tui.adapters.records.journal import Recording, read_journal
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.events import RunStarted, SnapshotTaken
+from ralph_tui.runtime.restoring import held_in
+from ralph_tui.text.sanitize import one_line
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("report", help="a summary of a run, in Markdown")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
     )
@@ -22,14 +28,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
-    import sys
-
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.runs import resolve_run
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.analysis.report import report
-    from ralph_tui.text.sanitize import one_line
-
     root = worktree_root(Path.cwd())
     found = resolve_run(root, args.run)
     recording = read_journal(found.journal)
@@ -42,11 +40,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _circumstances(root: Path, found: "RecordedRun", recording: "Recording") -> "Circumstances":
-    from ralph_tui.adapters.records.lock import holder
-    from ralph_tui.analysis.report import Circumstances
-    from ralph_tui.events import RunStarted
-
+def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:
     owner, first = holder(found.lock), recording.events[0]
     alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
     problems = [recording.problem] if recording.problem else []
@@ -57,14 +51,8 @@ def _circumstances(root: Path, found: "RecordedRun", recording: "Recording") -> 
     return Circumstances(shown.as_posix(), alive, problems, _held(found, recording))
 
 
-def _held(found: "RecordedRun", recording: "Recording") -> int | None:
+def _held(found: RecordedRun, recording: Recording) -> int | None:
     """How many of its snapshots are still there; None where no repository can be asked."""
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.adapters.workspace.repository import open_repository
-    from ralph_tui.errors import RalphError
-    from ralph_tui.events import SnapshotTaken
-    from ralph_tui.runtime.restoring import held_in
-
     taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
     try:
         return len(held_in(open_repository(worktree_root(found.folder)), taken))
@@ -73,9 +61,6 @@ def _held(found: "RecordedRun", recording: "Recording") -> int | None:
 
 
 def _write(path: Path, page: str, *, force: bool) -> None:
-    from ralph_tui.adapters.records.files import write_text
-    from ralph_tui.errors import RalphError, UsageError
-
     if not force and (path.exists() or path.is_symlink()):
         raise UsageError(f"{path} is there already: name another file, or say --force")
     if path.is_dir():

@@ -1,32 +1,45 @@
 """``ralph-tui restore``: any point of a run brought back, while it is paused or when it is over."""
 
 import argparse
+import shlex
 import sys
+import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from ralph_tui.adapters.processes.sweep import sweep
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.lock import acquire, holder
+from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
+from ralph_tui.adapters.records.tail import Tail
+from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.workspace.private import PrivateRepository
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.live import LiveRun, confirm, find_live, here
+from ralph_tui.cli.restore_words import done, in_the_way, left_alone, notes_of, plan, row
 from ralph_tui.cli.run_option import add_run_option
-
-if TYPE_CHECKING:
-    from ralph_tui.adapters.records.runs import RecordedRun
-    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-    from ralph_tui.cli.live import LiveRun
-    from ralph_tui.events import SnapshotTaken, WorktreeRestored
-    from ralph_tui.state import RunState
+from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
+from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
+from ralph_tui.runtime.restoring import bring_back, chosen, held_in, not_held, points, what_changes
+from ralph_tui.state import RunState
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
 
 POLL_S = 0.1
 """How often the journal of a living run is looked into."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "restore",
-        help="list the snapshots of a run, or bring the files back to one",
-        description="Without SNAPSHOT, lists the points of a run. With one, shows what would "
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Without SNAPSHOT, lists the points of a run. With one, shows what would "
         "change, asks, and brings the files back. What is there now is held first, so that it can "
-        "be undone. Branch, index and stash stay as they are.",
+        "be undone. Branch, index and stash stay as they are."
     )
     parser.add_argument(
         "snapshot",
@@ -41,11 +54,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, or restore. Raises ``RalphError`` when that cannot be done; nothing is touched then."""
-    from ralph_tui.adapters.records.runs import resolve_run
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.live import find_live
-    from ralph_tui.errors import UsageError
-
     root = worktree_root(Path.cwd())
     try:
         live = find_live(args.run)
@@ -63,17 +71,7 @@ def run(args: argparse.Namespace) -> int:
     return _restore_ended(root, found, args)
 
 
-def _list(found: "RecordedRun") -> int:
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.adapters.workspace.repository import open_repository
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.restore_words import notes_of, row
-    from ralph_tui.errors import RalphError
-    from ralph_tui.runtime.restoring import held_in, points
-    from ralph_tui.state import RunState
-    from ralph_tui.text.sanitize import one_line
-
+def _list(found: RecordedRun) -> int:
     recording = read_journal(found.journal)
     state = RunState().apply_all(recording.events)
     snapshots = list(state.timeline.snapshots.values())
@@ -97,14 +95,7 @@ def _list(found: "RecordedRun") -> int:
     return ExitCode.COMPLETED
 
 
-def _restore_ended(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
-    from datetime import UTC, datetime
-
-    from ralph_tui.adapters.records.folders import ralph_folder
-    from ralph_tui.adapters.records.lock import acquire
-    from ralph_tui.errors import UsageError
-    from ralph_tui.text.sanitize import one_line
-
+def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
     if found.folder.resolve().parent.parent.parent != ralph_folder(root).resolve() / "tasks":
         raise UsageError(
             f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}): "
@@ -118,17 +109,7 @@ def _restore_ended(root: Path, found: "RecordedRun", args: argparse.Namespace) -
         lock.release()
 
 
-def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) -> int:
-    from ralph_tui.adapters.processes.sweep import sweep
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.runs import recorded_run_ids
-    from ralph_tui.adapters.workspace.repository import open_repository
-    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-    from ralph_tui.cli.live import here
-    from ralph_tui.errors import JournalError
-    from ralph_tui.runtime.restoring import bring_back, chosen
-    from ralph_tui.state import RunState
-
+def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
     recording = read_journal(found.journal)
     if recording.problem:
         what = recording.problem.partition(";")[0]
@@ -151,11 +132,7 @@ def _restore_locked(root: Path, found: "RecordedRun", args: argparse.Namespace) 
     return code
 
 
-def _refuse_gone(workspace: "GitWorkspace", target: "SnapshotTaken") -> None:
-    from ralph_tui.errors import WorkspaceError
-    from ralph_tui.runtime.restoring import held_in
-    from ralph_tui.text.sanitize import one_line
-
+def _refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
     if not held_in(workspace.repository, [target]):
         raise WorkspaceError(
             f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
@@ -164,15 +141,9 @@ def _refuse_gone(workspace: "GitWorkspace", target: "SnapshotTaken") -> None:
 
 
 def _not_to_be_done(
-    workspace: "GitWorkspace", target: "SnapshotTaken", state: "RunState", args: argparse.Namespace
+    workspace: GitWorkspace, target: SnapshotTaken, state: RunState, args: argparse.Namespace
 ) -> int | None:
     """Show what would change, and ask; the exit code unless it is to be done."""
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.live import confirm
-    from ralph_tui.cli.restore_words import in_the_way, notes_of, plan
-    from ralph_tui.runtime.restoring import not_held, what_changes
-    from ralph_tui.text.format import count
-
     changes = what_changes(workspace, target.tree)
     note = notes_of(state).get(target.number, "")
     while True:
@@ -194,10 +165,8 @@ def _not_to_be_done(
         print("it has grown since you looked:")
 
 
-def _refresh(found: "RecordedRun") -> None:
+def _refresh(found: RecordedRun) -> None:
     """What is made from the journal is made again; without it the restore is no less done."""
-    from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
-
     try:
         rebuild_attempt(found.folder)
         write_task(found.folder.parent.parent)
@@ -209,13 +178,8 @@ def _refresh(found: "RecordedRun") -> None:
         )
 
 
-def _say(told: "WorktreeRestored", args: argparse.Namespace) -> int:
+def _say(told: WorktreeRestored, args: argparse.Namespace) -> int:
     """Tell what was done; the exit code."""
-    import shlex
-
-    from ralph_tui.cli.exit_codes import ExitCode
-    from ralph_tui.cli.restore_words import done, left_alone
-
     for line in done(told, f" --run {shlex.quote(args.run)}" if args.run else ""):
         print(line)
     if not (sentence := left_alone(told)):
@@ -224,17 +188,8 @@ def _say(told: "WorktreeRestored", args: argparse.Namespace) -> int:
     return ExitCode.FAILED
 
 
-def _restore_live(live: "LiveRun", args: argparse.Namespace) -> int:
+def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     """The run itself does it, and refuses unless it is paused."""
-    from ralph_tui.adapters.records.journal import read_journal
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.adapters.workspace.private import PrivateRepository
-    from ralph_tui.adapters.workspace.repository import open_repository
-    from ralph_tui.adapters.workspace.snapshots import GitWorkspace
-    from ralph_tui.errors import WorkspaceError
-    from ralph_tui.runtime.restoring import chosen
-    from ralph_tui.state import RunState
-
     state = RunState().apply_all(read_journal(live.run.journal).events)
     target = chosen(state, args.snapshot)
     # It only looks; the run's own git is not to be mistaken for this one.
@@ -249,15 +204,8 @@ def _restore_live(live: "LiveRun", args: argparse.Namespace) -> int:
     return _say(_outcome(live, since), args)
 
 
-def _outcome(live: "LiveRun", since: int) -> "WorktreeRestored":
+def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
     """Wait for what comes of it after the event `since`; ``RalphError`` when that is a failure."""
-    import time
-
-    from ralph_tui.adapters.records.lock import holder
-    from ralph_tui.adapters.records.tail import Tail
-    from ralph_tui.errors import RalphError
-    from ralph_tui.events import Noticed, WorktreeRestored, parse_event
-
     tail = Tail(live.run.journal)
     try:
         while True:

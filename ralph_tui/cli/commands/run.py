@@ -2,24 +2,28 @@
 
 import argparse
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.cli.fronts import show_run
+from ralph_tui.cli.fronts.background import start_in_background
+from ralph_tui.cli.fronts.common import Presentation, warn
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.errors import UsageError
+from ralph_tui.runtime.checks import looks_well
+from ralph_tui.runtime.request import RunRequest
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from ralph_tui.runtime.assembly import AssembledRun
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "run",
-        help="run an agent in a loop until a command passes",
-        description="Runs an agent in a loop in this git repository until COMMAND exits with 0, "
-        "or until you agree that a criterion in words is met.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Runs an agent in a loop in this git repository until COMMAND exits with 0, "
+        "or until you agree that a criterion in words is met."
     )
     parser.add_argument("objective", metavar="OBJECTIVE", help="what the agent is to reach")
     parser.add_argument("-c", "--command", metavar="COMMAND", help="the completion command")
@@ -41,13 +45,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.fronts import show_run
-    from ralph_tui.cli.fronts.common import Presentation, warn
-    from ralph_tui.errors import UsageError
-    from ralph_tui.runtime.checks import looks_well
-    from ralph_tui.runtime.request import RunRequest
-
     if not args.objective.strip():
         raise UsageError('the objective is empty: say in quotes what to reach, as in run "Fix it"')
     command, criterion = ((text or "").strip() for text in (args.command, args.criterion))
@@ -80,17 +77,16 @@ def run(args: argparse.Namespace) -> int:
         mode=presentation.mode,
     )
     if not looks_well(folder, request):
-        # Loads git and agents; where all looks well, that is done behind a painted screen.
-        from ralph_tui.runtime.preflight import check_startable
+        # It loads git and agents, which a run that looks well does behind a painted screen.
+        from ralph_tui.runtime.preflight import check_startable  # noqa: PLC0415
 
         check_startable(folder, request)
     if args.detach and not args.detached:
-        from ralph_tui.cli.fronts.background import start_in_background
-
         return start_in_background(sys.argv[1:])
 
     def create_run() -> "AbstractContextManager[AssembledRun]":
-        from ralph_tui.runtime.assembly import new_run
+        # It loads git and agents, behind a painted screen.
+        from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
         return new_run(folder, request, warn)
 

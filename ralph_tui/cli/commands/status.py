@@ -3,12 +3,15 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+
+from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.status import problem_of, read_status
+from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.cli.status_words import status_line, status_text
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("status", help="how the newest or a named run stands")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
     which.add_argument("--run", dest="named", metavar="RUN", help="the same, by its name elsewhere")
@@ -19,11 +22,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
-    from ralph_tui.adapters.records.runs import resolve_run
-    from ralph_tui.adapters.records.status import problem_of, read_status
-    from ralph_tui.adapters.records.worktree import worktree_root
-    from ralph_tui.cli.status_words import status_line, status_text
-
     found = resolve_run(worktree_root(Path.cwd()), args.run or args.named)
     status = read_status(found)
     # A status bar asks every few seconds, and a living run appends while one reads.

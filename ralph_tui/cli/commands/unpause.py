@@ -1,14 +1,13 @@
 """``ralph-tui unpause``: let a paused run go on."""
 
 import argparse
-from typing import Any
 
+from ralph_tui.cli.live import answers, find_live
 from ralph_tui.cli.run_option import add_run_option
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
-    """Register the command."""
-    parser = subparsers.add_parser("unpause", help="let a paused run go on")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
     add_run_option(parser)
 
 
@@ -17,8 +16,6 @@ def run(args: argparse.Namespace) -> int:
 
     Raises ``RalphError`` when there is no such run or it refuses.
     """
-    from ralph_tui.cli.live import answers, find_live
-
     live = find_live(args.run)
     question = live.question
     if question and question["topic"] == "pause" and "continue" in answers(question):

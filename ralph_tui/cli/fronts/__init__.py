@@ -19,6 +19,6 @@ def show_run(create_run: RunFactory, presentation: Presentation) -> int:
             run_as_lines(run, as_json=presentation.as_json)
             return exit_code(run)
     # A run without a screen starts without loading one.
-    from ralph_tui.cli.fronts.cockpit import run_in_cockpit
+    from ralph_tui.cli.fronts.cockpit import run_in_cockpit  # noqa: PLC0415
 
     return run_in_cockpit(create_run, presentation)

@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -51,10 +49,8 @@ def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    lab.add_parser(parser.add_subparsers())
-    args = parser.parse_args(["lab", *arguments])
-    code: int = args.run(args)
-    return code
+    lab.add_arguments(parser)
+    return lab.run(parser.parse_args(arguments))
 
 
 def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
@@ -165,16 +161,6 @@ def test_bad_input_is_told_in_one_sentence(arguments: list[str], named: str) -> 
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
-
-
-def test_registering_the_command_imports_nothing_heavy() -> None:
-    code = (
-        "import argparse, sys; from ralph_tui.cli.commands import lab; "
-        "lab.add_parser(argparse.ArgumentParser().add_subparsers()); "
-        "print(sorted({'pydantic', 'textual', 'ralph_tui.analysis.lab'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 # -- recorded runs ---------------------------------------------------------------------------------

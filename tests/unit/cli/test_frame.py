@@ -37,11 +37,17 @@ def test_outcomes_have_the_documented_exit_codes() -> None:
 
 
 def test_every_command_is_there_and_says_what_it_does() -> None:
-    parser, commands = build_parser()
-    assert tuple(commands) == COMMANDS
-    text = parser.format_help()
-    for name in COMMANDS:
-        assert f"\n    {name} " in text
+    parser, commands = build_parser(COMMANDS)
+    assert tuple(commands) == tuple(COMMANDS)
+    text = " ".join(parser.format_help().split())
+    for name, sentence in COMMANDS.items():
+        assert f" {name} {sentence}" in text
+        assert f"usage: ralph-tui {name} [-h]" in commands[name].format_help()
+
+
+def test_the_table_names_every_module_of_a_command() -> None:
+    folder = ROOT / "ralph_tui" / "cli" / "commands"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(COMMANDS)
 
 
 def test_help_and_version(capsys: Capture) -> None:
@@ -96,15 +102,14 @@ class FakeCommand:
     def __init__(self, act: Callable[[], int]) -> None:
         self.act = act
 
-    def add_parser(self, subparsers: "object") -> None:
-        subparsers.add_parser("lab")  # type: ignore[attr-defined]
+    def add_arguments(self, parser: "object") -> None:
+        """It takes none."""
 
     def run(self, _: object) -> int:
         return self.act()
 
 
 def outcome_of(act: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(cli, "COMMANDS", ("lab",))
     monkeypatch.setattr(cli, "_command", lambda _: FakeCommand(act))
     return main(["lab"])
 
@@ -277,9 +282,8 @@ def test_ctrl_c_is_quiet_in_a_real_process() -> None:
     program = (
         "import os, signal, sys, ralph_tui.cli as cli\n"
         "class Slow:\n"
-        "    def add_parser(self, commands): commands.add_parser('lab')\n"
+        "    def add_arguments(self, parser): pass\n"
         "    def run(self, args): print('on', flush=True); signal.pause()\n"
-        "cli.COMMANDS = ('lab',)\n"
         "cli._command = lambda name: Slow()\n"
         "sys.exit(cli.main(['lab']))\n"
     )

@@ -99,8 +99,8 @@ def asked() -> QuestionAsked:
 def words(*arguments: str) -> argparse.Namespace:
     """A command line of ``decide``."""
     parser = argparse.ArgumentParser()
-    decide.add_parser(parser.add_subparsers())
-    return parser.parse_args(["decide", *arguments])
+    decide.add_arguments(parser)
+    return parser.parse_args(arguments)
 
 
 def fields(*arguments: str) -> dict[str, object]:
@@ -271,7 +271,7 @@ class TestAnswer:
         advice: str,
     ) -> None:
         run = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), Owner(), folded(event))
-        monkeypatch.setattr(live, "find_live", lambda _: run)
+        monkeypatch.setattr(decide, "find_live", lambda _: run)
         with pytest.raises(RalphError, match=advice):
             decide.run(words(*arguments))
 
