@@ -6,6 +6,24 @@ from typing import Literal
 from ralph_tui.events.base import Event
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "AgentNoted",
+    "AgentReported",
+    "AgentSpoke",
+    "GuidanceAcknowledged",
+    "GuidanceDelivered",
+    "GuidanceQueued",
+    "PromiseMade",
+    "PromptPrepared",
+    "SessionDescribed",
+    "SessionFinished",
+    "SessionStarted",
+    "ToolDenied",
+    "ToolFinished",
+    "ToolStarted",
+    "UsageReported",
+]
+
 SessionOutcome = Literal[
     "success",  # the agent ended its turn of its own accord
     "missing",  # its program is not there, or cannot be run
@@ -186,6 +204,7 @@ class SessionFinished(Event):
 class GuidanceQueued(Event):
     """The owner's words wait for the agent."""
 
+    durable = True
     kind: Literal["guidance_queued"] = "guidance_queued"
     guidance_id: Line
     text: Plain

@@ -1,6 +1,7 @@
 """What every event is: a frozen fact in the past tense, stamped by the one writer."""
 
 from datetime import UTC, datetime
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,6 +19,11 @@ class Event(Fact):
 
     Kinds are never renamed, and new fields have defaults, so that every journal stays readable.
     """
+
+    durable: ClassVar[bool] = False
+    """Brought to the platter (fsync) before anything follows from it: decisions, iteration ends."""
+    urgent: ClassVar[bool] = False
+    """The status file is written at once: other terminals act on what it says."""
 
     seq: int = 0
     """Position in the journal, from 1, without gaps."""

@@ -5,6 +5,12 @@ from typing import Literal
 from ralph_tui.events.base import Event
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "AlarmCleared",
+    "AlarmRaised",
+    "SignalComputed",
+]
+
 Band = Literal["near_completion", "moderate", "significant", "critical"]
 Profile = Literal["exploration", "focused", "aggressive", "damped"]
 AlarmName = Literal["STUCK", "OSCILLATING", "REGRESSING", "BUDGET_EXCEEDED"]
@@ -41,6 +47,7 @@ class SignalComputed(Event):
 class AlarmRaised(Event):
     """A pathology showed in the readings."""
 
+    durable = True
     kind: Literal["alarm_raised"] = "alarm_raised"
     iteration: int
     alarm: AlarmName

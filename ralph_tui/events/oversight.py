@@ -5,6 +5,17 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "ConflictsFound",
+    "EffectObserved",
+    "EscalationDelivered",
+    "EscalationRaised",
+    "HealthChecked",
+    "InterventionMade",
+    "LimitsChanged",
+    "RedirectDecided",
+]
+
 Level = Literal["LOG", "WARN", "REDIRECT", "PAUSE", "ABORT"]
 DetectionName = Literal[
     "stuck", "oscillating", "regressing", "budget", "objective_deviation", "resource_burn"
@@ -53,6 +64,7 @@ class HealthChecked(Event):
 class InterventionMade(Event):
     """The overseer acts; only the highest level of an iteration does."""
 
+    durable = True
     kind: Literal["intervention_made"] = "intervention_made"
     iteration: int
     level: Level
@@ -66,6 +78,7 @@ class InterventionMade(Event):
 class RedirectDecided(Event):
     """A REDIRECT was approved or declined; approved, its instructions stand in every prompt."""
 
+    durable = True
     kind: Literal["redirect_decided"] = "redirect_decided"
     iteration: int
     about: Subject
@@ -103,6 +116,7 @@ class ConflictsFound(Event):
 class LimitsChanged(Event):
     """What the run may use from here on."""
 
+    durable = True
     kind: Literal["limits_changed"] = "limits_changed"
     max_iterations: int
     budget_usd: float | None = None
@@ -115,6 +129,7 @@ class LimitsChanged(Event):
 class EscalationRaised(Event):
     """A human is to be told, wherever he is; exactly one per reason to tell him."""
 
+    durable = True
     kind: Literal["escalation_raised"] = "escalation_raised"
     iteration: int
     escalation_id: Line

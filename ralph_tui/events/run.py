@@ -5,6 +5,23 @@ from typing import Literal
 from ralph_tui.events.base import Event
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "AbortRequested",
+    "CommandRefused",
+    "IterationFinished",
+    "IterationStarted",
+    "Noticed",
+    "PauseRequested",
+    "Paused",
+    "RunCrashed",
+    "RunFinished",
+    "RunResumed",
+    "RunStarted",
+    "StepEntered",
+    "StopRequested",
+    "Unpaused",
+]
+
 Outcome = Literal["completed", "limit_reached", "aborted", "failed", "interrupted"]
 IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
 Mode = Literal["attended", "headless", "detached"]
@@ -14,6 +31,8 @@ StopMode = Literal["now", "after_iteration"]
 class RunStarted(Event):
     """The first event of every journal."""
 
+    durable = True
+    urgent = True
     kind: Literal["run_started"] = "run_started"
     schema_version: int = 1
     program_version: Line = ""
@@ -59,6 +78,7 @@ class RunStarted(Event):
 class RunResumed(Event):
     """A run that had ended, in whatever way, goes on: same attempt, same journal."""
 
+    durable = True
     kind: Literal["run_resumed"] = "run_resumed"
     program_version: Line = ""
     pid: int = 0
@@ -76,6 +96,7 @@ class RunResumed(Event):
 class IterationStarted(Event):
     """One more turn of the loop."""
 
+    urgent = True
     kind: Literal["iteration_started"] = "iteration_started"
     iteration: int
     max_iterations: int
@@ -93,6 +114,7 @@ class StepEntered(Event):
 class IterationFinished(Event):
     """The record of one iteration, complete with what it cost."""
 
+    durable = True
     kind: Literal["iteration_finished"] = "iteration_finished"
     iteration: int
     status: IterationStatus
@@ -120,12 +142,14 @@ class PauseRequested(Event):
 class Paused(Event):
     """The loop holds; no agent runs."""
 
+    urgent = True
     kind: Literal["paused"] = "paused"
 
 
 class Unpaused(Event):
     """The loop goes on (or the wish to pause was taken back)."""
 
+    urgent = True
     kind: Literal["unpaused"] = "unpaused"
     by: Line = "you"
 
@@ -133,6 +157,7 @@ class Unpaused(Event):
 class StopRequested(Event):
     """The owner leaves: now, or when the iteration is done."""
 
+    durable = True
     kind: Literal["stop_requested"] = "stop_requested"
     mode: StopMode
     by: Line = "you"
@@ -141,6 +166,7 @@ class StopRequested(Event):
 class AbortRequested(Event):
     """The owner gives this run up; the work stays as it is, or goes back to a snapshot."""
 
+    durable = True
     kind: Literal["abort_requested"] = "abort_requested"
     by: Line = "you"
     roll_back_to: int | None = None
@@ -169,6 +195,7 @@ class Noticed(Event):
 class RunFinished(Event):
     """The last event of every run that could still write one."""
 
+    durable = True
     kind: Literal["run_finished"] = "run_finished"
     outcome: Outcome
     reason: Plain
@@ -185,6 +212,7 @@ class RunFinished(Event):
 class RunCrashed(Event):
     """A bug of ralph-tui's own ended the run; the agent was stopped."""
 
+    durable = True
     kind: Literal["run_crashed"] = "run_crashed"
     error: Plain
     traceback: Plain

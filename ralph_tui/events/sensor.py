@@ -5,6 +5,12 @@ from typing import Literal
 from ralph_tui.events.base import Event
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "GateFinished",
+    "GateStarted",
+    "ReadingTaken",
+]
+
 Source = Literal["tests", "plan", "agent", "estimate"]
 
 
@@ -48,6 +54,7 @@ class GateFinished(Event):
 class ReadingTaken(Event):
     """Completion as measured after an iteration (0: the baseline before the first)."""
 
+    durable = True
     kind: Literal["reading_taken"] = "reading_taken"
     iteration: int
     completion: float

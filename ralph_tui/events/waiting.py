@@ -6,6 +6,17 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "InterruptRequested",
+    "PermissionsChanged",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionHeld",
+    "QuestionWithdrawn",
+    "WaitEnded",
+    "WaitStarted",
+]
+
 WaitCause = Literal["usage_limit", "overload", "disk_full"]
 Takes = Literal["nothing", "words", "instructions", "more"]
 """Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
@@ -68,6 +79,8 @@ class Rollback(Fact):
 class QuestionAsked(Event):
     """The run needs a decision; without one its default happens at the deadline."""
 
+    durable = True
+    urgent = True
     kind: Literal["question_asked"] = "question_asked"
     iteration: int
     question_id: Line
@@ -92,6 +105,8 @@ class QuestionAsked(Event):
 class QuestionAnswered(Event):
     """It is decided."""
 
+    durable = True
+    urgent = True
     kind: Literal["question_answered"] = "question_answered"
     question_id: Line
     answer: Line
@@ -108,6 +123,7 @@ class QuestionAnswered(Event):
 class QuestionHeld(Event):
     """Its countdown was stopped: it waits for an answer."""
 
+    urgent = True
     kind: Literal["question_held"] = "question_held"
     question_id: Line
     by: Line = "you"
@@ -116,6 +132,7 @@ class QuestionHeld(Event):
 class QuestionWithdrawn(Event):
     """It has answered itself."""
 
+    urgent = True
     kind: Literal["question_withdrawn"] = "question_withdrawn"
     question_id: Line
     reason: Plain

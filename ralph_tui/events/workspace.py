@@ -5,6 +5,15 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
+__all__ = [
+    "CheckpointCaptured",
+    "FilesChanged",
+    "JournalRestored",
+    "RestoreBegan",
+    "SnapshotTaken",
+    "WorktreeRestored",
+]
+
 Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
 Trigger = Literal["start", "timer", "key", "end"]
 ChangeStatus = Literal["added", "modified", "deleted"]
@@ -48,6 +57,7 @@ class SnapshotTaken(Event):
 class CheckpointCaptured(Event):
     """The record of a moment: a snapshot and a JSON file."""
 
+    durable = True
     kind: Literal["checkpoint_captured"] = "checkpoint_captured"
     iteration: int
     number: int
@@ -79,6 +89,7 @@ class FilesChanged(Event):
 class RestoreBegan(Event):
     """The present is held, files are being written; `WorktreeRestored` tells the end of it."""
 
+    durable = True
     kind: Literal["restore_began"] = "restore_began"
     iteration: int
     snapshot: int
@@ -91,6 +102,7 @@ class RestoreBegan(Event):
 class WorktreeRestored(Event):
     """The files were brought back to a snapshot; what they were before is held in another."""
 
+    durable = True
     kind: Literal["worktree_restored"] = "worktree_restored"
     iteration: int
     snapshot: int

@@ -29,14 +29,7 @@ from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.state import RunState
 
 STATUS_SECONDS = 1.0
-"""The status file is rewritten at most this often."""
-TOLD_AT_ONCE = frozenset(
-    {
-        *("run_started", "iteration_started", "paused", "unpaused"),
-        *("question_asked", "question_held", "question_answered", "question_withdrawn"),
-    }
-)
-"""But after these kinds: other terminals act on what it says."""
+"""The status file is rewritten at most this often, but after an urgent event at once."""
 OVER = "the run is over"
 LONGEST_WAIT = 1.0
 """The journal wants a look at least once a second."""
@@ -182,7 +175,7 @@ class Engine:
         """Stamp, append, fold, show: in this order."""
         stamped = self.journal.append(event)
         self.state.apply(stamped)
-        if stamped.kind in TOLD_AT_ONCE:
+        if stamped.urgent:
             self._status_due = self.clock.monotonic()
         for receive in self._subscribers:
             receive(stamped)

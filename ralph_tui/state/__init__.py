@@ -4,15 +4,15 @@
 here is shared. Everything that grows with the agent's output is bounded.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Protocol
 
-from ralph_tui.events import Event, UnknownEvent
+from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.agent import AgentFold, AgentRow
 from ralph_tui.state.control import ControlFold, Mark, SignalPoint
 from ralph_tui.state.files import FilesFold
+from ralph_tui.state.fold import Fold, Handler
 from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
 from ralph_tui.state.log import LogFold, LogRow
@@ -20,17 +20,6 @@ from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.oversight import Intervention, OversightFold
 from ralph_tui.state.run import Phase, RunFold
 from ralph_tui.state.timeline import CheckpointPoint, IterationSpan, TimelineFold
-
-
-class Fold(Protocol):
-    """State of one pane: a table from event kind to the method that takes it in."""
-
-    revision: int
-    """Grows whenever something visible changed; panes compare it and skip their work."""
-
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
-        """Which event kinds concern this fold."""
-        ...
 
 
 class RunState:
@@ -51,10 +40,10 @@ class RunState:
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
         self.oversight = OversightFold()
-        self._handlers: dict[str, list[Callable[[Any], None]]] = {}
+        self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
-            for kind, handler in fold.handlers().items():
-                self._handlers.setdefault(kind, []).append(handler)
+            for event_type, handler in fold.handlers():
+                self._handlers.setdefault(event_type, []).append((fold, handler))
 
     def folds(self) -> tuple[Fold, ...]:
         """One per pane."""
@@ -75,10 +64,9 @@ class RunState:
         """Take one event in; events come in the order of their `seq`."""
         self.seq = event.seq
         self.at = event.at
-        for handler in self._handlers.get(event.kind, ()):
-            handler(event)
-        if isinstance(event, UnknownEvent):
-            self.log.unknown(event)
+        for fold, handler in self._handlers.get(type(event), ()):
+            if handler(event) is not False:
+                fold.revision += 1
 
     def apply_all(self, events: Iterable[Event]) -> "RunState":
         """Take many in; returns itself."""

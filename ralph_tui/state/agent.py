@@ -3,16 +3,16 @@
 import json
 import re
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from ralph_tui.events import (
     AgentNoted,
     AgentReported,
     AgentSpoke,
     PromiseMade,
+    RunResumed,
     SessionFinished,
     SessionStarted,
     ToolDenied,
@@ -21,6 +21,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
+from ralph_tui.state.fold import Fold, Handlers, on
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -58,11 +59,10 @@ class AgentRow:
     """Where the whole is found in the iteration's transcript."""
 
 
-class AgentFold:
+class AgentFold(Fold):
     """What the agent pane shows."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.rows: deque[AgentRow] = deque(maxlen=KEPT_ROWS)
         self.first = 0
         """How many rows have been dropped: the absolute number of `rows[0]`."""
@@ -76,25 +76,24 @@ class AgentFold:
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            "session_started": self._session_started,
-            "session_finished": self._session_finished,
-            "run_resumed": self._run_resumed,
-            "agent_spoke": self._agent_spoke,
-            "tool_started": self._tool_started,
-            "tool_finished": self._tool_finished,
-            "tool_denied": self._tool_denied,
-            "agent_noted": self._agent_noted,
-            "agent_reported": self._agent_reported,
-            "promise_made": self._promise_made,
-            "wait_started": self._wait_started,
-            "wait_ended": self._wait_ended,
-        }
+        return (
+            on(SessionStarted, self._session_started),
+            on(SessionFinished, self._session_finished),
+            on(RunResumed, self._run_resumed),
+            on(AgentSpoke, self._agent_spoke),
+            on(ToolStarted, self._tool_started),
+            on(ToolFinished, self._tool_finished),
+            on(ToolDenied, self._tool_denied),
+            on(AgentNoted, self._agent_noted),
+            on(AgentReported, self._agent_reported),
+            on(PromiseMade, self._promise_made),
+            on(WaitStarted, self._wait_started),
+            on(WaitEnded, self._wait_ended),
+        )
 
     def _add(self, row: AgentRow) -> None:
-        self.revision += 1
         if len(self.rows) == KEPT_ROWS:
             self.first += 1
         self.rows.append(row)
@@ -123,11 +122,10 @@ class AgentFold:
             )
         )
 
-    def _run_resumed(self, e: Any) -> None:
+    def _run_resumed(self, e: RunResumed) -> None:
         self._close_rows()
 
     def _close_rows(self) -> None:
-        self.revision += 1
         for row in self._open.values():
             row.running, row.ok, row.result = False, False, "no answer"
         self._open.clear()
@@ -143,7 +141,7 @@ class AgentFold:
         text, took = f"tried again by {e.by}", e.waited_s
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, duration_s=took))
 
-    def _agent_spoke(self, e: AgentSpoke) -> None:
+    def _agent_spoke(self, e: AgentSpoke) -> bool:
         nested = e.parent is not None
         text = e.text if nested else without_report(e.text)
         if text:
@@ -158,6 +156,7 @@ class AgentFold:
                     offset=e.offset,
                 )
             )
+        return bool(text)
 
     def _tool_started(self, e: ToolStarted) -> None:
         self.tool_calls += 1
@@ -176,7 +175,6 @@ class AgentFold:
         self._add(row)
 
     def _tool_finished(self, e: ToolFinished) -> None:
-        self.revision += 1
         self.tool_errors += not e.ok
         row = self._open.pop(e.tool_id, None)
         if row is not None:

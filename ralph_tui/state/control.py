@@ -1,11 +1,10 @@
 """The control signal chart: one point per reading, and marks where alarms fired."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from ralph_tui.events import AlarmCleared, AlarmRaised, ReadingTaken, SignalComputed
 from ralph_tui.events.control import AlarmName
+from ralph_tui.state.fold import Fold, Handlers, on
 
 
 @dataclass(slots=True)
@@ -30,11 +29,10 @@ class Mark:
     severity: str
 
 
-class ControlFold:
+class ControlFold(Fold):
     """What the chart draws."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.points: list[SignalPoint] = []
         self.marks: list[Mark] = []
         self.alarms: dict[AlarmName, AlarmRaised] = {}
@@ -45,31 +43,27 @@ class ControlFold:
         """The last answer of the control law."""
         return next((p.signal for p in reversed(self.points) if p.signal is not None), None)
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            "reading_taken": self._reading_taken,
-            "signal_computed": self._signal_computed,
-            "alarm_raised": self._alarm_raised,
-            "alarm_cleared": self._alarm_cleared,
-        }
+        return (
+            on(ReadingTaken, self._reading_taken),
+            on(SignalComputed, self._signal_computed),
+            on(AlarmRaised, self._alarm_raised),
+            on(AlarmCleared, self._alarm_cleared),
+        )
 
     def _reading_taken(self, event: ReadingTaken) -> None:
-        self.revision += 1
         fraction = event.completion / 100
         self.points.append(SignalPoint(event.iteration, fraction, 1 - fraction))
 
     def _signal_computed(self, event: SignalComputed) -> None:
-        self.revision += 1
         if self.points and self.points[-1].iteration == event.iteration:
             self.points[-1].signal = event
 
     def _alarm_raised(self, event: AlarmRaised) -> None:
-        self.revision += 1
         self.alarms[event.alarm] = event
         glyph = "▲" if event.severity == "warning" else "◆"
         self.marks.append(Mark(event.iteration, glyph, event.alarm, event.severity))
 
     def _alarm_cleared(self, event: AlarmCleared) -> None:
-        self.revision += 1
         self.alarms.pop(event.alarm, None)

@@ -1,18 +1,16 @@
 """Changed files of the current iteration, by category."""
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
-from ralph_tui.events import FilesChanged
+from ralph_tui.events import FilesChanged, IterationStarted
 from ralph_tui.events.workspace import CategoryTotal, FileChange
+from ralph_tui.state.fold import Fold, Handlers, on
 
 
-class FilesFold:
+class FilesFold(Fold):
     """What the files pane shows."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.live = False
         self.iteration = 0
         self.totals: list[CategoryTotal] = []
@@ -20,20 +18,22 @@ class FilesFold:
         self.latest: str | None = None
         self.latest_at: datetime | None = None
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {"files_changed": self._files_changed, "iteration_started": self._iteration_started}
+        return (
+            on(FilesChanged, self._files_changed),
+            on(IterationStarted, self._iteration_started),
+        )
 
-    def _iteration_started(self, event: Any) -> None:
-        self.revision += 1
+    def _iteration_started(self, event: IterationStarted) -> None:
         self.iteration = event.iteration
         self.totals, self.changes, self.latest, self.live = [], [], None, True
 
-    def _files_changed(self, event: FilesChanged) -> None:
+    def _files_changed(self, event: FilesChanged) -> bool:
         if event.live and not self.live and event.iteration == self.iteration:
-            return  # the watcher's last word comes late: what the session did is settled
-        self.revision += 1
+            return False  # the watcher's last word comes late: what the session did is settled
         self.live = event.live
         self.totals, self.changes = event.totals, event.changes
         if event.latest is not None:
             self.latest, self.latest_at = event.latest, event.at
+        return True

@@ -1,17 +1,15 @@
 """The last verification and the readings it led to."""
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
-from ralph_tui.events import GateFinished, GateStarted, PromptPrepared, ReadingTaken
+from ralph_tui.events import GateFinished, GateStarted, PromptPrepared, ReadingTaken, RunResumed
+from ralph_tui.state.fold import Fold, Handlers, on
 
 
-class GateFold:
+class GateFold(Fold):
     """What the gate and prompt panes show."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.running_since: datetime | None = None
         self.command = ""
         self.last: GateFinished | None = None
@@ -19,32 +17,27 @@ class GateFold:
         """The baseline first, then one per iteration."""
         self.prompt: PromptPrepared | None = None
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            "gate_started": self._gate_started,
-            "gate_finished": self._gate_finished,
-            "run_resumed": self._run_resumed,
-            "reading_taken": self._reading_taken,
-            "prompt_prepared": self._prompt_prepared,
-        }
+        return (
+            on(GateStarted, self._gate_started),
+            on(GateFinished, self._gate_finished),
+            on(RunResumed, self._run_resumed),
+            on(ReadingTaken, self._reading_taken),
+            on(PromptPrepared, self._prompt_prepared),
+        )
 
     def _gate_started(self, event: GateStarted) -> None:
-        self.revision += 1
         self.running_since, self.command = event.at, event.command
 
-    def _run_resumed(self, event: Any) -> None:
-        self.revision += 1
+    def _run_resumed(self, event: RunResumed) -> None:
         self.running_since = None
 
     def _gate_finished(self, event: GateFinished) -> None:
-        self.revision += 1
         self.running_since, self.last = None, event
 
     def _reading_taken(self, event: ReadingTaken) -> None:
-        self.revision += 1
         self.readings.append(event)
 
     def _prompt_prepared(self, event: PromptPrepared) -> None:
-        self.revision += 1
         self.prompt = event

@@ -1,10 +1,10 @@
 """The owner's words on their way to the agent: queued, delivered, acknowledged."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ralph_tui.events import GuidanceAcknowledged, GuidanceDelivered, GuidanceQueued
+from ralph_tui.state.fold import Fold, Handlers, on
 
 GuidanceStatus = Literal["queued", "delivered", "acknowledged"]
 
@@ -19,11 +19,10 @@ class Guidance:
     into: Literal["session", "prompt"] | None = None
 
 
-class GuidanceFold:
+class GuidanceFold(Fold):
     """All guidance of the run, oldest first."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.items: dict[str, Guidance] = {}
 
     @property
@@ -31,26 +30,23 @@ class GuidanceFold:
         """What the next prompt has to carry."""
         return [item for item in self.items.values() if item.status == "queued"]
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            "guidance_queued": self._queued,
-            "guidance_delivered": self._delivered,
-            "guidance_acknowledged": self._acknowledged,
-        }
+        return (
+            on(GuidanceQueued, self._queued),
+            on(GuidanceDelivered, self._delivered),
+            on(GuidanceAcknowledged, self._acknowledged),
+        )
 
     def _queued(self, event: GuidanceQueued) -> None:
-        self.revision += 1
         self.items[event.guidance_id] = Guidance(event.guidance_id, event.text)
 
     def _delivered(self, event: GuidanceDelivered) -> None:
-        self.revision += 1
         item = self.items.get(event.guidance_id)
         if item is not None and item.status == "queued":
             item.status, item.into = "delivered", event.into
 
     def _acknowledged(self, event: GuidanceAcknowledged) -> None:
-        self.revision += 1
         item = self.items.get(event.guidance_id)
         if item is not None:
             item.status = "acknowledged"

@@ -1,21 +1,38 @@
 """Layer 4 in the log: how its events are worded."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ralph_tui.events import (
     ConflictsFound,
     EffectObserved,
     EscalationDelivered,
+    Event,
     HealthChecked,
     InterventionMade,
     LimitsChanged,
+    QuestionHeld,
+    RunResumed,
     WorktreeRestored,
 )
+from ralph_tui.state.fold import on
 
 RowLevel = Literal["log", "good", "warn", "critical", "owner"]
-Row = tuple[RowLevel, str, str, str]
-"""Level, word, text, evidence."""
+
+
+class Row(NamedTuple):
+    """What the log says of an event."""
+
+    level: RowLevel
+    word: str
+    """LOG, WARN, STUCK...: severity is never told by colour alone."""
+    text: str
+    detail: str = ""
+    """Its evidence."""
+
+
+Wording = Callable[[Any], Row | None]
+"""From an event of one type to its row; None for what is not worth one."""
 
 _LEVELS: dict[str, RowLevel] = {
     "LOG": "log",
@@ -28,7 +45,7 @@ _LEVELS: dict[str, RowLevel] = {
 def _intervention(e: InterventionMade) -> Row:
     about = e.about.replace("_", " ")
     parts = [*e.others, *(f"recommended: {what}" for what in e.recommendations)]
-    return (_LEVELS.get(e.level, "critical"), e.level, f"{about}: {e.reason}", "\n".join(parts))
+    return Row(_LEVELS.get(e.level, "critical"), e.level, f"{about}: {e.reason}", "\n".join(parts))
 
 
 def effect_words(e: EffectObserved) -> str:
@@ -39,19 +56,19 @@ def effect_words(e: EffectObserved) -> str:
 
 
 def _effect(e: EffectObserved) -> Row:
-    return ("good" if e.points >= 1 else "warn", "EFFECT", effect_words(e), "")
+    return Row("good" if e.points >= 1 else "warn", "EFFECT", effect_words(e))
 
 
 def _health(e: HealthChecked) -> Row | None:
     if e.ended is None:
         return None
-    return ("good", "ENDED", f"{e.ended.replace('_', ' ')}: a new best ends it", "")
+    return Row("good", "ENDED", f"{e.ended.replace('_', ' ')}: a new best ends it")
 
 
 def _limits(e: LimitsChanged) -> Row:
     money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
     why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
-    return ("owner", "LIMITS", f"{e.max_iterations} iterations{money}, set by {e.by}{why}", "")
+    return Row("owner", "LIMITS", f"{e.max_iterations} iterations{money}, set by {e.by}{why}")
 
 
 def _restored(e: WorktreeRestored) -> Row:
@@ -62,26 +79,28 @@ def _restored(e: WorktreeRestored) -> Row:
         f"{files} as in snapshot {e.snapshot}{kept}, by {e.by}; "
         f"snapshot {e.present} holds what was there"
     )
-    return ("owner", "ROLLBACK", text, detail)
+    return Row("owner", "ROLLBACK", text, detail)
 
 
 def _conflicts(e: ConflictsFound) -> Row:
-    return ("warn", "CONFLICTS", f"unresolved in {', '.join(e.paths[:3])}", "\n".join(e.paths))
+    return Row("warn", "CONFLICTS", f"unresolved in {', '.join(e.paths[:3])}", "\n".join(e.paths))
 
 
 def _delivered(e: EscalationDelivered) -> Row:
-    return ("log" if e.ok else "warn", e.channel.upper(), e.text, "")
+    return Row("log" if e.ok else "warn", e.channel.upper(), e.text)
 
 
-ROWS: dict[str, Callable[[Any], Row | None]] = {
-    "run_resumed": lambda e: ("owner", "RESUMED", e.found or "the run goes on", ""),
-    "intervention_made": _intervention,
-    "effect_observed": _effect,
-    "health_checked": _health,
-    "limits_changed": _limits,
-    "worktree_restored": _restored,
-    "conflicts_found": _conflicts,
-    "escalation_delivered": _delivered,
-    "question_held": lambda e: ("owner", "HELD", f"the countdown was stopped by {e.by}", ""),
-}
+ROWS: dict[type[Event], Wording] = dict(
+    [
+        on(RunResumed, lambda e: Row("owner", "RESUMED", e.found or "the run goes on")),
+        on(InterventionMade, _intervention),
+        on(EffectObserved, _effect),
+        on(HealthChecked, _health),
+        on(LimitsChanged, _limits),
+        on(WorktreeRestored, _restored),
+        on(ConflictsFound, _conflicts),
+        on(EscalationDelivered, _delivered),
+        on(QuestionHeld, lambda e: Row("owner", "HELD", f"the countdown was stopped by {e.by}")),
+    ]
+)
 """One row for an event, or none."""

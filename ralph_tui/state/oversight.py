@@ -1,8 +1,7 @@
 """What the overseer found and did, and what of it is still in force."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ralph_tui.events import (
     ConflictsFound,
@@ -20,6 +19,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.oversight import Health, Level, Subject
+from ralph_tui.state.fold import Fold, Handlers, on
 
 DECISIONS = {
     "approve": "approved",
@@ -51,11 +51,10 @@ class Intervention:
     effect: EffectObserved | None = None
 
 
-class OversightFold:
+class OversightFold(Fold):
     """What the overseer log, the header's last corner, the prompt and the loop look at."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.status: Health = "healthy"
         self.checks: list[HealthChecked] = []
         """One per iteration."""
@@ -79,23 +78,23 @@ class OversightFold:
         self._completion = 0.0
         self._topics: dict[str, Literal["redirect", "pause"]] = {}
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            "iteration_started": self._iteration_started,
-            "reading_taken": self._reading_taken,
-            "conflicts_found": self._conflicts_found,
-            "intervention_made": self._intervention_made,
-            "question_asked": self._question_asked,
-            "question_answered": self._question_answered,
-            "redirect_decided": self._redirect_decided,
-            "effect_observed": self._effect_observed,
-            "health_checked": self._health_checked,
-            "escalation_raised": self._escalation_raised,
-            "escalation_delivered": self._escalation_delivered,
-            "restore_began": self._restore_began,
-            "worktree_restored": self._worktree_restored,
-        }
+        return (
+            on(IterationStarted, self._iteration_started),
+            on(ReadingTaken, self._reading_taken),
+            on(ConflictsFound, self._conflicts_found),
+            on(InterventionMade, self._intervention_made),
+            on(QuestionAsked, self._question_asked),
+            on(QuestionAnswered, self._question_answered),
+            on(RedirectDecided, self._redirect_decided),
+            on(EffectObserved, self._effect_observed),
+            on(HealthChecked, self._health_checked),
+            on(EscalationRaised, self._escalation_raised),
+            on(EscalationDelivered, self._escalation_delivered),
+            on(RestoreBegan, self._restore_began),
+            on(WorktreeRestored, self._worktree_restored),
+        )
 
     @property
     def undecided(self) -> Intervention | None:
@@ -116,20 +115,20 @@ class OversightFold:
             if made.decision and made.effect is None and made.iteration + 2 == iteration
         ]
 
-    def _iteration_started(self, event: IterationStarted) -> None:
+    def _iteration_started(self, event: IterationStarted) -> bool:
         self.conflicts = ()
+        return False
 
-    def _reading_taken(self, event: ReadingTaken) -> None:
+    def _reading_taken(self, event: ReadingTaken) -> bool:
         self._completion = event.completion
         self.rolled_back = self.rollback is not None
         self.rollback = None
+        return False
 
     def _conflicts_found(self, event: ConflictsFound) -> None:
-        self.revision += 1
         self.conflicts = tuple(event.paths)
 
     def _intervention_made(self, event: InterventionMade) -> None:
-        self.revision += 1
         self.interventions.append(
             Intervention(
                 event.seq,
@@ -147,48 +146,47 @@ class OversightFold:
         elif event.level == "ABORT":
             self.status = "aborted"
 
-    def _question_asked(self, event: QuestionAsked) -> None:
+    def _question_asked(self, event: QuestionAsked) -> bool:
         if event.topic in ("redirect", "pause"):
             self._topics[event.question_id] = event.topic
+        return False
 
-    def _question_answered(self, event: QuestionAnswered) -> None:
-        if self._topics.pop(event.question_id, None) and self.interventions:
-            self.revision += 1
-            word = DECISIONS.get(event.answer, event.answer)
-            self.interventions[-1].decision = f"{word} by {event.by}"
+    def _question_answered(self, event: QuestionAnswered) -> bool:
+        if self._topics.pop(event.question_id, None) is None or not self.interventions:
+            return False
+        word = DECISIONS.get(event.answer, event.answer)
+        self.interventions[-1].decision = f"{word} by {event.by}"
+        return True
 
     def _redirect_decided(self, event: RedirectDecided) -> None:
-        self.revision += 1
         self.redirect = event if event.approved else None
         self.decided = event.iteration
         if self.interventions:
             self.interventions[-1].instructions = event.instructions
 
     def _effect_observed(self, event: EffectObserved) -> None:
-        self.revision += 1
         for made in self.interventions:
             if (made.iteration, made.level) == (event.of, event.level):
                 made.effect = event
 
     def _health_checked(self, event: HealthChecked) -> None:
-        self.revision += 1
         self.checks.append(event)
         self.status = event.status
         if event.ended is not None:
             self.redirect = None
 
     def _escalation_raised(self, event: EscalationRaised) -> None:
-        self.revision += 1
         self.escalated.add((event.iteration, event.about))
         self.untold[event.escalation_id] = event
 
-    def _escalation_delivered(self, event: EscalationDelivered) -> None:
+    def _escalation_delivered(self, event: EscalationDelivered) -> bool:
         self.untold.pop(event.escalation_id, None)
+        return False
 
-    def _restore_began(self, event: RestoreBegan) -> None:
+    def _restore_began(self, event: RestoreBegan) -> bool:
         self.restoring = event
+        return False
 
     def _worktree_restored(self, event: WorktreeRestored) -> None:
-        self.revision += 1
         self.restoring = None
         self.rollback = event

@@ -1,15 +1,21 @@
 """The header: is it alive, where is it, how far, what does it cost, how full is the context."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from ralph_tui.events import (
     AbortRequested,
+    AgentNoted,
+    AgentReported,
+    AgentSpoke,
+    FilesChanged,
     GateFinished,
+    GateStarted,
     IterationFinished,
     IterationStarted,
     LimitsChanged,
+    Paused,
+    PauseRequested,
     PermissionsChanged,
     ReadingTaken,
     RunCrashed,
@@ -22,11 +28,17 @@ from ralph_tui.events import (
     StepEntered,
     StopRequested,
     ToolDenied,
+    ToolFinished,
+    ToolStarted,
+    Unpaused,
     UsageReported,
+    WaitEnded,
+    WaitStarted,
 )
 from ralph_tui.events.base import Event
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.sensor import Source
+from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.spending import Spending
 
 Phase = Literal[
@@ -41,23 +53,12 @@ Phase = Literal[
     "crashed",
 ]
 
-LIFE_SIGNS = (
-    "agent_spoke",
-    "tool_started",
-    "tool_finished",
-    "agent_noted",
-    "agent_reported",
-    "session_described",
-    "tool_denied",
-)
 
-
-class RunFold(Spending):
+class RunFold(Spending, Fold):
     """What the header and `status` say."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.revision = 0
         self.started: RunStarted | None = None
         self.finished: RunFinished | None = None
         self.crash: RunCrashed | None = None
@@ -116,39 +117,42 @@ class RunFold(Spending):
         """No end was recorded."""
         return self.started is not None and self.finished is None and self.crash is None
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            **dict.fromkeys(LIFE_SIGNS, self._alive),
-            "run_started": self._run_started,
-            "run_resumed": self._run_resumed,
-            "iteration_started": self._iteration_started,
-            "step_entered": self._step_entered,
-            "iteration_finished": self._iteration_finished,
-            "pause_requested": self._pause_requested,
-            "paused": self._paused,
-            "limits_changed": self._limits_changed,
-            "unpaused": self._unpaused,
-            "stop_requested": self._stop_requested,
-            "abort_requested": self._abort_requested,
-            "reading_taken": self._reading_taken,
-            "gate_started": self._gate_started,
-            "gate_finished": self._gate_finished,
-            "files_changed": self._files_changed,
-            "session_started": self._session_started,
-            "session_described": self._session_described,
-            "session_finished": self._session_finished,
-            "tool_denied": self._tool_denied,
-            "usage_reported": self._usage_reported,
-            "permissions_changed": self._permissions_changed,
-            "wait_started": self._wait_started,
-            "wait_ended": self._wait_ended,
-            "run_finished": self._run_finished,
-            "run_crashed": self._run_crashed,
-        }
+        return (
+            on(RunStarted, self._run_started),
+            on(RunResumed, self._run_resumed),
+            on(IterationStarted, self._iteration_started),
+            on(StepEntered, self._step_entered),
+            on(IterationFinished, self._iteration_finished),
+            on(PauseRequested, self._pause_requested),
+            on(Paused, self._paused),
+            on(LimitsChanged, self._limits_changed),
+            on(Unpaused, self._unpaused),
+            on(StopRequested, self._stop_requested),
+            on(AbortRequested, self._abort_requested),
+            on(ReadingTaken, self._reading_taken),
+            on(GateStarted, self._gate_started),
+            on(GateFinished, self._gate_finished),
+            on(FilesChanged, self._files_changed),
+            on(SessionStarted, self._session_started),
+            on(SessionDescribed, self._session_described),
+            on(AgentSpoke, self._alive),
+            on(AgentNoted, self._alive),
+            on(AgentReported, self._alive),
+            on(ToolStarted, self._alive),
+            on(ToolFinished, self._alive),
+            on(ToolDenied, self._tool_denied),
+            on(SessionFinished, self._session_finished),
+            on(UsageReported, self._usage_reported),
+            on(PermissionsChanged, self._permissions_changed),
+            on(WaitStarted, self._wait_started),
+            on(WaitEnded, self._wait_ended),
+            on(RunFinished, self._run_finished),
+            on(RunCrashed, self._run_crashed),
+        )
 
     def _run_started(self, event: RunStarted) -> None:
-        self.revision += 1
         self.started = event
         self.started_at = event.at
         self.max_iterations = event.max_iterations
@@ -158,7 +162,6 @@ class RunFold(Spending):
 
     def _run_resumed(self, event: RunResumed) -> None:
         """Whatever was going on is not any more; what it has cost stays."""
-        self.revision += 1
         self.finished = self.crash = self.ended_at = self.stopping = self.roll_back_to = None
         self.aborting = self.pause_requested = self.paused = False
         if self.started is not None:
@@ -172,7 +175,6 @@ class RunFold(Spending):
         self.phase = "starting"
 
     def _iteration_started(self, event: IterationStarted) -> None:
-        self.revision += 1
         self.iteration = event.iteration
         self.max_iterations = event.max_iterations
         self.iteration_started_at = event.at
@@ -180,46 +182,37 @@ class RunFold(Spending):
         self.phase = "thinking"
 
     def _limits_changed(self, event: LimitsChanged) -> None:
-        self.revision += 1
         self.max_iterations = event.max_iterations
         self.budget_usd, self.budget_tokens = event.budget_usd, event.budget_tokens
         self.spared = event.spared or self.spared
 
     def _step_entered(self, event: StepEntered) -> None:
-        self.revision += 1
         self.step, self.step_name = event.step, event.name
         if self.phase not in ("finished", "crashed"):
             self.phase = "thinking" if event.step else "starting"
 
     def _iteration_finished(self, event: IterationFinished) -> None:
-        self.revision += 1
         self.phase = "thinking"
 
     def _pause_requested(self, event: Event) -> None:
-        self.revision += 1
         self.pause_requested = True
 
     def _paused(self, event: Event) -> None:
-        self.revision += 1
         self.paused, self.pause_requested = True, False
         self.phase = "paused"
 
     def _unpaused(self, event: Event) -> None:
-        self.revision += 1
         self.paused = self.pause_requested = False
         if self.phase == "paused":
             self.phase = "thinking"
 
     def _stop_requested(self, event: StopRequested) -> None:
-        self.revision += 1
         self.stopping = event.mode
 
     def _abort_requested(self, event: AbortRequested) -> None:
-        self.revision += 1
         self.aborting, self.roll_back_to = True, event.roll_back_to
 
     def _reading_taken(self, event: ReadingTaken) -> None:
-        self.revision += 1
         self.completion, self.source, self.held = event.completion, event.source, event.held
         self.passed, self.total = event.passed, event.total
         if event.iteration == 0:
@@ -230,69 +223,57 @@ class RunFold(Spending):
             self.best, self.best_iteration = event.completion, event.iteration
 
     def _gate_started(self, event: Event) -> None:
-        self.revision += 1
         self.phase = "verifying"
 
     def _gate_finished(self, event: GateFinished) -> None:
-        self.revision += 1
         self.last_gate_at = event.at
         self.phase = "thinking" if self.iteration else "starting"
 
     def _files_changed(self, event: Event) -> None:
-        self.revision += 1
         self.last_change_at = event.at
 
-    def _alive(self, event: Event) -> None:
+    def _alive(self, event: Event) -> bool:
         self.last_output_at = event.at
-        if self.phase == "waiting":
-            self.revision += 1
+        first = self.phase == "waiting"
+        if first:
             self.phase = "agent"
+        return first
 
     def _session_started(self, event: SessionStarted) -> None:
-        self.revision += 1
         self.session_running = True
         self.takes_guidance = event.takes_guidance
         self.phase = "waiting"
 
     def _session_described(self, event: SessionDescribed) -> None:
-        self.revision += 1
         self.model = event.model or self.model
         self.permission_mode = event.permission_mode or self.permission_mode
         self.billing = event.billing or self.billing
         self._alive(event)
 
     def _session_finished(self, event: SessionFinished) -> None:
-        self.revision += 1
         self.session_running = self.takes_guidance = False
         self.settle(event)
         self.phase = "thinking"
 
     def _permissions_changed(self, event: PermissionsChanged) -> None:
-        self.revision += 1
         self.permission_mode = event.mode
 
     def _wait_started(self, event: Event) -> None:
-        self.revision += 1
         self.phase = "limited"
 
     def _wait_ended(self, event: Event) -> None:
-        self.revision += 1
         if self.phase == "limited":
             self.phase = "thinking"
 
     def _tool_denied(self, event: ToolDenied) -> None:
-        self.revision += 1
         self.denied += 1
         self._alive(event)
 
     def _usage_reported(self, event: UsageReported) -> None:
-        self.revision += 1
         self.report(event)
 
     def _run_finished(self, event: RunFinished) -> None:
-        self.revision += 1
         self.finished, self.phase, self.ended_at = event, "finished", event.at
 
     def _run_crashed(self, event: RunCrashed) -> None:
-        self.revision += 1
         self.crash, self.phase, self.ended_at = event, "crashed", event.at

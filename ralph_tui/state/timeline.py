@@ -1,9 +1,7 @@
 """The checkpoint timeline: iterations, checkpoints, alarms, and the best point."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from ralph_tui.events import (
     AlarmRaised,
@@ -14,10 +12,12 @@ from ralph_tui.events import (
     IterationFinished,
     IterationStarted,
     ReadingTaken,
+    RunStarted,
     SnapshotTaken,
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import Trigger
+from ralph_tui.state.fold import Fold, Handlers, on
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,10 @@ class IterationSpan:
     finished: IterationFinished | None = None
 
 
-class TimelineFold:
+class TimelineFold(Fold):
     """What the timeline shows."""
 
     def __init__(self) -> None:
-        self.revision = 0
         self.spans: list[IterationSpan] = []
         self.snapshots: dict[int, SnapshotTaken] = {}
         self.best_iteration = 0
@@ -79,28 +78,26 @@ class TimelineFold:
         """The iteration with the best reading; the baseline before any was better."""
         return next((s for s in reversed(self.spans) if s.number == self.best_iteration), None)
 
-    def handlers(self) -> dict[str, Callable[[Any], None]]:
+    def handlers(self) -> Handlers:
         """See `Fold`."""
-        return {
-            "run_started": self._run_started,
-            "iteration_started": self._iteration_started,
-            "snapshot_taken": self._snapshot_taken,
-            "checkpoint_captured": self._checkpoint_captured,
-            "gate_finished": self._gate_finished,
-            "reading_taken": self._reading_taken,
-            "files_changed": self._files_changed,
-            "alarm_raised": self._alarm_raised,
-            "intervention_made": self._intervention_made,
-            "worktree_restored": self._worktree_restored,
-            "iteration_finished": self._iteration_finished,
-        }
+        return (
+            on(RunStarted, self._run_started),
+            on(IterationStarted, self._iteration_started),
+            on(SnapshotTaken, self._snapshot_taken),
+            on(CheckpointCaptured, self._checkpoint_captured),
+            on(GateFinished, self._gate_finished),
+            on(ReadingTaken, self._reading_taken),
+            on(FilesChanged, self._files_changed),
+            on(AlarmRaised, self._alarm_raised),
+            on(InterventionMade, self._intervention_made),
+            on(WorktreeRestored, self._worktree_restored),
+            on(IterationFinished, self._iteration_finished),
+        )
 
-    def _run_started(self, event: Any) -> None:
-        self.revision += 1
+    def _run_started(self, event: RunStarted) -> None:
         self.spans.append(IterationSpan(0, event.at, event.seq))
 
     def _iteration_started(self, event: IterationStarted) -> None:
-        self.revision += 1
         if self.spans and self.spans[-1].ended_at is None:
             self.spans[-1].ended_at = event.at
         self.spans.append(
@@ -108,11 +105,9 @@ class TimelineFold:
         )
 
     def _snapshot_taken(self, event: SnapshotTaken) -> None:
-        self.revision += 1
         self.snapshots[event.number] = event
 
     def _checkpoint_captured(self, event: CheckpointCaptured) -> None:
-        self.revision += 1
         if self.spans:
             self.spans[-1].checkpoints.append(
                 CheckpointPoint(
@@ -131,44 +126,40 @@ class TimelineFold:
                 self.spans[-1].boundary = self.snapshots.get(event.snapshot or 0)
 
     def _gate_finished(self, event: GateFinished) -> None:
-        self.revision += 1
         if self.spans:
             self.spans[-1].gate = event
 
     def _reading_taken(self, event: ReadingTaken) -> None:
-        self.revision += 1
         if self.spans:
             self.spans[-1].completion = event.completion
         self._completion = event.completion
         if event.iteration == 0 or event.restarted or event.completion > self._best:
             self._best, self.best_iteration = event.completion, event.iteration
 
-    def _files_changed(self, event: FilesChanged) -> None:
+    def _files_changed(self, event: FilesChanged) -> bool:
         if not self.spans:
-            return
+            return False
         known = self.spans[-1].files
         if event.live and known is not None and not known.live:
-            return  # the watcher's last word comes late: what the session did is settled
-        self.revision += 1
+            return False  # the watcher's last word comes late: what the session did is settled
         self.spans[-1].files = event
+        return True
 
     def _alarm_raised(self, event: AlarmRaised) -> None:
-        self.revision += 1
         if self.spans:
             self.spans[-1].alarms.append(event.alarm)
 
-    def _intervention_made(self, event: InterventionMade) -> None:
-        if self.spans and event.level not in ("LOG", "WARN"):
-            self.revision += 1
-            self.spans[-1].interventions.append(event)
+    def _intervention_made(self, event: InterventionMade) -> bool:
+        if not self.spans or event.level in ("LOG", "WARN"):
+            return False
+        self.spans[-1].interventions.append(event)
+        return True
 
     def _worktree_restored(self, event: WorktreeRestored) -> None:
-        self.revision += 1
         if self.spans:
             self.spans[-1].rollbacks.append(event)
 
     def _iteration_finished(self, event: IterationFinished) -> None:
-        self.revision += 1
         if self.spans:
             self.spans[-1].finished = event
             self.spans[-1].ended_at = event.at

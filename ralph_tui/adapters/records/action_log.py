@@ -11,19 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.remade import put
-from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted, parse_event
+from ralph_tui.events import (
+    EVENT_TYPES,
+    Event,
+    IterationFinished,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
+    SessionFinished,
+    SessionStarted,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
+    parse_event,
+)
 from ralph_tui.text.sanitize import clip
 
 SHORT = 200
 """Characters of a parameter, an output, an error."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
-_ENDS = (
-    *("session_started", "session_finished", "iteration_finished"),
-    *("run_resumed", "run_finished", "run_crashed"),
-)
+_ENDS = SessionStarted | SessionFinished | IterationFinished | RunResumed | RunFinished | RunCrashed
 """After these no tool that was begun before answers any more."""
-_KINDS = frozenset((*_ENDS, "tool_started", "tool_finished", "tool_denied"))
+_READ = ToolStarted | ToolFinished | ToolDenied | _ENDS
+_KINDS = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
 
 _TYPES = {
     "read": ("read", "notebookread", "webfetch", "websearch", "view"),
@@ -66,7 +77,7 @@ class Actions:
                 if (begun := self._open.pop(event.tool_id, None)) is not None:
                     denied = self._denied.pop(event.tool_id, "")
                     yield _line(begun, ok=event.ok, said=denied or event.summary)
-            case _ if event.kind in _ENDS:
+            case _ if isinstance(event, _ENDS):
                 for begun in self._open.values():
                     said = self._denied.get(begun.tool_id) or "no answer"
                     yield _line(begun, ok=False, said=said)

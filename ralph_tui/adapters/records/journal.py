@@ -20,34 +20,9 @@ from ralph_tui.text.sanitize import one_line
 SYNC_SECONDS = 1.0
 """At most this much of the record may be lost to a power cut."""
 
-SYNCED_KINDS = frozenset(
-    {
-        "run_started",
-        "checkpoint_captured",
-        "reading_taken",
-        "alarm_raised",
-        "iteration_finished",
-        "abort_requested",
-        "stop_requested",
-        "guidance_queued",
-        "question_asked",
-        "question_answered",
-        "redirect_decided",
-        "intervention_made",
-        "restore_began",
-        "worktree_restored",
-        "limits_changed",
-        "escalation_raised",
-        "run_resumed",
-        "run_finished",
-        "run_crashed",
-    }
-)
-"""Decisions, checkpoints, iteration ends: on the platter before anything follows from them."""
-
 
 class Journal:
-    """The one writer: stamps, appends, flushes; fsyncs at decisions and each second."""
+    """The one writer: stamps, appends, flushes; fsyncs durable events, and each second."""
 
     def __init__(
         self, path: Path, clock: Clock, *, seq: int = 0, last_at: datetime = EPOCH
@@ -83,7 +58,7 @@ class Journal:
         self._write(stamped.model_dump_json().encode() + b"\n")
         self.seq += 1
         self._dirty = True
-        if event.kind in SYNCED_KINDS:
+        if event.durable:
             self.sync()
         return stamped
 

@@ -34,7 +34,7 @@ from ralph_tui.cli.fronts.common import (  # noqa: E402
 from ralph_tui.cli.fronts.lines import Lines, print_until_over  # noqa: E402
 from ralph_tui.commands import Command, Stop  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
-from ralph_tui.events import Event  # noqa: E402
+from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
 from ralph_tui.ports import Accepted, Refused  # noqa: E402
 from ralph_tui.sources.replay import Live, Replay, Source  # noqa: E402
 from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
@@ -184,7 +184,7 @@ class CockpitRun:
 
     def _keep_for_lines(self, event: Event) -> None:
         """The end of the run is the last word, and said by whoever says that."""
-        if event.kind not in ("run_finished", "run_crashed"):
+        if not isinstance(event, RunFinished | RunCrashed):
             self._lines.put(event)
 
     # signals ----------------------------------------------------------------------------------

@@ -1,0 +1,72 @@
+"""A revision grows when something visible changed, and not otherwise: a pane redraws for each."""
+
+from collections.abc import Sequence
+
+from ralph_tui.events import (
+    AgentSpoke,
+    Event,
+    FilesChanged,
+    InterventionMade,
+    IterationStarted,
+    QuestionHeld,
+    RestoreBegan,
+    SessionStarted,
+    ToolStarted,
+    UnknownEvent,
+    UsageReported,
+)
+from ralph_tui.state import RunState
+
+
+def grown(before: Sequence[Event], event: Event) -> set[str]:
+    """The folds whose revision this event makes grow, after those before it."""
+    state = RunState().apply_all(before)
+    was = [fold.revision for fold in state.folds()]
+    state.apply(event)
+    return {
+        type(fold).__name__.removesuffix("Fold").lower()
+        for fold, old in zip(state.folds(), was, strict=True)
+        if fold.revision != old
+    }
+
+
+STARTED = IterationStarted(iteration=1, max_iterations=3)
+SESSION = SessionStarted(iteration=1, session_id="s", agent="a")
+LIVE = FilesChanged(iteration=1, live=True, totals=[])
+SETTLED = FilesChanged(iteration=1, live=False, totals=[])
+
+
+def test_only_the_first_sign_of_life_changes_the_header() -> None:
+    spoke = AgentSpoke(iteration=1, text="hello")
+    assert grown([STARTED, SESSION], spoke) == {"run", "agent"}
+    assert grown([STARTED, SESSION, spoke], spoke) == {"agent"}
+    assert grown([STARTED, SESSION, spoke], ToolStarted(iteration=1, tool_id="t", tool="Edit")) == {
+        "agent"
+    }
+    assert grown([STARTED, SESSION, spoke], UsageReported(iteration=1, tokens=5)) == {"run"}
+
+
+def test_words_without_anything_to_show_change_nothing() -> None:
+    assert grown([STARTED, SESSION], AgentSpoke(iteration=1, text="")) == {"run"}
+
+
+def test_the_watchers_late_word_changes_no_files() -> None:
+    assert grown([STARTED], LIVE) == {"run", "files", "timeline"}
+    assert grown([STARTED, SETTLED], LIVE) == {"run"}
+
+
+def test_a_warning_is_a_row_of_the_log_and_no_point_of_the_timeline() -> None:
+    made = InterventionMade(iteration=1, level="WARN", about="pace", reason="slow")
+    assert grown([STARTED], made) == {"log", "oversight"}
+    paused = InterventionMade(iteration=1, level="PAUSE", about="stuck", reason="stuck")
+    assert grown([STARTED], paused) == {"log", "oversight", "timeline"}
+
+
+def test_what_is_only_remembered_redraws_nothing() -> None:
+    assert grown([STARTED], RestoreBegan(iteration=1, snapshot=1, present=2)) == set()
+    assert "needs" not in grown([], STARTED)
+    assert grown([STARTED], QuestionHeld(question_id="another")) == {"log"}
+
+
+def test_an_event_of_a_newer_version_is_a_row_of_the_log() -> None:
+    assert grown([STARTED], UnknownEvent(kind="dream_had")) == {"log"}
