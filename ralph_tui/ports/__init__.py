@@ -11,7 +11,7 @@ from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.ports.agents import Agent, Ask, Asked, Asker, Permissions, Session, Turn
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
 from ralph_tui.ports.outreach import Outreach, Silent
-from ralph_tui.ports.records import Moment, Moments, Records, Unrecorded
+from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
 from ralph_tui.ports.worktree import Gate, Restored, Snapshot, Watcher, Workspace
 
 
@@ -26,7 +26,7 @@ class Ports:
     watcher: Watcher
     records: Records
     outreach: Outreach = field(default_factory=Silent)
-    moments: Moments = field(default_factory=Unrecorded)
+    checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)
     read_plan: Callable[[], Progress | None] = lambda: None
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
@@ -38,14 +38,15 @@ __all__ = [
     "Ask",
     "Asked",
     "Asker",
+    "CheckpointFacts",
+    "CheckpointFiles",
     "Clock",
     "CommandRequest",
     "Emit",
     "Gate",
     "Host",
     "Job",
-    "Moment",
-    "Moments",
+    "NoCheckpointFiles",
     "Outreach",
     "Permissions",
     "Ports",
@@ -56,7 +57,6 @@ __all__ = [
     "Silent",
     "Snapshot",
     "Turn",
-    "Unrecorded",
     "Watcher",
     "Workspace",
 ]

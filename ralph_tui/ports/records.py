@@ -1,4 +1,4 @@
-"""The attempt's folder, and the files that tell of single moments. All that writes is a job."""
+"""The attempt's folder, and the files of checkpoints. All that writes is a job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,8 +41,8 @@ class Records(Protocol):
 
 
 @dataclass(frozen=True)
-class Moment:
-    """When a checkpoint is taken."""
+class CheckpointFacts:
+    """Which checkpoint is taken, and why."""
 
     iteration: int
     number: int
@@ -52,27 +52,27 @@ class Moment:
     """At the end: what the session changed."""
 
 
-class Moments(Protocol):
-    """The files that tell of single moments of a session, beside the journal."""
+class CheckpointFiles(Protocol):
+    """The files of a session's checkpoints, beside the journal."""
 
     def path(self, iteration: int, number: int) -> str:
         """Where a checkpoint's file is, relative to the attempt's folder."""
         ...
 
-    def capture(self, moment: Moment) -> None:
-        """Write a checkpoint's file, and a reading before and after a session; blocking, a job.
+    def capture(self, facts: CheckpointFacts) -> None:
+        """Write a checkpoint's file, and an inventory before and after a session; blocking, a job.
 
         Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
         """
         ...
 
 
-class Unrecorded:
-    """No files are kept of single moments."""
+class NoCheckpointFiles:
+    """No files are kept of checkpoints."""
 
     def path(self, iteration: int, number: int) -> str:
         """Nowhere."""
         return ""
 
-    def capture(self, moment: Moment) -> None:
+    def capture(self, facts: CheckpointFacts) -> None:
         """Nothing is written."""

@@ -14,10 +14,10 @@ from ralph_tui.adapters import agents
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, channels_of, outbox_folder
 from ralph_tui.adapters.processes.memory import resident_bytes
 from ralph_tui.adapters.processes.sweep import sweep
+from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
 from ralph_tui.adapters.records.journal import Journal, cut, read_journal
 from ralph_tui.adapters.records.lock import Lock, acquire
-from ralph_tui.adapters.records.moments import SessionMoments, Sources
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
@@ -189,11 +189,11 @@ def _assemble(
         watcher=FileWatcher(workspace, engine.emit),
         records=attempt,
         outreach=outreach,
-        moments=SessionMoments(
+        checkpoint_files=AiwgCheckpointFiles(
             attempt,
             root,
             clock,
-            Sources(
+            Probes(
                 read_git=lambda: git_status(repository),
                 count_tests=lambda: count_test_files(repository),
                 commits_between=lambda before, after: commits_between(repository, before, after),

@@ -69,7 +69,8 @@ def test_both_states_come_back(
         first = workspace.snapshot(0, "one")
         second_files = put(root, two)
         live = workspace.changes(first.tree)
-        second, restored = workspace.roll_back(1, "two", first.tree)
+        second = workspace.snapshot(1, "two")
+        restored = workspace.restore(first.tree)
         assert worktree(root) == first_files
         assert restored.kept == ()
         named = {row.path: row.status for row in workspace.changes(first.tree, second.tree)}

@@ -157,7 +157,8 @@ def test_a_restore_is_told_by_the_files_as_they_are(git_repo: Path, *, stale: bo
         "ünï code.bin": ("added", 0, 0),
     }
     assert whole(git_repo) == before
-    done = workspace.roll_back(3, "present", second)[1]
+    workspace.snapshot(3, "present")
+    done = workspace.restore(second)
     assert set(done.changed) == set(told)
     assert files.from_present(second) == ()
 

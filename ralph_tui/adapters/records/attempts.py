@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ralph_tui.adapters.records.action_log import ActionLog
+from ralph_tui.adapters.records.aiwg.action_log import ActionLog
+from ralph_tui.adapters.records.aiwg.attempt import Attempt, project
+from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description, write_task
+from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import write_json, write_text
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
-from ralph_tui.adapters.records.projections import Attempt, project
-from ralph_tui.adapters.records.remade import put, put_all
-from ralph_tui.adapters.records.tasks import in_its_place, read_description, write_task
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.state import RunState

@@ -23,7 +23,12 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
     """As `write_text`, as indented JSON."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n", durable=durable)
+    write_text(path, json_text(value), durable=durable)
+
+
+def json_text(value: Any) -> str:
+    """Indented JSON that ends with a line feed."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -77,7 +77,7 @@ class GitWorkspace:
     def restore(self, tree: str) -> Restored:
         """Bring the worktree to a snapshot (its tree, commit or ref).
 
-        The present is lost where no snapshot holds it: see `roll_back`.
+        The present is lost where no snapshot holds it: take one first.
         """
         with self._lock:
             name = f"{tree}^{{tree}}"
@@ -91,11 +91,6 @@ class GitWorkspace:
             present = self._capture()
             untouchable = frozenset(present.missing) | self._holding.recorded_missing(target)
             return restore(self._private, present.tree, target, untouchable)
-
-    def roll_back(self, number: int, message: str, tree: str) -> tuple[Snapshot, Restored]:
-        """Snapshot the present, then restore `tree`."""
-        present = self.snapshot(number, message)
-        return present, self.restore(tree)
 
     def newest(self) -> int:
         """Number of this run's newest snapshot, recorded or not; 0 when there is none."""

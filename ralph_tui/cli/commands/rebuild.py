@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
-from ralph_tui.adapters.records.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import JournalError, WorkspaceError

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from ralph_tui.events.oversight import Subject
-from ralph_tui.layers.control.gains import PROFILES
 from ralph_tui.text.sanitize import clip, one_line
 
 NAMED = 5
@@ -95,11 +94,3 @@ def propose(about: Subject, failing: Sequence[str] = ()) -> str:
 def recommendations(about: Subject) -> tuple[str, ...]:
     """What people can do about it, the most useful first."""
     return _RECOMMENDATIONS[about]
-
-
-def gains_in_words(about: Subject) -> str:
-    """How an approved redirect changes the controller; empty: not at all."""
-    if about != "oscillating":
-        return ""
-    gains = PROFILES["damped"]
-    return f"damped gains ({gains.kp:g} {gains.ki:g} {gains.kd:g}) until the episode ends"

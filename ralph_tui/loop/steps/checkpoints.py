@@ -17,7 +17,7 @@ from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor.changes import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.ports import Job, Moment, Restored, Snapshot
+from ralph_tui.ports import CheckpointFacts, Job, Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
 SHOWN = 20
@@ -37,7 +37,7 @@ class Checkpoints:
         self._scheduler = run.scheduler
         self._state = run.state
         self._workspace = run.ports.workspace
-        self._moments = run.ports.moments
+        self._files = run.ports.checkpoint_files
         self._session_id = ""
         self._taken = 0
         self._captured = 0
@@ -217,11 +217,9 @@ class Checkpoints:
         self._captured += 1
         path = ""
         if iteration:
-            moment = Moment(iteration, self._captured, trigger, self._session_id, changes)
-            path = self._moments.path(iteration, self._captured)
-            self._scheduler.spawn(
-                "checkpoint", lambda: self._moments.capture(moment), _tell_failure
-            )
+            facts = CheckpointFacts(iteration, self._captured, trigger, self._session_id, changes)
+            path = self._files.path(iteration, self._captured)
+            self._scheduler.spawn("checkpoint", lambda: self._files.capture(facts), _tell_failure)
         return CheckpointCaptured(
             iteration=iteration,
             number=self._captured,

@@ -413,7 +413,8 @@ assert first.missing == (), first
 (root / "file").chmod(0o644); write("file", "2"); (root / "file").chmod(0o444)
 write("folder/a", "2"); (root / "folder/b").unlink(); write("folder/c", "2"); write("free", "2")
 (root / "folder").chmod(0o555)
-second, restored = workspace.roll_back(1, "second", first.tree)
+second = workspace.snapshot(1, "second")
+restored = workspace.restore(first.tree)
 assert second.missing == (), second
 assert restored.kept == ("folder/a", "folder/b", "folder/c"), restored
 assert restored.changed == ("file", "free"), restored

@@ -137,7 +137,8 @@ def test_odd_names_come_back(git_repo: Path) -> None:
         at(git_repo, name).write_bytes(b"other")
     changes = workspace.changes(taken.tree)
     assert sorted(change.status for change in changes) == ["deleted"] * 6 + ["modified"] * 6
-    workspace.roll_back(1, "before", taken.tree)
+    workspace.snapshot(1, "before")
+    workspace.restore(taken.tree)
     assert files_below(git_repo) == before
 
 
@@ -181,7 +182,8 @@ def test_bytes_modes_and_links_come_back(git_repo: Path) -> None:
     (git_repo / "to-folder").unlink()
     (git_repo / "to-folder").mkdir()
     (git_repo / "to-folder" / "inside.py").write_text("y\n")
-    workspace.roll_back(1, "spoilt", taken.tree)
+    workspace.snapshot(1, "spoilt")
+    workspace.restore(taken.tree)
     assert files_below(git_repo) == before
 
 
@@ -191,7 +193,8 @@ def test_restore_deletes_what_came_later_and_the_folders_it_leaves_empty(git_rep
     (git_repo / "new" / "deep").mkdir(parents=True)
     (git_repo / "new" / "deep" / "a.py").write_text("a\n")
     (git_repo / "README.md").unlink()
-    present, restored = workspace.roll_back(1, "present", taken.tree)
+    present = workspace.snapshot(1, "present")
+    restored = workspace.restore(taken.tree)
     assert restored.changed == ("README.md", "new/deep/a.py")
     assert restored.kept == ()
     assert not (git_repo / "new").exists()
@@ -210,7 +213,8 @@ def test_ignored_files_survive_even_when_the_rules_were_taken_away(git_repo: Pat
     taken = workspace.snapshot(0, "ignored")
     assert held(workspace, taken.tree) == {".gitignore", "README.md"}
     (git_repo / ".gitignore").unlink()
-    _, restored = workspace.roll_back(1, "without rules", taken.tree)
+    workspace.snapshot(1, "without rules")
+    restored = workspace.restore(taken.tree)
     assert (git_repo / "secret.env").read_text() == "mine\n"
     assert (git_repo / "build" / "out").read_text() == "built\n"
     assert restored.changed == (".gitignore",)
@@ -350,7 +354,8 @@ def test_what_a_snapshot_could_not_hold_is_never_touched(
     taken = workspace.snapshot(0, "large")
     (git_repo / "data.db").write_bytes(b"d" * 20)  # now held, but not in the snapshot
     (git_repo / "small.db").write_bytes(b"s" * 2000)  # in the snapshot, but no longer held
-    _, restored = workspace.roll_back(1, "present", taken.tree)
+    workspace.snapshot(1, "present")
+    restored = workspace.restore(taken.tree)
     assert (git_repo / "data.db").read_bytes() == b"d" * 20
     assert (git_repo / "small.db").read_bytes() == b"s" * 2000
     assert restored.kept == ("data.db", "small.db")

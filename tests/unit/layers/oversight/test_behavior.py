@@ -11,7 +11,7 @@ from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
 from ralph_tui.layers.oversight.objective import missing_from, named_by, words_of
-from ralph_tui.layers.oversight.redirects import gains_in_words, propose, recommendations
+from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.layers.oversight.trail import without_particulars
 
 LOGIN = "Implement user login with JWT tokens"
@@ -317,11 +317,6 @@ def test_instructions_name_the_failing_tests() -> None:
     assert propose("regressing", [f"t{n}" for n in range(9)]).endswith(
         "t0, t1, t2, t3, t4 and 4 more."
     )
-
-
-def test_only_an_oscillation_changes_the_gains() -> None:
-    assert gains_in_words("oscillating") == "damped gains (0.3 0.2 0.5) until the episode ends"
-    assert gains_in_words("stuck") == ""
 
 
 def test_the_memory_is_as_small_after_a_thousand_iterations() -> None:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.records.action_log import ActionLog, action_type
+from ralph_tui.adapters.records.aiwg.action_log import ActionLog, action_type
+from ralph_tui.adapters.records.aiwg.attempt import Attempt, attempt_of, project
+from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, task_files, write_task
+from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.adapters.records.attempts import AttemptFolder
-from ralph_tui.adapters.records.projections import Attempt, attempt_of, project
-from ralph_tui.adapters.records.remade import put
-from ralph_tui.adapters.records.tasks import rebuild_attempt, task_files, write_task
 from ralph_tui.events import (
     AgentReported,
     Event,

@@ -1,7 +1,8 @@
-"""SnapshotManager: what was there before a session and after it, and what came in between.
+"""What was there before a session and after it, and what came in between.
 
 ``pre-snapshot.json``, ``post-snapshot.json`` and ``snapshot-diff.json`` in the iteration's folder,
-camelCase. A reading names the present; what changed in the files is told by the snapshots.
+camelCase. The schema calls an inventory a snapshot, which is a git tree everywhere else in this
+program. An inventory names what is there; the git snapshots tell what changed in the files.
 """
 
 import hashlib
@@ -14,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.adapters.records.present import MOST_FILES, Camel, Moment, Repository, aiwg_files
 from ralph_tui.errors import RalphError
 from ralph_tui.events.text import Line
 from ralph_tui.events.workspace import FileChange
@@ -39,8 +40,8 @@ _KEY_FILES = re.compile(
 _WORKFLOWS = (".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".circleci")
 
 
-class GitReading(Camel):
-    """As `Repository`."""
+class GitInventory(Camel):
+    """As `GitFacts`."""
 
     branch: Line = ""
     commit: Line = ""
@@ -59,35 +60,35 @@ class FileFact(Camel):
     hash: str | None = None
     """SHA-256; None for files that are only listed."""
     size: int
-    mtime: Moment
+    mtime: Timestamp
 
 
-class AiwgReading(Camel):
+class AiwgInventory(Camel):
     """Files below ``.aiwg`` without ralph-tui's own records."""
 
     files: list[FileFact] = []
     error: Line | None = None
 
 
-class TestsReading(Camel):
+class TestsInventory(Camel):
     """Files that are tests by their names."""
 
     found: bool = False
     files: int = 0
 
 
-class PresentReading(Camel):
-    """Everything one reading says."""
+class Inventory(Camel):
+    """What is there at one time."""
 
-    timestamp: Moment
-    git: GitReading
+    timestamp: Timestamp
+    git: GitInventory
     key_files: list[FileFact] = []
-    aiwg: AiwgReading = AiwgReading()
-    tests: TestsReading = TestsReading()
+    aiwg: AiwgInventory = AiwgInventory()
+    tests: TestsInventory = TestsInventory()
 
 
-class ReadingDiff(Camel):
-    """What came between two readings."""
+class InventoryDiff(Camel):
+    """What came between two inventories."""
 
     duration: str
     """As people read it."""
@@ -109,22 +110,22 @@ class ReadingDiff(Camel):
     tests_removed: list[Line]
 
 
-def read_present(
+def take_inventory(
     root: Path,
     now: datetime,
     *,
-    read_git: Callable[[], Repository],
+    read_git: Callable[[], GitFacts],
     count_tests: Callable[[], int],
     plan: str | None = None,
     command: str = "",
-) -> PresentReading:
-    """One reading; blocks for what its two readers take. What git cannot tell is an error inside.
+) -> Inventory:
+    """Look at everything; blocks for as long as git takes. What git cannot tell is an error inside.
 
     `plan` and the files that `command` names are key files, too.
     """
     try:
         git = read_git()
-        told = GitReading(
+        told = GitInventory(
             branch=git.branch,
             commit=git.commit,
             staged=git.staged[:MOST_FILES],
@@ -134,23 +135,23 @@ def read_present(
         )
         tests = count_tests()
     except RalphError as error:
-        told, tests = GitReading(error=str(error)), 0
-    return PresentReading(
+        told, tests = GitInventory(error=str(error)), 0
+    return Inventory(
         timestamp=now,
         git=told,
         key_files=[*key_files(root, plan, command)],
         aiwg=_read_aiwg(root),
-        tests=TestsReading(found=tests > 0, files=tests),
+        tests=TestsInventory(found=tests > 0, files=tests),
     )
 
 
 def diff(
-    before: PresentReading,
-    after: PresentReading,
+    before: Inventory,
+    after: Inventory,
     *,
     changes: Iterable[FileChange] = (),
     commits: Sequence[str] = (),
-) -> ReadingDiff:
+) -> InventoryDiff:
     """What came between; `changes` are those of the snapshots taken at the same two moments."""
     seconds = max(0.0, (after.timestamp - before.timestamp).total_seconds())
     by_status: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
@@ -162,7 +163,7 @@ def diff(
     hashes = {fact.path: fact.hash for fact in before.key_files}
     aiwg = {fact.path: (fact.size, fact.mtime) for fact in before.aiwg.files}
     now_hashes = {fact.path: fact.hash for fact in after.key_files}
-    return ReadingDiff(
+    return InventoryDiff(
         duration=duration(seconds),
         duration_ms=round(1000 * seconds),
         branch_changed=before.git.branch != after.git.branch,
@@ -190,14 +191,14 @@ def diff(
     )
 
 
-def write_reading(folder: Path, when: Literal["pre", "post"], reading: PresentReading) -> Path:
+def write_inventory(folder: Path, when: Literal["pre", "post"], inventory: Inventory) -> Path:
     """``pre-snapshot.json`` or ``post-snapshot.json`` of an iteration; raises ``OSError``."""
     path = folder / f"{when}-snapshot.json"
-    write_json(path, reading.as_json())
+    write_json(path, inventory.as_json())
     return path
 
 
-def write_diff(folder: Path, difference: ReadingDiff) -> Path:
+def write_diff(folder: Path, difference: InventoryDiff) -> Path:
     """``snapshot-diff.json`` of an iteration; raises ``OSError``."""
     path = folder / "snapshot-diff.json"
     write_json(path, difference.as_json())
@@ -221,14 +222,14 @@ def key_files(root: Path, plan: str | None = None, command: str = "") -> Iterato
     return islice(facts, MOST_KEY_FILES)
 
 
-def _read_aiwg(root: Path) -> AiwgReading:
+def _read_aiwg(root: Path) -> AiwgInventory:
     problems: list[str] = []
     found = aiwg_files(root, problems.append)
     facts = [
         FileFact(path=f".aiwg/{name}", size=facts.st_size, mtime=_time(facts))
         for name, facts in sorted(found.items())[:MOST_FILES]
     ]
-    return AiwgReading(files=facts, error=problems[0] if problems else None)
+    return AiwgInventory(files=facts, error=problems[0] if problems else None)
 
 
 def _names(folder: Path) -> list[str]:
@@ -255,5 +256,5 @@ def _hashed(root: Path, name: str) -> FileFact | None:
 
 
 def _time(facts: os.stat_result) -> datetime:
-    """As precise as it is on disk: a reading that was read again compares like a fresh one."""
+    """As precise as it is on disk: an inventory that was read again compares like a fresh one."""
     return datetime.fromtimestamp(facts.st_mtime_ns // 1_000_000 / 1000, UTC)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.records.readings import (
-    PresentReading,
+from ralph_tui.adapters.records.aiwg.inventory import (
+    Inventory,
     diff,
     key_files,
-    read_present,
+    take_inventory,
     write_diff,
-    write_reading,
+    write_inventory,
 )
 from ralph_tui.adapters.workspace.readings import (
     _MAY_BE_TEST,
@@ -45,9 +45,9 @@ def commit(root: Path, subject: str) -> str:
     return git(root, "rev-parse", "HEAD")
 
 
-def read(root: Path, after_s: float = 0.0, **options: str) -> PresentReading:
+def read(root: Path, after_s: float = 0.0, **options: str) -> Inventory:
     repository = open_repository(root)
-    return read_present(
+    return take_inventory(
         root,
         NOW + timedelta(seconds=after_s),
         read_git=lambda: git_status(repository),
@@ -169,15 +169,15 @@ def test_a_reading_on_disk_is_read_as_it_was(git_repo: Path, tmp_path: Path) -> 
     (git_repo / ".aiwg").mkdir()
     (git_repo / ".aiwg/plan.md").write_text("one")
     reading = read(git_repo)
-    path = write_reading(tmp_path, "pre", reading)
+    path = write_inventory(tmp_path, "pre", reading)
     stored = json.loads(path.read_text())
     assert path.name == "pre-snapshot.json"
     assert stored["timestamp"] == "2026-01-18T14:30:00.000Z"
     assert stored["git"]["branch"] == "main"
     assert [fact["path"] for fact in stored["keyFiles"]] == ["README.md"]
-    told = diff(PresentReading.model_validate(stored), read(git_repo))
+    told = diff(Inventory.model_validate(stored), read(git_repo))
     assert (told.key_files_changed, told.aiwg_artifacts_updated) == ([], [])
-    assert write_reading(tmp_path, "post", reading).name == "post-snapshot.json"
+    assert write_inventory(tmp_path, "post", reading).name == "post-snapshot.json"
     assert write_diff(tmp_path, diff(reading, reading)).name == "snapshot-diff.json"
     assert json.loads((tmp_path / "snapshot-diff.json").read_text())["commitCount"] == 0
 
@@ -185,7 +185,7 @@ def test_a_reading_on_disk_is_read_as_it_was(git_repo: Path, tmp_path: Path) -> 
 def test_what_git_cannot_tell_costs_its_own_part_only(git_repo: Path) -> None:
     repository = open_repository(git_repo)
     (git_repo / ".git/index").write_text("garbage")
-    reading = read_present(
+    reading = take_inventory(
         git_repo,
         NOW,
         read_git=lambda: git_status(repository),

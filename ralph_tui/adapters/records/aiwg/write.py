@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.adapters.records.files import write_text
+from ralph_tui.adapters.records.files import json_text, write_text
 
 
 def put_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
@@ -43,11 +43,6 @@ def set_aside(path: Path) -> Path:
     other = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.bad")
     path.rename(other)
     return other
-
-
-def json_text(value: Any) -> str:
-    """As `records.files.write_json` writes it."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _readable(path: Path) -> bool:

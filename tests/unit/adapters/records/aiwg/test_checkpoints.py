@@ -11,10 +11,9 @@ import pytest
 
 from ralph_tui.adapters.processes.memory import resident_bytes
 from ralph_tui.adapters.processes.sweep import RUN_MARK
-from ralph_tui.adapters.records.checkpoints import (
+from ralph_tui.adapters.records.aiwg.checkpoints import (
     CheckpointData,
     CheckpointManager,
-    advised_interval,
     scan_aiwg,
 )
 from ralph_tui.adapters.workspace import readings
@@ -160,7 +159,7 @@ def test_a_look_at_aiwg_is_bounded_and_follows_no_link(
         (top / name).write_text(name)
     seen = scan_aiwg(tmp_path)
     assert (seen.files, seen.error) == (["a/ralph/x", "b/y", "z"], None)
-    monkeypatch.setattr("ralph_tui.adapters.records.present.MOST_SCANNED", 2)
+    monkeypatch.setattr("ralph_tui.adapters.records.aiwg.forms.MOST_SCANNED", 2)
     assert len(scan_aiwg(tmp_path).files) == 2
     assert "only 2 files" in (scan_aiwg(tmp_path).error or "")
     assert scan_aiwg(tmp_path / "nothing").error is None
@@ -208,21 +207,6 @@ def test_git_is_asked_once(git_repo: Path) -> None:
 )
 def test_durations_read_as_people_write_them(milliseconds: int, words: str) -> None:
     assert duration(milliseconds / 1000) == words
-
-
-@pytest.mark.parametrize(
-    ("hours", "words"),
-    [
-        (0.5, "10-15 minutes"),
-        (1, "15-20 minutes"),
-        (2.9, "15-20 minutes"),
-        (3, "20-30 minutes"),
-        (6, "30 minutes"),
-        (8, "30 minutes"),
-    ],
-)
-def test_the_interval_is_advised_by_the_length_of_a_session(hours: float, words: str) -> None:
-    assert advised_interval(hours) == words
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

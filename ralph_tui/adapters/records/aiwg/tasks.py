@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ralph_tui.adapters.records.action_log import ActionLog
+from ralph_tui.adapters.records.aiwg.action_log import ActionLog
+from ralph_tui.adapters.records.aiwg.attempt import Attempt, attempt_of, project
+from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.projections import Attempt, attempt_of, project
-from ralph_tui.adapters.records.remade import put, put_all
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.errors import JournalError
 from ralph_tui.state import RunState

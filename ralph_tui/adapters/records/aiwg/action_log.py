@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.adapters.records.remade import put
+from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.events import (
     EVENT_TYPES,
     Event,

@@ -1,4 +1,4 @@
-"""What checkpoints and readings have in common: the form on disk, and the look at ``.aiwg``."""
+"""What checkpoints and inventories have in common: the form on disk, and the look at ``.aiwg``."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-Moment = Annotated[datetime, PlainSerializer(stamp, when_used="json")]
+Timestamp = Annotated[datetime, PlainSerializer(stamp, when_used="json")]
 
 
 class Camel(BaseModel):
@@ -35,8 +35,8 @@ class Camel(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-class Repository(Protocol):
-    """What git says of the present; paths relative to the root, a bounded number in each list."""
+class GitFacts(Protocol):
+    """What git says of the worktree; paths relative to its root, a bounded number in each list."""
 
     branch: str
     commit: str

@@ -1,8 +1,7 @@
-"""CheckpointManager: the record of a moment within a session, as a JSON file.
+"""Checkpoints within a session, a JSON file each; the caller says when one is due.
 
-``results/iter-001/checkpoints/001-checkpoint.json``, camelCase. When one is due is the caller's
-affair. What git or the file system refuses to tell is written into the checkpoint; only a
-checkpoint that cannot be written is an error.
+``results/iter-001/checkpoints/001-checkpoint.json``, camelCase. What git or the file system refuses
+to tell is written into the checkpoint; only a checkpoint that cannot be written is an error.
 """
 
 import re
@@ -12,8 +11,8 @@ from threading import Lock
 
 from pydantic import ValidationError
 
+from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.adapters.records.present import MOST_FILES, Camel, Moment, Repository, aiwg_files
 from ralph_tui.errors import NO_ROOM, NoRoomError, RalphError, WorkspaceError
 from ralph_tui.events.text import Line
 from ralph_tui.ports import Clock
@@ -22,7 +21,6 @@ MOST_MODIFIED = 10_000
 """Names of all files that a session has modified."""
 
 _NAME = re.compile(r"(\d{3,})-checkpoint\.json")
-_ADVICE = ((1.0, "10-15 minutes"), (3.0, "15-20 minutes"), (6.0, "20-30 minutes"))
 
 
 class GitState(Camel):
@@ -58,7 +56,7 @@ class CheckpointData(Camel):
     """One checkpoint."""
 
     number: int
-    timestamp: Moment
+    timestamp: Timestamp
     duration: int
     """Milliseconds since the session's start."""
     session_id: Line = "unknown"
@@ -81,7 +79,7 @@ class CheckpointLine(Camel):
     """One checkpoint within a summary."""
 
     number: int
-    timestamp: Moment
+    timestamp: Timestamp
     duration: int
     files_modified: int
     git_status: GitCounts
@@ -106,7 +104,7 @@ class CheckpointManager:
         root: Path,
         clock: Clock,
         *,
-        read_git: Callable[[], Repository],
+        read_git: Callable[[], GitFacts],
         session_id: str = "unknown",
         rss: Callable[[], int] = lambda: 0,
         on_checkpoint: Callable[[CheckpointData, Path], None] = lambda _data, _path: None,
@@ -245,8 +243,3 @@ def scan_aiwg(root: Path) -> AiwgState:
     found = aiwg_files(root, problems.append)
     sizes = {name: facts.st_size for name, facts in sorted(found.items())[:MOST_FILES]}
     return AiwgState(files=[*sizes], sizes=sizes, error=problems[0] if problems else None)
-
-
-def advised_interval(hours: float) -> str:
-    """How far apart the checkpoints of a session that takes so long should be, in words."""
-    return next((words for limit, words in _ADVICE if hours < limit), "30 minutes")
