@@ -7,6 +7,7 @@ same words wherever it was written.
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from ralph_tui.config.sources import FLAGS, Loaded, load
@@ -44,13 +45,15 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
     )
 
 
-def load_settings(args: argparse.Namespace, root: Path | None) -> Loaded:
+def load_settings(
+    args: argparse.Namespace, root: Path | None, recorded: Mapping[str, object] | None = None
+) -> Loaded:
     """The settings of a command line with `add_settings`; warnings go to stderr.
 
-    Raises ``UsageError`` for a bad value in any source.
+    `recorded` are those of a run that goes on. Raises ``UsageError`` for a bad value in any source.
     """
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
-    loaded = load(root, flags, os.environ, args.set_options)
+    loaded = load(root, flags, os.environ, args.set_options, recorded)
     for warning in loaded.warnings:
         print(f"ralph-tui: {one_line(warning)}", file=sys.stderr)
     return loaded

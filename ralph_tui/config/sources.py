@@ -1,8 +1,9 @@
 """Where the settings come from, and which source gave each value.
 
-Rule: flags > environment > ``.ralph-tui.toml`` in the repository > user config > defaults. A
-setting has one dotted name everywhere: ``limits.max_iterations`` is that key of a table in both
-files, the variable ``RALPH_TUI_LIMITS__MAX_ITERATIONS`` (a dot is two underscores), and ``--set
+Rule: flags > the record of a run that goes on > environment > ``.ralph-tui.toml`` in the repository
+> user config > defaults. A setting has one dotted name everywhere: ``limits.max_iterations`` is
+that key of a table in both files and of the record, the variable
+``RALPH_TUI_LIMITS__MAX_ITERATIONS`` (a dot is two underscores), and ``--set
 limits.max_iterations=5``. The agent can write the repository's file, so what would widen its own
 rights is ignored there, with a warning.
 """
@@ -37,6 +38,9 @@ FLAGS = {
 }
 """Settings that have a flag of their own."""
 
+RECORD = "the record of the run"
+"""The place of what a run was started with."""
+
 NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary", "outreach")
 """What the repository's file may not say: a name stands for all settings below it."""
 
@@ -47,7 +51,7 @@ class Loaded:
 
     settings: Settings
     origins: dict[str, str]
-    """By dotted name: a flag, ``environment NAME``, a file's path, or ``default``."""
+    """By dotted name: a flag, `RECORD`, ``environment NAME``, a file's path, or ``default``."""
     warnings: tuple[str, ...] = ()
     """What was ignored, and why; one sentence each."""
 
@@ -64,6 +68,8 @@ class _Layer:
     """The place of names that are not in `origins`."""
     is_text: bool = False
     """Every value is text: ``"5"`` is a number where one is wanted."""
+    strict: bool = True
+    """Values have the types of their settings: ``5.0`` is no whole number."""
 
     def origin(self, name: str) -> str:
         """The place that `name` comes from."""
@@ -75,17 +81,21 @@ def load(
     flags: Mapping[str, object],
     environ: Mapping[str, str],
     set_options: Sequence[str] = (),
+    recorded: Mapping[str, object] | None = None,
 ) -> Loaded:
     """Settings for the repository at `root` (None: outside of one).
 
     `flags` are the command line's by dotted name, None where not given; `set_options` are
-    ``NAME=VALUE``. Raises ``UsageError`` naming the place, whatever is wrong in any source.
+    ``NAME=VALUE``; `recorded` are those that a run was started with, by dotted name. Raises
+    ``UsageError`` naming the place, whatever is wrong in any source.
     """
     warnings: list[str] = []
     layers = [_file_layer(user_config_file())]
     if root is not None:
         layers.append(_repository_layer(root / REPOSITORY_FILE, warnings))
-    layers += [_environment_layer(environ), _flag_layer(flags), _set_layer(set_options)]
+    layers.append(_environment_layer(environ))
+    given = [_flag_layer(flags), _set_layer(set_options)]
+    layers += [_recorded_layer(recorded or {}, given), *given]
     merged: dict[str, Any] = {}
     origins = dict.fromkeys(NAMES, "default")
     for layer in layers:
@@ -181,6 +191,15 @@ def _suffix(key: str) -> str:
     return key.removeprefix(ENVIRONMENT_PREFIX)
 
 
+def _recorded_layer(recorded: Mapping[str, object], given: Sequence[_Layer]) -> _Layer:
+    """Without what is `given` anew: an earlier version may have recorded what is refused now."""
+    layer = _Layer(default_origin=RECORD, strict=False)
+    for name, value in recorded.items():
+        if not any(name in other.origins for other in given):
+            _put(layer.values, name, value)
+    return layer
+
+
 def _flag_layer(flags: Mapping[str, object]) -> _Layer:
     layer = _Layer(is_text=True)
     for name, value in flags.items():
@@ -212,7 +231,7 @@ def _checked(layer: _Layer) -> dict[str, Any]:
         settings = (
             Settings.model_validate_strings(layer.values)
             if layer.is_text
-            else Settings.model_validate(layer.values, strict=True)
+            else Settings.model_validate(layer.values, strict=layer.strict)
         )
     except ValidationError as error:
         raise UsageError(_sentence(error, layer)) from error
@@ -276,4 +295,4 @@ def _put(values: dict[str, Any], name: str, value: object) -> None:
     values[key] = value
 
 
-__all__ = ["FLAGS", "Loaded", "Settings", "load", "user_config_file", "variable"]
+__all__ = ["FLAGS", "RECORD", "Loaded", "Settings", "load", "user_config_file", "variable"]

@@ -16,7 +16,7 @@ from ralph_tui.adapters.processes.memory import resident_bytes
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
-from ralph_tui.adapters.records.journal import Journal, cut, read_journal
+from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock, acquire
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.remote.server import listening
@@ -26,12 +26,11 @@ from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
-from ralph_tui.config.settings import Settings
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
-from ralph_tui.loop.run import Layers, Rules, Run, WatchdogLimits
+from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.clock import SystemClock
@@ -39,6 +38,7 @@ from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.preflight import agent_name, agent_settings, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, different
+from ralph_tui.runtime.rules import layers_of, rules_of
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
@@ -66,6 +66,21 @@ class AssembledRun:
         self.engine.start_thread(steps, self.loop.scheduler.stop_work)
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What a run is assembled from, new or resumed."""
+
+    request: RunRequest
+    repository: Repository
+    plan: Path | None
+    attempt: AttemptFolder
+    lock: Lock
+    start: RunStarted
+    layers: Layers
+    state: RunState
+    """The fold of what the journal holds already."""
+
+
 @contextmanager
 def new_run(
     folder: Path, request: RunRequest, warn: Callable[[str], None]
@@ -80,12 +95,10 @@ def new_run(
     with _locked(repository, run_id) as lock:
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
-        layers = _layers(request)
-        engine = _engine(attempt, lock, RunState())
         start = _run_started(request, repository, attempt, run_id)
-        with _assemble(
-            request, repository, attempt, engine, start, lock, plan, warn, layers
-        ) as run:
+        layers = layers_of(request.settings, request.command)
+        parts = _Parts(request, repository, plan, attempt, lock, start, layers, RunState())
+        with _assemble(parts, warn) as run:
             yield run
 
 
@@ -99,25 +112,21 @@ def resumed_run(
     present = {"branch": repository.branch(), "commit": repository.head()}
     start = start.model_copy(update=present)
     with _locked(repository, start.run_id) as lock:
-        recording = read_journal(resumption.run.journal)
-        if len(recording.events) != resumption.known:
+        if resumption.recording.outdated:
             raise UsageError(
                 f"{resumption.run.name} has gone on meanwhile, by another resume: see "
                 "'ralph-tui status', then try again"
             )
-        cut(recording, resumption.keep)
-        past = recording.events[: resumption.keep]
-        name = resumption.run.name.split("/")
-        attempt = AttemptFolder(repository.root, name[0], name[1], start.objective)
+        cut(resumption.recording, resumption.keep)
+        task, attempt_number = resumption.run.name.split("/")
+        attempt = AttemptFolder(repository.root, task, attempt_number, start.objective)
         lock.rename(attempt.name)
-        layers = _layers(request)
-        engine = _engine(attempt, lock, layers.recall(past))
-        with _assemble(
-            request, repository, attempt, engine, start, lock, plan, warn, layers
-        ) as run:
+        layers, state = resumption.layers, resumption.state
+        parts = _Parts(request, repository, plan, attempt, lock, start, layers, state)
+        with _assemble(parts, warn) as run:
             if resumption.extension is not None:
-                engine.send(resumption.extension)
-            yield replace(run, past=past)
+                run.engine.send(resumption.extension)
+            yield replace(run, past=resumption.past)
 
 
 @contextmanager
@@ -131,10 +140,12 @@ def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
         lock.release()
 
 
-def _engine(attempt: AttemptFolder, lock: Lock, state: RunState) -> Engine:
+def _engine(parts: _Parts) -> Engine:
+    state, attempt = parts.state, parts.attempt
     clock = SystemClock(state.at if state.seq else None)
     journal = Journal(attempt.journal, clock, seq=state.seq, last_at=state.at)
-    return Engine(journal, clock, status=attempt.status, state=state, keep_lock=lock.keep_name)
+    keep_lock = parts.lock.keep_name
+    return Engine(journal, clock, status=attempt.status, state=state, keep_lock=keep_lock)
 
 
 @contextmanager
@@ -147,18 +158,10 @@ def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -
 
 
 @contextmanager
-def _assemble(
-    request: RunRequest,
-    repository: Repository,
-    attempt: AttemptFolder,
-    engine: Engine,
-    start: RunStarted,
-    lock: Lock,
-    plan: Path | None,
-    warn: Callable[[str], None],
-    layers: Layers,
-) -> Iterator[AssembledRun]:
-    settings, root, run_id = request.settings, repository.root, start.run_id
+def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledRun]:
+    request, repository, attempt, lock = parts.request, parts.repository, parts.attempt, parts.lock
+    settings, root, run_id = request.settings, repository.root, parts.start.run_id
+    engine = _engine(parts)
     clock = engine.clock
     engine.subscribe(lambda event: _finish(attempt, engine, event))
     # Whoever holds the lock knows that all others are over, an earlier process of this run too.
@@ -202,28 +205,14 @@ def _assemble(
             plan=request.plan or "",
             command=request.command or "",
         ),
-        read_plan=lambda: read_plan_file(plan),
+        read_plan=lambda: read_plan_file(parts.plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
-    run = Run(start, _rules(settings), ports, layers, Scheduler(engine, engine.state))
+    run = Run(parts.start, rules_of(settings), ports, parts.layers, Scheduler(engine, parts.state))
     assembled = AssembledRun(engine, Loop(run), attempt, outreach)
     with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach, warn):
         lock.rename(attempt.name, str(address or ""))
         yield assembled
-
-
-def _rules(settings: Settings) -> Rules:
-    return Rules(
-        settings.control,
-        settings.oversight,
-        settings.progress,
-        settings.checkpoints.interval_s,
-        WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
-    )
-
-
-def _layers(request: RunRequest) -> Layers:
-    return Layers.of(_rules(request.settings), request.command)
 
 
 def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:

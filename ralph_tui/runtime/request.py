@@ -1,4 +1,4 @@
-"""What a user asked for."""
+"""What a user asked for: a run, or that one goes on."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from ralph_tui.events.run import Mode
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a user asked for."""
+    """A run that is to begin."""
 
     objective: str
     command: str | None
@@ -24,3 +24,19 @@ class RunRequest:
     """When the work is done, in words."""
     mode: Mode = "attended"
     """How it is started: with a screen, as plain lines, or in the background."""
+
+
+@dataclass(frozen=True)
+class ResumeRequest:
+    """A run that is to go on, and what is to be different from its record."""
+
+    command: str | None = None
+    """The completion command; None: the recorded one."""
+    from_seq: int | None = None
+    """Of a damaged journal: the last event to keep."""
+    max_iterations: str | None = None
+    """The new limit as it was typed; None: the recorded one."""
+    budget_usd: str | None = None
+    """US dollars for the whole run as they were typed; None: as recorded."""
+    mode: Mode = "attended"
+    """How it is started."""

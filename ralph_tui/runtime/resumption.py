@@ -1,6 +1,9 @@
-"""What a run needs to go on, taken from its journal; and everything that speaks against it."""
+"""What a run needs to go on, taken from its journal, and every reason why it cannot go on.
 
-import argparse
+The journal is read once and folded once: state and layers take up its events in the same pass.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -10,14 +13,13 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.cli.options import load_settings
 from ralph_tui.commands import Extend
-from ralph_tui.config.settings import NAMES
-from ralph_tui.config.sources import FLAGS
+from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.errors import UsageError
-from ralph_tui.events import RunStarted
-from ralph_tui.events.run import Mode
-from ralph_tui.runtime.request import RunRequest
+from ralph_tui.events import Event, RunStarted
+from ralph_tui.loop.run import Layers
+from ralph_tui.runtime.request import ResumeRequest, RunRequest
+from ralph_tui.runtime.rules import layers_of
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import HIDDEN, one_line
@@ -38,16 +40,32 @@ class Resumption:
     request: RunRequest
     start: RunStarted
     """As recorded, with what is different now."""
-    known: int
-    """Events that can be read: with another number it has gone on since."""
+    recording: Recording
     keep: int | None
     """Events of a damaged journal that are kept; None: all."""
+    state: RunState
+    """The fold of what is kept."""
+    layers: Layers
+    """What the layers remember of it."""
     extension: Extend | None
     """More iterations or money, as asked."""
 
+    @property
+    def past(self) -> list[Event]:
+        """The events that are kept."""
+        return self.recording.events[: self.keep]
 
-def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mode) -> Resumption:
-    """Look at a recorded run; raises ``UsageError`` or ``JournalError`` when it cannot go on."""
+
+def plan_resume(
+    root: Path,
+    run: RecordedRun,
+    wanted: ResumeRequest,
+    load_settings: Callable[[Mapping[str, object]], Settings],
+) -> Resumption:
+    """Look at a recorded run; raises ``UsageError`` or ``JournalError`` when it cannot go on.
+
+    `load_settings` is given the recorded settings, by dotted name, as one layer of all.
+    """
     if run.folder.parent.parent.parent != ralph_folder(root) / "tasks":
         raise UsageError(
             f"{one_line(str(run.folder))} is not a run of this worktree ({root}): resume it in the "
@@ -55,18 +73,20 @@ def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mo
         )
     _refuse_living(run)
     recording = read_journal(run.journal)
-    keep = _kept(recording, args.from_seq)
-    state = RunState().apply_all(recording.events[:keep])
-    start = state.run.started
-    assert start is not None  # read_journal vouches for the first event
-    command = args.command or start.command
+    keep = _kept(recording, wanted.from_seq)
+    first = recording.events[0]
+    assert isinstance(first, RunStarted)  # read_journal vouches for it
+    command = wanted.command or first.command
     if command is not None and HIDDEN in command:
         raise UsageError(
             "a secret in the completion command kept it out of the record: give it again with -c"
         )
-    extension = _extension(state, args)
+    settings = load_settings(_recorded_settings(first))
+    layers = layers_of(settings, command)
+    state = layers.recall(recording.events[:keep])
+    start = state.run.started or first  # with what an earlier resume changed
+    extension = _extension(state, wanted)
     _refuse_finished(run, state, extension)
-    settings = load_settings(_with_recorded(args, start), root).settings
     request = RunRequest(
         start.objective,
         command,
@@ -75,10 +95,10 @@ def plan_resume(root: Path, run: RecordedRun, args: argparse.Namespace, mode: Mo
         scenario=start.scenario,
         fast=start.fast,
         criterion=start.criterion,
-        mode=mode,
+        mode=wanted.mode,
     )
-    start = start.model_copy(update={"command": command, "mode": mode, "root": str(root)})
-    return Resumption(run, request, start, len(recording.events), keep, extension)
+    start = start.model_copy(update={"command": command, "mode": wanted.mode, "root": str(root)})
+    return Resumption(run, request, start, recording, keep, state, layers, extension)
 
 
 def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:
@@ -130,15 +150,15 @@ def _kept(recording: Recording, from_seq: int | None) -> int | None:
     return from_seq
 
 
-def _extension(state: RunState, args: argparse.Namespace) -> Extend | None:
+def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
     """What `--max-iterations` and `--budget` add to the limits the run had."""
-    wish, run = vars(args), state.run
+    run = state.run
     iterations, money = 0, 0.0
     try:
-        if wish["limits.max_iterations"] is not None:
-            iterations = int(wish["limits.max_iterations"]) - run.max_iterations
-        if wish["limits.budget_usd"] is not None:
-            money = float(wish["limits.budget_usd"]) - (run.budget_usd or 0.0)
+        if wanted.max_iterations is not None:
+            iterations = int(wanted.max_iterations) - run.max_iterations
+        if wanted.budget_usd is not None:
+            money = float(wanted.budget_usd) - (run.budget_usd or 0.0)
     except ValueError:
         return None  # the settings say what is wrong with it
     if run.max_iterations + iterations < run.iteration:
@@ -173,29 +193,13 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
         )
 
 
-def _with_recorded(args: argparse.Namespace, start: RunStarted) -> argparse.Namespace:
-    """The command line with the recorded settings before its own ``--set`` options."""
-    given = {name for name in FLAGS if getattr(args, name, None) is not None}
-    recorded = [
-        f"{name}={_text(value)}"
+def _recorded_settings(start: RunStarted) -> dict[str, object]:
+    """What the run was started with, by dotted name, but for what is taken anew."""
+    recorded: dict[str, object] = {
+        name: value
         for name, value in start.config.items()
-        if name in NAMES
-        and name not in given
-        and not name.startswith(TAKEN_ANEW)
-        and HIDDEN not in _text(value)
-    ]
-    if "agent.name" not in given and start.agent:
-        recorded.append(f"agent.name={start.agent}")
-    return argparse.Namespace(**{**vars(args), "set_options": [*recorded, *args.set_options]})
-
-
-def _text(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).lower()
-        case list():
-            return "\n".join(str(item) for item in value)
-        case _:
-            return str(value)
+        if name in NAMES and not name.startswith(TAKEN_ANEW) and HIDDEN not in str(value)
+    }
+    if start.agent:
+        recorded["agent.name"] = start.agent
+    return recorded

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.cli import build_parser
 from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
 from ralph_tui.runtime.assembly import resumed_run
+from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
 from ralph_tui.text.sanitize import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
@@ -442,8 +443,10 @@ def test_a_secret_in_the_command(limited: Path) -> None:
 
 
 def test_one_that_waited_for_another_looks_again(limited: Path) -> None:
-    args = build_parser(["resume"])[0].parse_args(["resume", "--max-iterations", "4"])
-    plan = plan_resume(limited, resolve_run(limited, None), args, "headless")
+    found, more = resolve_run(limited, None), ResumeRequest(max_iterations="4", mode="headless")
+    plan = plan_resume(
+        limited, found, more, lambda recorded: load(limited, {}, {}, (), recorded).settings
+    )
     completes(limited, "--max-iterations", "4")
     before = journal(limited).read_bytes()
     with (

@@ -163,6 +163,13 @@ class Recording:
     """Length of the readable part: where a writer may go on."""
     torn: bool = False
     """The last line was cut off by a crash; it is not in `events`."""
+    size: int = 0
+    """Bytes of the whole file when it was read: with another size it was written to since."""
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the journal was written to, or removed, since it was read."""
+        return _size(self.path) != self.size
 
 
 def read_journal(path: Path) -> Recording:
@@ -171,6 +178,7 @@ def read_journal(path: Path) -> Recording:
     Raises ``JournalError`` when there is no journal, it is empty, or it is not one of ours.
     """
     events: list[Event] = []
+    size = _size(path)  # before the first line: what is appended meanwhile is noticed later
     problem, good = "", 0
     torn = False
     for number, line in _lines(path):
@@ -209,7 +217,7 @@ def read_journal(path: Path) -> Recording:
         good += len(line)
     if not events:
         raise JournalError(f"the journal {path} is empty; the run never began")
-    return Recording(path, events, problem, good, torn)
+    return Recording(path, events, problem, good, torn, size)
 
 
 def cut(recording: Recording, keep: int | None = None) -> Path | None:
@@ -241,6 +249,13 @@ def _from_here(path: Path) -> Path:
     with suppress(OSError, ValueError):
         return path.relative_to(Path.cwd())
     return path
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -109,8 +109,8 @@ def _of_run(args: argparse.Namespace) -> int:
 def _settings_of(started: RunStarted, options: list[str]) -> Settings:
     """The settings that a run was started with, and what `options` change in them."""
     known = [name for name in NAMES if name.partition(".")[0] in ("control", "oversight")]
-    then = {name: started.config.get(name) for name in known}
-    return load(None, then, {}, options).settings
+    then = {name: started.config[name] for name in known if name in started.config}
+    return load(None, {}, {}, options, then).settings
 
 
 def _series(text: str) -> list[float]:

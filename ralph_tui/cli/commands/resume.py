@@ -10,7 +10,9 @@ from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.common import Presentation, warn
-from ralph_tui.cli.options import add_presentation, add_settings
+from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.events.run import Mode
+from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
 
 if TYPE_CHECKING:
@@ -43,11 +45,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
 
 
+def resume_request(args: argparse.Namespace, mode: Mode) -> ResumeRequest:
+    """What this command line asks for."""
+    flags = vars(args)
+    return ResumeRequest(
+        command=args.command,
+        from_seq=args.from_seq,
+        max_iterations=flags["limits.max_iterations"],
+        budget_usd=flags["limits.budget_usd"],
+        mode=mode,
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     root = worktree_root(Path.cwd())
     presentation = Presentation(args.headless, args.json)
-    resumption = plan_resume(root, resolve_run(root, args.name), args, presentation.mode)
+    resumption = plan_resume(
+        root,
+        resolve_run(root, args.name),
+        resume_request(args, presentation.mode),
+        lambda recorded: load_settings(args, root, recorded).settings,
+    )
     ui = resumption.request.settings.ui
     presentation = replace(presentation, theme=ui.theme, on_hangup=ui.on_hangup)
 

@@ -1,5 +1,6 @@
 """Settings: five sources, one order, and an error sentence for whatever is wrong in any of them."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from ralph_tui.config.settings import NAMES, Settings
-from ralph_tui.config.sources import FLAGS, Loaded, load, user_config_file, variable
+from ralph_tui.config.sources import FLAGS, RECORD, Loaded, load, user_config_file, variable
 from ralph_tui.errors import UsageError
 from ralph_tui.events.run import RunStarted
 
@@ -296,3 +297,35 @@ def test_progress_offers_every_source() -> None:
 
     choices = get_args(Settings.model_fields["progress"].annotation)
     assert choices == ("auto", *get_args(Source))
+
+
+class TestRecorded:
+    """The settings that a run was started with, where it goes on."""
+
+    def test_they_outrank_files_and_environment_but_no_flag(self, repository: Path) -> None:
+        name = "control.patience"
+        (repository / ".ralph-tui.toml").write_text("[control]\npatience = 5")
+        environ = {variable(name): "6"}
+
+        def value_and_origin(flags: dict[str, object], *options: str) -> tuple[float, str]:
+            loaded = load(repository, flags, environ, options, {name: 4})
+            return loaded.settings.control.patience, loaded.origins[name]
+
+        assert value_and_origin({}) == (4, RECORD)
+        assert value_and_origin({name: "3"})[0] == 3
+        assert value_and_origin({}, f"{name}=2") == (2, "--set")
+
+    def test_every_setting_comes_back_as_it_was_recorded(self, repository: Path) -> None:
+        options = ["permissions.allow=Bash(a b)\nRead", "limits.budget_usd=2", "agent.model=x"]
+        settings = load(repository, {}, {}, options).settings
+        recorded = json.loads(json.dumps(settings.by_name()))
+        assert load(repository, {}, {}, (), recorded).settings == settings
+
+    def test_a_bad_one_is_refused_by_its_place_unless_it_is_given_anew(
+        self, repository: Path
+    ) -> None:
+        recorded: dict[str, object] = {"limits.budget_tokens": "many"}
+        sentence = refusal(lambda: load(repository, {}, {}, (), recorded))
+        assert sentence.startswith("limits.budget_tokens (the record of the run) must be a whole")
+        loaded = load(repository, {}, {}, ("limits.budget_tokens=5",), recorded)
+        assert loaded.settings.limits.budget_tokens == 5
