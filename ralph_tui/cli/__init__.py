@@ -57,7 +57,7 @@ In a git repository of yours:       ralph-tui run "Fix the failing tests" -c "py
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, as `ExitCode` names them."""
     gc.disable()  # loading makes many objects, and all of them stay; a run enables it again
-    _print_whatever_comes()
+    _replace_unprintable()
     try:
         code = _dispatch(sys.argv[1:] if argv is None else list(argv))
         if sys.stdout:
@@ -68,12 +68,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        _give_up_output()
+        _discard_output()
         return ExitCode.FAILED
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        _give_up_output()
+        _discard_output()
         print("ralph-tui: no space left on the device: free some and try again", file=sys.stderr)
         return ExitCode.FAILED
     return code
@@ -138,13 +138,13 @@ def _shown(error: RalphError) -> str:
     return one_line(str(error))
 
 
-def _print_whatever_comes() -> None:
+def _replace_unprintable() -> None:
     """A terminal that cannot show a character gets a ``?`` for it instead of a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-def _give_up_output() -> None:
-    """Nobody can take our output: without this, Python complains about the rest of it at exit."""
+def _discard_output() -> None:
+    """Output cannot be written any more: without this, Python complains about the rest at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

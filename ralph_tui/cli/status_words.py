@@ -1,6 +1,7 @@
-"""A status as a paragraph and as a line. Foreign text in it was cleaned when it was recorded;
+"""A status as a paragraph and as a line.
 
-a status file is a file all the same, so it passes the door once more.
+Foreign text in it was sanitized when it was recorded. The agent can write a status file, so what is
+read from one is sanitized once more.
 """
 
 from datetime import UTC, datetime
@@ -47,7 +48,7 @@ def status_line(status: dict[str, Any]) -> str:
     alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
     line = (
         f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
-        f"{words.replace('_', ' ')}{_wishes(status)}{alarms}"
+        f"{words.replace('_', ' ')}{_requests(status)}{alarms}"
     )
     return clip(one_line(line), LINE_LIMIT)
 
@@ -88,7 +89,7 @@ def _goes_on(status: dict[str, Any]) -> bool:
     return bool(status["alive"]) and status["outcome"] is None
 
 
-def _wishes(status: dict[str, Any]) -> str:
+def _requests(status: dict[str, Any]) -> str:
     """What was asked of a living run and is still to come, in a few words."""
     if not _goes_on(status):
         return ""

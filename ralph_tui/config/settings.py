@@ -1,4 +1,4 @@
-"""What a user can set: types, ranges, defaults. ``config.py`` says where values come from."""
+"""What a user can set: types, ranges, defaults. ``sources.py`` says where values come from."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -130,7 +130,7 @@ class CheckpointSettings(_Section):
 
 
 class OutreachSettings(_Section):
-    """Who is told when nobody looks on. Tokens stay in the environment."""
+    """Where messages go when no screen is watched. Tokens stay in the environment."""
 
     webhook: Annotated[Annotated[SecretStr, AfterValidator(_hook)] | None, NoneIfEmpty] = None
     """Web address that takes a JSON POST; a secret, as it often holds a token."""

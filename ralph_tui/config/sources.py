@@ -258,7 +258,7 @@ _UNSHOWN = {
     "outreach.token_variable": "must be the name of an environment variable in capitals that ends "
     "in TOKEN, KEY or SECRET, not the token itself",
 }
-"""In place of a pattern nobody wants to read."""
+"""In place of a sentence that would quote a regular expression."""
 
 
 def _sentence(error: ValidationError, layer: _Layer) -> str:

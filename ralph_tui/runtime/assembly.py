@@ -164,7 +164,7 @@ def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledR
     engine = _engine(parts)
     clock = engine.clock
     engine.subscribe(lambda event: _finish(attempt, engine, event))
-    # Whoever holds the lock knows that all others are over, an earlier process of this run too.
+    # The lock is held, so all other runs are over, and an earlier process of this run as well.
     dead = recorded_run_ids(root)
     workspace = GitWorkspace(repository, run_id)
     outbox = outbox_folder(root)

@@ -76,7 +76,7 @@ class Engine:
         self._subscribers.append(receive)
 
     def send(self, command: Command) -> None:
-        """A wish of the owner; callable from any thread."""
+        """Put a command into the inbox; callable from any thread."""
         self._inbox.put(command)
 
     def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
@@ -118,7 +118,7 @@ class Engine:
         def run() -> None:
             try:
                 job.result = work()
-            except BaseException as error:  # noqa: BLE001  handed to whoever waits for the job
+            except BaseException as error:  # noqa: BLE001  handed to the step that waits for the job
                 job.error = error
             self._inbox.put(job)
 
@@ -164,7 +164,7 @@ class Engine:
                 self.error = self.error or JournalError(f"the journal cannot be closed: {error}")
 
     def _answer_the_rest(self) -> None:
-        """Whoever still waits for an answer learns that there is nobody to give one."""
+        """Refuse the commands that still wait for an answer: the run is over."""
         with self._closing:
             self._closed = True
             waiting, self._orders = self._orders, []

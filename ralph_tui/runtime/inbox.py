@@ -44,7 +44,7 @@ class Inbox:
             return item
 
     def close(self) -> None:
-        """Nobody reads any more: let every writer go."""
+        """Let every waiting writer go: nothing is read any more."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -102,7 +102,7 @@ def what_changes(workspace: "Workspace", tree: str) -> tuple[FileChange, ...]:
     return way_back(workspace.changes(tree, None))
 
 
-def bring_back(
+def restore_worktree(
     recording: Recording, state: RunState, workspace: "Workspace", target: SnapshotTaken, by: str
 ) -> tuple[WorktreeRestored, bool]:
     """Hold the present, restore, record; whether the result could be held as well.

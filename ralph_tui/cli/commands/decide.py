@@ -76,7 +76,7 @@ def _answer(live: LiveRun, question: dict[str, Any], args: argparse.Namespace) -
 
 
 def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:
-    """Somebody was faster, but words for the agent need not be lost."""
+    """Another answer came first: offer to queue the text as guidance, so that it is not lost."""
     if not sys.stdin.isatty():
         raise RalphError(f"{refusal}; the text was not used, say it with ralph-tui guide")
     if not confirm(f"Refused: {refusal}. Give the text to the agent as guidance?"):

@@ -25,7 +25,14 @@ from ralph_tui.cli.restore_words import done, in_the_way, left_alone, notes_of, 
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
-from ralph_tui.runtime.restoring import bring_back, chosen, held_in, not_held, points, what_changes
+from ralph_tui.runtime.restoring import (
+    chosen,
+    held_in,
+    not_held,
+    points,
+    restore_worktree,
+    what_changes,
+)
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
@@ -121,10 +128,10 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     _refuse_gone(workspace, target)
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
-    # Whoever holds the lock knows that all runs are over: git of a killed one may still write.
+    # The lock is held, so all runs are over; the git of a killed one may still write.
     sweep(recorded_run_ids(root).__contains__, root)
     with closing(workspace):
-        told, held = bring_back(recording, state, workspace, target, here())
+        told, held = restore_worktree(recording, state, workspace, target, here())
     _refresh(found)
     code = _say(told, args)
     if not held:

@@ -30,7 +30,7 @@ FLAG = "--detached"
 
 
 def run_in_background(run: "AssembledRun") -> None:
-    """For the child: begin, tell whoever waits, and work on into the log."""
+    """For the child: begin, tell the waiting parent, and work on into the log."""
     gc.enable()
     events: Lines = SimpleQueue()
     run.engine.subscribe(events.put)
@@ -40,9 +40,9 @@ def run_in_background(run: "AssembledRun") -> None:
         first = _first(run, events)
         if first is not None:
             told = {"run": run.attempt.name, "pid": os.getpid(), "folder": str(run.attempt.folder)}
-            with contextlib.suppress(BrokenPipeError):  # whoever started it did not wait
+            with contextlib.suppress(BrokenPipeError):  # the parent did not wait
                 print(json.dumps(told), flush=True)
-            # The pipe is left here: that is what the other end waits for.
+            # This closes the pipe, which is what the parent waits for.
             signals.detach_stdio()
             signals.redirect_output(run.attempt.folder / signals.LOG)
             print_event(first, as_json=False)
@@ -88,7 +88,7 @@ def start_in_background(words: list[str]) -> int:
         run, pid, folder = one_line(told["run"]), int(told["pid"]), one_line(told["folder"])
     except (ValueError, KeyError, TypeError):
         return child.wait() or ExitCode.FAILED
-    child.returncode = 0  # it lives on, and nobody here waits for it
+    child.returncode = 0  # it lives on, so this process must not wait for it
     print(f"{run} runs in the background (process {pid})")
     for purpose, how in (
         ("watch and steer it", "ralph-tui attach"),

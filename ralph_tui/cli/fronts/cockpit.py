@@ -1,6 +1,6 @@
 """The cockpit around a run: it paints first; the run is set up behind it, in a thread.
 
-The run outlives the screen: whoever leaves only that sees it go on as plain lines, and behind a
+The run outlives the screen: when only the screen is left it goes on as plain lines, and behind a
 closed terminal it goes on into a log.
 """
 
@@ -49,7 +49,7 @@ SCREEN_SECONDS = 3.0
 
 
 class CockpitRun:
-    """Sets the run up, keeps what the owner says meanwhile, and clears up when it is over."""
+    """A run and its cockpit: assembles it behind the screen, and sees it through without one."""
 
     def __init__(self, create_run: RunFactory, presentation: Presentation) -> None:
         self.inbox: deque[Event] = deque()
@@ -65,12 +65,12 @@ class CockpitRun:
         self._receive: Callable[[Event], None] = self.inbox.append
         self._lines: Lines = SimpleQueue()
         self._settled = threading.Event()
-        """The run is there, or never will be."""
+        """Set when the run is assembled, or has failed to be."""
         self._screen_gone = threading.Event()
         self._left = threading.Event()
         self._thread = threading.Thread(target=self._work, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
-        """Goes on behind a closed terminal, and ends the process."""
+        """Sees the run through behind a closed terminal, and ends the process."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     # for the screen ---------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class CockpitRun:
         try:
             with self._create_run() as run:
                 self.inbox.extend(run.past)
-                run.engine.subscribe(self._hear)
+                run.engine.subscribe(self._deliver)
                 self.live.folder = run.attempt.folder
                 self.live.files = RecordedFiles(run.attempt.folder)
                 with self._lock:
@@ -128,7 +128,7 @@ class CockpitRun:
             if self.error is not None and not self._left.is_set():
                 self._tell_screen(self.app.exit)
 
-    def _hear(self, event: Event) -> None:
+    def _deliver(self, event: Event) -> None:
         """For the screen, or for the lines that have taken its place."""
         self._receive(event)
 
@@ -144,11 +144,11 @@ class CockpitRun:
     # the end of the screen --------------------------------------------------------------------
 
     def end(self) -> int:
-        """The screen is gone: go on without it, or wait for the run's orderly end."""
+        """After the screen: go on as lines, or stop the run and wait for its end."""
         self._screen_gone.set()
         signals.reset_after_screen()
         try:
-            # A broken screen is no reason to give the work up.
+            # A screen that broke down does not end the run.
             if self._alone is None and (self.app.return_value == "screen" or self.app.return_code):
                 self._go_on_as_lines()
             if self._alone is not None:
@@ -183,7 +183,7 @@ class CockpitRun:
             self.handle_signal(signal.SIGHUP)  # which is under way
 
     def _keep_for_lines(self, event: Event) -> None:
-        """The end of the run is the last word, and said by whoever says that."""
+        """Without the end of the run, which `_say_last_word` prints."""
         if not isinstance(event, RunFinished | RunCrashed):
             self._lines.put(event)
 
@@ -259,7 +259,7 @@ def look_on(source: Source, theme: str | None = None) -> None:
     app = CockpitApp(source, theme=theme, ready=collect_garbage_again)
     loops: list[asyncio.AbstractEventLoop] = []
 
-    def obey(number: signal.Signals) -> None:
+    def end_screen(number: signal.Signals) -> None:
         signals.exit_after(SCREEN_SECONDS, ExitCode.COMPLETED)
         if number is signal.SIGHUP:
             signals.detach_stdio()
@@ -270,7 +270,7 @@ def look_on(source: Source, theme: str | None = None) -> None:
         loops.append(asyncio.get_running_loop())
         await app.run_async()
 
-    with signals.forwarded(obey):
+    with signals.forwarded(end_screen):
         asyncio.run(show())
 
 

@@ -25,7 +25,7 @@ END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
 
 RunFactory = Callable[[], "AbstractContextManager[AssembledRun]"]
-"""Sets a run up, and clears up behind it."""
+"""Assembles a run, and releases what it holds when the block is left."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Presentation:
     theme: str | None = None
     """Of the cockpit; None: its default."""
     lasting: bool = True
-    """Whether the record is still there when the run has been left."""
+    """Whether the record is kept when the command ends."""
     on_hangup: Literal["leave", "stop"] = "leave"
-    """What a closed terminal means."""
+    """What a closed terminal does: the run goes on without a screen, or stops."""
     detached: bool = False
     """This process was started to work in the background."""
 
@@ -52,7 +52,7 @@ class Presentation:
 
 
 def on_terminal() -> bool:
-    """Whether somebody looks on."""
+    """Whether input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -69,7 +69,7 @@ def warn(text: str) -> None:
 
 
 def print_event(event: Event, *, as_json: bool) -> None:
-    """One line for an event, where it deserves one."""
+    """Print the line of an event; of some kinds only a screen shows anything."""
     text = event.model_dump_json() if as_json else plain_line(event)
     if text is not None:
         print(text, flush=True)

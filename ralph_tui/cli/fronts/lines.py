@@ -1,4 +1,4 @@
-"""A run without a screen: the main thread prints and hears signals, the engine's thread works."""
+"""A run without a screen: the main thread prints and takes signals, the engine's thread works."""
 
 import contextlib
 import gc
@@ -31,7 +31,7 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
         try:
             print_until_over(run, events, as_json=as_json)
         except OSError:
-            # Nobody can read any more; that is no reason to leave the work half done, unrecorded.
+            # The output is closed: the run is stopped in order, so that its end is recorded.
             run.engine.send(Stop(by="a closed output"))
             raise
         finally:
@@ -52,7 +52,7 @@ def print_until_over(run: "AssembledRun", events: Lines, *, as_json: bool = Fals
 
 @contextlib.contextmanager
 def signals_stop(run: "AssembledRun") -> Iterator[None]:
-    """While the block runs, each of the stopping signals is a wish to stop."""
+    """While the block runs, each of the stopping signals stops the run in order."""
 
     def stop(number: int, _frame: object) -> None:
         run.engine.send(Stop(by=signal.Signals(number).name))

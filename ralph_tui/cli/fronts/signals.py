@@ -1,7 +1,7 @@
 """Signals while a screen stands, and a terminal that goes away under it.
 
-Rule: whoever obeys a signal does it in a thread of its own. Behind a closed terminal the screen's
-writer has died and the main thread may wait for it for ever.
+Rule: a signal is handled in a thread of its own. Behind a closed terminal the screen's writer has
+died, and the main thread may wait for it for ever.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from pathlib import Path
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 LOG = "terminal.log"
-"""In the attempt's folder: what a run says when no terminal is left to say it to."""
+"""In the attempt's folder: the output of a run that has no terminal any more."""
 
 
 @contextlib.contextmanager
 def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
-    """`obey` is called for each of the signals, one after the other, in a thread beside."""
+    """Call `handle` for each of the signals, one after the other, in a thread of its own."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
 
@@ -28,12 +28,12 @@ def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
             handle(signal.Signals(number[0]))
         os.close(readable)
 
-    def ring(number: int, _frame: object) -> None:
+    def forward(number: int, _frame: object) -> None:
         with contextlib.suppress(BlockingIOError):
             os.write(writable, bytes([number]))
 
     threading.Thread(target=listen, name="ralph-signals", daemon=True).start()
-    before = {number: signal.signal(number, ring) for number in FORWARDED}
+    before = {number: signal.signal(number, forward) for number in FORWARDED}
     try:
         yield
     finally:
@@ -43,13 +43,13 @@ def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
 
 
 def reset_after_screen() -> None:
-    """Textual leaves handlers behind that cannot do without a screen; a closing tmux sends CONT."""
+    """Take Textual's handlers away: they fail without a screen, and a closing tmux sends CONT."""
     for number in (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH):
         signal.signal(number, signal.SIG_DFL)
 
 
 def detach_stdio() -> None:
-    """The terminal is gone: nothing is read from it and nothing written to it any more."""
+    """Connect stdin, stdout and stderr to the null device: the terminal is gone."""
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
@@ -57,7 +57,7 @@ def detach_stdio() -> None:
 
 
 def redirect_output(log: Path) -> None:
-    """What is said from now on stands in `log`; nowhere, when that cannot be written."""
+    """Append stdout and stderr to `log`; if it cannot be opened they stay as they are."""
     # A screen that never ended keeps the streams it has redirected.
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
@@ -70,7 +70,7 @@ def redirect_output(log: Path) -> None:
 
 
 def block_stdin() -> None:
-    """Let a screen's reader wait for ever: at an end of file it would ask without a break."""
+    """Make every read from stdin wait for ever: at an end of file a screen's reader would spin."""
     readable, _ = os.pipe()  # the other end stays open
     os.dup2(readable, 0)
     os.close(readable)
@@ -85,7 +85,7 @@ def exit_now(code: int) -> None:
 
 
 def exit_after(seconds: float, code: int) -> None:
-    """The same, when whatever is to be done first takes longer than that."""
+    """End this process with `code` in `seconds`, unless it has ended by then."""
     deadline = threading.Timer(seconds, exit_now, [code])
     deadline.daemon = True
     deadline.start()

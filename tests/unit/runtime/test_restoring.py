@@ -23,7 +23,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.ports import Restored
-from ralph_tui.runtime.restoring import bring_back, chosen, not_held, points, what_changes
+from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree, what_changes
 from ralph_tui.state import RunState
 from tests.workspaces import workspace_of
 from tests.world.fakes import FakeClock
@@ -178,13 +178,13 @@ def test_one_that_fails_half_way_says_how_to_get_back(git_repo: Path, journal: P
     state = RunState().apply_all(recording.events)
     breaking = workspace_of(git_repo, RUN, Breaking)
     with pytest.raises(WorkspaceError, match="ralph-tui restore 2"):
-        bring_back(recording, state, breaking, chosen(state, "1"), "me")
+        restore_worktree(recording, state, breaking, chosen(state, "1"), "me")
     kinds = [event.kind for event in after(journal)]
     assert kinds == ["snapshot_taken", "restore_began", "noticed"]
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
     workspace = workspace_of(git_repo, RUN)
-    told, held = bring_back(recording, state, workspace, chosen(state, "2"), "me")
+    told, held = restore_worktree(recording, state, workspace, chosen(state, "2"), "me")
     assert (told.present, told.paths, held) == (3, ["README.md"], True)
     assert (git_repo / "README.md").read_text() == "changed\nby me\n"
 
@@ -194,7 +194,7 @@ def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
     state = RunState().apply_all(recording.events)
     workspace = workspace_of(git_repo, RUN, Interrupted)
     handler = signal.getsignal(signal.SIGINT)
-    bring_back(recording, state, workspace, chosen(state, "1"), "me")
+    restore_worktree(recording, state, workspace, chosen(state, "1"), "me")
     assert signal.getsignal(signal.SIGINT) is handler
     assert (git_repo / "README.md").read_text() == "# sample\n"
     assert [event.kind for event in after(journal)][-1] == "snapshot_taken"
