@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ralph_tui.adapters.workspace.restoring import files_below
+from ralph_tui.adapters.workspace.restore import files_below
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import FileChange

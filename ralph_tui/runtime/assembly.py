@@ -20,8 +20,8 @@ from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock, acquire
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.remote.server import listening
+from ralph_tui.adapters.workspace.git_status import commits_between, count_test_files, git_status
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
-from ralph_tui.adapters.workspace.readings import commits_between, count_test_files, git_status
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.verification import ShellGate

@@ -33,7 +33,7 @@ class RecordedFiles:
     def from_present(self, tree: str) -> tuple[FileChange, ...]:
         """See `Files`."""
         workspace = self._holding(tree)
-        from ralph_tui.adapters.workspace.private import PrivateRepository
+        from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 
         # To make an index is up to the run: another process would take it from its hands.
         if not PrivateRepository(workspace.repository).index.exists():
@@ -73,7 +73,7 @@ class RecordedFiles:
         return self._opened
 
     def _open(self) -> "GitWorkspace":
-        from ralph_tui.adapters.workspace.private import PrivateRepository
+        from ralph_tui.adapters.workspace.private_repository import PrivateRepository
         from ralph_tui.adapters.workspace.repository import open_repository
         from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 

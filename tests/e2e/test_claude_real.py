@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters import agents
-from ralph_tui.adapters.agents.claude import ClaudeAgent
+from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
+from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
 from ralph_tui.adapters.agents.start import Settings
-from ralph_tui.adapters.agents.streaming import StreamSession
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,

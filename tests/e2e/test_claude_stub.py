@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters import agents
-from ralph_tui.adapters.agents import streaming
-from ralph_tui.adapters.agents.claude import ClaudeAgent
-from ralph_tui.adapters.agents.command import CommandAgent
+from ralph_tui.adapters.agents.claude import stream_agent as streaming
+from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
+from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent, StreamSession
+from ralph_tui.adapters.agents.command.agent import CommandAgent
 from ralph_tui.adapters.agents.start import Settings
-from ralph_tui.adapters.agents.streaming import StreamAgent, StreamSession
 from ralph_tui.errors import UsageError
 from ralph_tui.events import (
     AgentNoted,
@@ -277,7 +277,7 @@ def test_a_second_order_makes_an_agent_end_at_once(bench: Bench) -> None:
 def test_an_agent_that_does_not_listen_is_made_to_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.process.INTERRUPT_S", 0.2)
+    monkeypatch.setattr("ralph_tui.adapters.agents.process_session.INTERRUPT_S", 0.2)
     heard, agent = Heard(), bench.agent("never_exits")
     session = agent.start(bench.turn(), heard)
     assert isinstance(session, StreamSession)
@@ -343,7 +343,7 @@ def test_a_program_without_a_version_is_tried_all_the_same(bench: Bench, text: s
 def test_a_program_that_hangs_is_not_waited_for(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.claude.PROBE_S", 0.2)
+    monkeypatch.setattr("ralph_tui.adapters.agents.claude.agent.PROBE_S", 0.2)
     began = time.monotonic()
     agents.build("claude", bench.settings(binary=script(bench.tmp, "exec sleep 1000")))
     assert time.monotonic() - began < 5

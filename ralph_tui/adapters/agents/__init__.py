@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable, Mapping
 
-from ralph_tui.adapters.agents.claude import ClaudeAgent, find
-from ralph_tui.adapters.agents.command import CommandAgent
+from ralph_tui.adapters.agents.claude.agent import ClaudeAgent, find
+from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
+from ralph_tui.adapters.agents.command.agent import CommandAgent
 from ralph_tui.adapters.agents.start import Settings
-from ralph_tui.adapters.agents.streaming import StreamAgent
 from ralph_tui.errors import UsageError
 from ralph_tui.ports import Agent
 

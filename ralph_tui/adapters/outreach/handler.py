@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 
-from ralph_tui.adapters.outreach.courier import Channel, Courier
+from ralph_tui.adapters.outreach.delivery_queue import Channel, Courier
 from ralph_tui.adapters.outreach.dialects import DIALECTS
 from ralph_tui.adapters.outreach.message import Readings, message_of
 from ralph_tui.adapters.outreach.outbox import IssueNumbers, Outbox

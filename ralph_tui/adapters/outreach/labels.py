@@ -1,7 +1,7 @@
 """The labels of a tracker's repository: found by name, made where they are missing."""
 
 from ralph_tui.adapters.outreach.dialects import Dialect
-from ralph_tui.adapters.outreach.wire import Wire
+from ralph_tui.adapters.outreach.http_service import Wire
 
 COLOURS = {
     "ralph-external": "1d76db",

@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from ralph_tui.adapters.outreach.dialects import Dialect
+from ralph_tui.adapters.outreach.http_service import USUAL, Answer, Timeouts, UndeliveredError, Wire
 from ralph_tui.adapters.outreach.labels import Labels
 from ralph_tui.adapters.outreach.message import Message, comment_body, issue_body
-from ralph_tui.adapters.outreach.wire import USUAL, Answer, Timeouts, UndeliveredError, Wire
 from ralph_tui.config.settings import shown_address
 from ralph_tui.text.sanitize import clip, one_line
 

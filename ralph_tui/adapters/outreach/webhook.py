@@ -1,7 +1,7 @@
 """A web address that takes JSON. Nobody says what it does with it; 2xx means that it took it."""
 
+from ralph_tui.adapters.outreach.http_service import USUAL, Timeouts, UndeliveredError, Wire
 from ralph_tui.adapters.outreach.message import Message, payload
-from ralph_tui.adapters.outreach.wire import USUAL, Timeouts, UndeliveredError, Wire
 from ralph_tui.config.settings import shown_address
 
 SETTING = "outreach.webhook"

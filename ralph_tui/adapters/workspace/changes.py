@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ralph_tui.adapters.workspace.private import PrivateRepository, is_own
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own
 from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import ChangeStatus, FileChange

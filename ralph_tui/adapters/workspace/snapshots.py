@@ -8,10 +8,10 @@ from collections.abc import Callable
 from threading import Lock
 
 from ralph_tui.adapters.workspace import changes
-from ralph_tui.adapters.workspace.holding import Holding
-from ralph_tui.adapters.workspace.private import PrivateRepository
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.adapters.workspace.restoring import restore
+from ralph_tui.adapters.workspace.restore import restore
+from ralph_tui.adapters.workspace.snapshot_commits import Holding
 from ralph_tui.adapters.workspace.staging import Staged, Staging, ignored_paths, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange

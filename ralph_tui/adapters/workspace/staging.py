@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ralph_tui.adapters.workspace.git import Answer, Running
-from ralph_tui.adapters.workspace.private import PrivateRepository, is_own, is_within
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.errors import NoRoomError, WorkspaceError
 
 MAX_FILE = 10_000_000

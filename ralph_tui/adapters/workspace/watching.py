@@ -16,7 +16,7 @@ from threading import Lock, Thread
 import watchfiles
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
-from ralph_tui.adapters.workspace.private import is_own
+from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.run import Noticed

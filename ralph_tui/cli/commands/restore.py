@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.lock import acquire, holder
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
 from ralph_tui.adapters.records.tail import Tail
 from ralph_tui.adapters.records.worktree import worktree_root
-from ralph_tui.adapters.workspace.private import PrivateRepository
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.cli.exit_codes import ExitCode

@@ -13,10 +13,10 @@ from typing import TypeVar
 import pytest
 
 from ralph_tui.adapters import agents
-from ralph_tui.adapters.agents import streaming
-from ralph_tui.adapters.agents.command import SPOKEN
+from ralph_tui.adapters.agents.claude import stream_agent as streaming
+from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
+from ralph_tui.adapters.agents.command.agent import SPOKEN
 from ralph_tui.adapters.agents.start import Settings
-from ralph_tui.adapters.agents.streaming import StreamAgent
 from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
     AgentNoted,

@@ -11,10 +11,15 @@ from typing import Literal
 import pytest
 
 from ralph_tui.adapters.outreach.dialects import DIALECTS
+from ralph_tui.adapters.outreach.http_service import (
+    LARGEST_ANSWER,
+    Timeouts,
+    UndeliveredError,
+    Wire,
+)
 from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, message_of
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
 from ralph_tui.adapters.outreach.tracker import Tracker
-from ralph_tui.adapters.outreach.wire import LARGEST_ANSWER, Timeouts, UndeliveredError, Wire
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel
 from tests.trackers import REPOSITORY, TOKEN, Answering, Reply, Request, TrackerService, served

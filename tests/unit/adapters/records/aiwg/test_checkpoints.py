@@ -16,8 +16,8 @@ from ralph_tui.adapters.records.aiwg.checkpoints import (
     CheckpointManager,
     scan_aiwg,
 )
-from ralph_tui.adapters.workspace import readings
-from ralph_tui.adapters.workspace.readings import GitStatus, git_status
+from ralph_tui.adapters.workspace import git_status as readings
+from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.format import duration

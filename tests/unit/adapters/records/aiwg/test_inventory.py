@@ -18,7 +18,7 @@ from ralph_tui.adapters.records.aiwg.inventory import (
     write_diff,
     write_inventory,
 )
-from ralph_tui.adapters.workspace.readings import (
+from ralph_tui.adapters.workspace.git_status import (
     _MAY_BE_TEST,
     commits_between,
     count_test_files,

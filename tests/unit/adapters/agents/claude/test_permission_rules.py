@@ -4,13 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.flags import (
+from ralph_tui.adapters.agents.claude.flags import (
     Program,
     listed_flags,
     parse_version,
     permission_flags,
 )
-from ralph_tui.adapters.agents.permits import denied, for_command, prefix, shell_parts
+from ralph_tui.adapters.agents.claude.permission_rules import (
+    denied,
+    for_command,
+    prefix,
+    shell_parts,
+)
 from ralph_tui.ports import Permissions, Turn
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from ralph_tui.adapters.workspace.changes import shown
-from ralph_tui.adapters.workspace.private import is_own
+from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.staging import split
 from ralph_tui.errors import WorkspaceError

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.outreach import EscalationHandler
-from ralph_tui.adapters.outreach.courier import FIRST_PAUSE, LONGEST_PAUSE, Courier
+from ralph_tui.adapters.outreach.delivery_queue import FIRST_PAUSE, LONGEST_PAUSE, Courier
 from ralph_tui.adapters.outreach.dialects import DIALECTS
+from ralph_tui.adapters.outreach.http_service import Timeouts, UndeliveredError
 from ralph_tui.adapters.outreach.message import Message, Readings, message_of
 from ralph_tui.adapters.outreach.outbox import MOST_FILES, IssueNumbers, Outbox
 from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.adapters.outreach.webhook import Webhook
-from ralph_tui.adapters.outreach.wire import Timeouts, UndeliveredError
 from ralph_tui.events import EscalationDelivered, EscalationRaised, RunStarted
 from ralph_tui.events.base import Event
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.stream import SPOKEN, StreamReader
-from ralph_tui.adapters.agents.usage import Ledger
+from ralph_tui.adapters.agents.claude.stream_reader import SPOKEN, StreamReader
+from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.events import (
     AgentNoted,
     AgentReported,

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents import permits
-from ralph_tui.adapters.agents.fields import as_map, as_text
-from ralph_tui.adapters.agents.summaries import describe_input, describe_result, shorten
+from ralph_tui.adapters.agents.claude import permission_rules as permits
+from ralph_tui.adapters.agents.claude.tool_summaries import describe_input, describe_result, shorten
+from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
 
 Json = Mapping[str, object]

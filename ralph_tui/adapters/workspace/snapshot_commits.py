@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 
 from ralph_tui.adapters.workspace.git import Kept
-from ralph_tui.adapters.workspace.private import PrivateRepository, quoted
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository, quoted
 from ralph_tui.adapters.workspace.staging import Staged, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.text.sanitize import plain

@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import IO, cast
 
-from ralph_tui.adapters.agents.lines import LineSplitter
-from ralph_tui.adapters.agents.outcome import Verdict
+from ralph_tui.adapters.agents.claude.session_ends import Verdict
+from ralph_tui.adapters.agents.line_splitter import LineSplitter
 from ralph_tui.adapters.agents.transcript import KeyFilter, Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.events import AgentNoted, Event, SessionFinished, SessionStarted

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from ralph_tui.adapters.outreach.http_service import UndeliveredError
 from ralph_tui.adapters.outreach.message import Message
 from ralph_tui.adapters.outreach.outbox import Entry, Outbox
-from ralph_tui.adapters.outreach.wire import UndeliveredError
 from ralph_tui.events import EscalationDelivered
 from ralph_tui.ports import Clock, Emit
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from ralph_tui.adapters.agents.fields import as_text
+from ralph_tui.adapters.agents.json_fields import as_text
 
 Json = Mapping[str, object]
 

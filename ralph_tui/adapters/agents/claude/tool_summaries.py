@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from ralph_tui.adapters.agents.fields import as_count, as_list, as_map, as_text, content_text
+from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.text.sanitize import clip, plain
 
 SUMMARY = 200

@@ -14,7 +14,7 @@ import pytest
 from ralph_tui.adapters.processes.memory import resident_bytes
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.workspace.git import PIPE_BYTES, Answer, Kept, Running, begin_git
-from ralph_tui.adapters.workspace.private import PrivateRepository
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.staging import Staging
 from ralph_tui.errors import WorkspaceError

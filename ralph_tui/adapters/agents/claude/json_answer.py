@@ -8,9 +8,9 @@ import json
 import re
 from collections.abc import Mapping
 
-from ralph_tui.adapters.agents import outcome
-from ralph_tui.adapters.agents.fields import as_list, as_map, as_text
-from ralph_tui.adapters.agents.usage import Ledger, Usage
+from ralph_tui.adapters.agents.claude import session_ends as outcome
+from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.ports import Asked
 from ralph_tui.text.sanitize import clip, one_line
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents import permits
+from ralph_tui.adapters.agents.claude import permission_rules as permits
 from ralph_tui.ports import Permissions, Turn
 
 Version = tuple[int, ...]

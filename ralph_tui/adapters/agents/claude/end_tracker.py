@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from ralph_tui.adapters.agents import outcome
-from ralph_tui.adapters.agents.outcome import Refusal, Verdict
+from ralph_tui.adapters.agents.claude import session_ends as outcome
+from ralph_tui.adapters.agents.claude.session_ends import Refusal, Verdict
 
 
 class Endings:

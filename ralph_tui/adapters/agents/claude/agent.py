@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from ralph_tui.adapters.agents.asking import read_answer
-from ralph_tui.adapters.agents.flags import OLDEST, Program, listed_flags, parse_version
-from ralph_tui.adapters.agents.once import run_once
-from ralph_tui.adapters.agents.refused import RefusedSession
+from ralph_tui.adapters.agents.claude.flags import OLDEST, Program, listed_flags, parse_version
+from ralph_tui.adapters.agents.claude.json_answer import read_answer
+from ralph_tui.adapters.agents.claude.refused_session import RefusedSession
+from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
+from ralph_tui.adapters.agents.run_once import run_once
 from ralph_tui.adapters.agents.start import Settings
-from ralph_tui.adapters.agents.streaming import StreamAgent
 from ralph_tui.errors import ProcessError, UsageError
 from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
 from ralph_tui.text.sanitize import clip, one_line

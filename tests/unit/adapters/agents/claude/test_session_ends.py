@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.adapters.agents.outcome import Refusal, of_exit, of_refusal, of_result
+from ralph_tui.adapters.agents.claude.session_ends import Refusal, of_exit, of_refusal, of_result
 
 
 @pytest.mark.parametrize(

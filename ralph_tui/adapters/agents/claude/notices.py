@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from ralph_tui.adapters.agents.fields import as_amount, as_count, as_map, as_text
+from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
 
 Json = Mapping[str, object]
 Notice = tuple[str, str]

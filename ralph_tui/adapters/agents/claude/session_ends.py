@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.adapters.agents.fields import as_list, as_text
+from ralph_tui.adapters.agents.json_fields import as_list, as_text
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.text.sanitize import clip, one_line
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from ralph_tui.adapters.workspace.changes import Entry, diff_trees
-from ralph_tui.adapters.workspace.private import PrivateRepository, is_own, is_within
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.adapters.workspace.staging import ignored_paths, nul_separated
 from ralph_tui.ports import Restored
 

@@ -7,13 +7,13 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from ralph_tui.adapters.agents.asking import cannot_be_asked
-from ralph_tui.adapters.agents.outcome import REASON, Verdict
-from ralph_tui.adapters.agents.process import ProcessSession
+from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.claude.json_answer import cannot_be_asked
+from ralph_tui.adapters.agents.claude.session_ends import REASON, Verdict
+from ralph_tui.adapters.agents.claude.tool_summaries import shorten
+from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.start import Settings, start_child
-from ralph_tui.adapters.agents.summaries import shorten
 from ralph_tui.adapters.agents.transcript import KeyFilter
-from ralph_tui.adapters.agents.words import claims
 from ralph_tui.errors import UsageError
 from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.ports import Ask, Asked, Emit, Turn

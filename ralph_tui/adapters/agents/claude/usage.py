@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ralph_tui.adapters.agents.fields import as_amount, as_count, as_map, as_text
+from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
 from ralph_tui.events import UsageReported
 
 Json = Mapping[str, object]

@@ -11,12 +11,12 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ralph_tui.adapters.agents.asking import cannot_be_asked
-from ralph_tui.adapters.agents.outcome import Verdict
-from ralph_tui.adapters.agents.process import ProcessSession, Tally
+from ralph_tui.adapters.agents.claude.json_answer import cannot_be_asked
+from ralph_tui.adapters.agents.claude.session_ends import Verdict
+from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
+from ralph_tui.adapters.agents.claude.usage import Ledger
+from ralph_tui.adapters.agents.process_session import ProcessSession, Tally
 from ralph_tui.adapters.agents.start import Settings, start_child
-from ralph_tui.adapters.agents.stream import StreamReader
-from ralph_tui.adapters.agents.usage import Ledger
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import Event, GuidanceAcknowledged, GuidanceDelivered
 from ralph_tui.ports import Ask, Asked, Emit, Session, Turn

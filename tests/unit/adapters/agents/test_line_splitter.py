@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.agents.lines import LineSplitter
+from ralph_tui.adapters.agents.line_splitter import LineSplitter
 from ralph_tui.adapters.agents.transcript import PIECE, KeyFilter, Transcript, redact_long
 
 SECRET = "sk-" + "b2" * 20

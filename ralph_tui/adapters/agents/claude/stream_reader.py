@@ -8,14 +8,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ralph_tui.adapters.agents import notices
-from ralph_tui.adapters.agents.endings import Endings
-from ralph_tui.adapters.agents.fields import as_count, as_list, as_map, as_text, content_text
-from ralph_tui.adapters.agents.receipts import Receipts
-from ralph_tui.adapters.agents.summaries import shorten
-from ralph_tui.adapters.agents.tools import Tools
-from ralph_tui.adapters.agents.usage import Ledger, Usage
-from ralph_tui.adapters.agents.words import claims
+from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.claude import notices
+from ralph_tui.adapters.agents.claude.end_tracker import Endings
+from ralph_tui.adapters.agents.claude.receipts import Receipts
+from ralph_tui.adapters.agents.claude.tool_calls import Tools
+from ralph_tui.adapters.agents.claude.tool_summaries import shorten
+from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
+from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,

@@ -1,0 +1,1 @@
+"""The agent `command`: any program that takes the prompt on stdin."""
