@@ -13,8 +13,8 @@ TALKER = Path(__file__).with_name("talker.py")
 if __name__ == "__main__":
     program = [sys.executable, "-P", str(TALKER), "json", sys.argv[1]]
 
-    def _talker(settings: agents.Settings) -> Agent:
-        return StreamAgent("talker", program, settings)
+    def _talker(context: agents.AgentContext) -> Agent:
+        return StreamAgent("talker", program, context)
 
     agents.AGENTS = {**agents.AGENTS, "talker": _talker}
     sys.exit(main(sys.argv[2:]))

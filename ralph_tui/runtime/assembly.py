@@ -35,7 +35,7 @@ from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
-from ralph_tui.runtime.preflight import agent_name, agent_settings, check
+from ralph_tui.runtime.preflight import agent_context, agent_name, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, different
 from ralph_tui.runtime.rules import layers_of, rules_of
@@ -177,7 +177,7 @@ def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledR
     )
     ports = Ports(
         agent=agents.build(
-            agent_name(request), agent_settings(request, root, run_id, lock.descriptor)
+            agent_name(request), agent_context(request, root, run_id, lock.descriptor)
         ),
         gate=ShellGate(
             request.command,

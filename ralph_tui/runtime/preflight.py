@@ -22,7 +22,7 @@ def check(folder: Path, request: RunRequest) -> tuple[Repository, Path | None]:
     """
     repository = open_repository(folder)
     plan = find_plan(repository.root, request.plan)
-    agents.build(agent_name(request), agent_settings(request, repository.root, "", None))
+    agents.build(agent_name(request), agent_context(request, repository.root, "", None))
     channels_of(request.settings.outreach, os.environ, outbox_folder(repository.root))
     return repository, plan
 
@@ -41,11 +41,11 @@ def agent_name(request: RunRequest) -> str:
     return agent.name or agents.default_agent(agent.binary) or named
 
 
-def agent_settings(
+def agent_context(
     request: RunRequest, root: Path, run_id: str, lock_fd: int | None
-) -> agents.Settings:
+) -> agents.AgentContext:
     """What an agent is built from; `lock_fd` is the descriptor of the worktree's lock."""
-    return agents.Settings(
+    return agents.AgentContext(
         root=root,
         run_id=run_id,
         lock_fd=lock_fd,

@@ -30,6 +30,8 @@ _SUSPECT = re.compile(
 HIDDEN = "[redacted]"
 SHORT = 100
 """Characters of a text that is worth remembering."""
+SUMMARY = 200
+"""Characters of a text that is told in short."""
 
 # Shapes of well-known credentials, and the places where unknown ones are named as such.
 _SECRETS = re.compile(
@@ -121,3 +123,11 @@ def one_line(text: str) -> str:
 def clip(text: str, limit: int) -> str:
     """At most ``limit`` characters, the cut marked."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def shorten(text: str, limit: int = SUMMARY) -> str:
+    """As `plain`, at most `limit` characters; of a long text only the beginning is looked at.
+
+    It is sanitized before it is cut: a cut must not halve a secret, which would hide it from us.
+    """
+    return clip(plain(text[: limit * 2]), limit)

@@ -12,7 +12,7 @@ import pytest
 from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
-from ralph_tui.adapters.agents.start import Settings
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,
@@ -57,7 +57,7 @@ class Lab:
             environ = real_environment(api.url, self.tmp / "home", scenario)
             agent = agents.build(
                 "claude",
-                Settings(
+                AgentContext(
                     root=self.root,
                     run_id="test-run",
                     binary=BINARY or "",
@@ -243,8 +243,8 @@ def test_a_question_is_answered_and_paid_for(lab: Lab) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
 def test_root_without_a_sandbox_is_refused_by_us_and_by_it(lab: Lab) -> None:
     with lab.agent(lab.scripted()) as agent:
-        bare = {name: v for name, v in agent.settings.environ.items() if name != "IS_SANDBOX"}
-        refused = ClaudeAgent(dataclasses.replace(agent.settings, environ=bare))
+        bare = {name: v for name, v in agent.context.environ.items() if name != "IS_SANDBOX"}
+        refused = ClaudeAgent(dataclasses.replace(agent.context, environ=bare))
         heard, by_it = Heard(), Heard()
         refused.start(lab.turn(), heard)
         refused.begin(lab.turn(), by_it)

@@ -15,7 +15,7 @@ from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent, StreamSession
 from ralph_tui.adapters.agents.command.agent import CommandAgent
-from ralph_tui.adapters.agents.start import Settings
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.errors import UsageError
 from ralph_tui.events import (
     AgentNoted,
@@ -65,12 +65,12 @@ class Bench:
         inherited = {key: value for key, value in os.environ.items() if "ANTHROPIC" not in key}
         inherited.setdefault("CLAUDE_CODE_MAX_RETRIES", "2")
         base = environment(scenario, state=self.tmp / "state", base=inherited)
-        agent = agents.build("claude", self.settings(environ=on_path({**base, **environ})))
+        agent = agents.build("claude", self.context(environ=on_path({**base, **environ})))
         assert isinstance(agent, ClaudeAgent)
         return agent
 
-    def settings(self, **fields: object) -> Settings:
-        return Settings(**{"root": self.root, "run_id": "test-run", **fields})  # type: ignore[arg-type]
+    def context(self, **fields: object) -> AgentContext:
+        return AgentContext(**{"root": self.root, "run_id": "test-run", **fields})  # type: ignore[arg-type]
 
     def turn(self, **fields: object) -> Turn:
         self.sessions += 1
@@ -332,7 +332,7 @@ def script(folder: Path, text: str) -> str:
 
 @pytest.mark.parametrize("text", ["echo '<html>'", "exit 0", 'echo \'{"type": "x"}\'', "exit 7"])
 def test_a_program_without_a_version_is_tried_all_the_same(bench: Bench, text: str) -> None:
-    agent = agents.build("claude", bench.settings(binary=script(bench.tmp, text)))
+    agent = agents.build("claude", bench.context(binary=script(bench.tmp, text)))
     heard = Heard()
     agent.start(bench.turn(permissions=Permissions()), heard)
     finished = heard.finished()
@@ -345,7 +345,7 @@ def test_a_program_that_hangs_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr("ralph_tui.adapters.agents.claude.agent.PROBE_S", 0.2)
     began = time.monotonic()
-    agents.build("claude", bench.settings(binary=script(bench.tmp, "exec sleep 1000")))
+    agents.build("claude", bench.context(binary=script(bench.tmp, "exec sleep 1000")))
     assert time.monotonic() - began < 5
 
 
@@ -359,7 +359,7 @@ def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
 
 def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
     with pytest.raises(UsageError, match=r"'claude' is no program.*--agent.*ralph-tui demo"):
-        agents.build("claude", bench.settings(environ={"PATH": str(bench.tmp)}))
+        agents.build("claude", bench.context(environ={"PATH": str(bench.tmp)}))
 
 
 def test_claude_is_the_default_where_it_is_installed(bench: Bench) -> None:
@@ -417,14 +417,14 @@ def test_a_question_without_an_answer_says_why(bench: Bench) -> None:
     assert "/login" in error
     late = bench.agent({"answers": [{"text": "{}", "delay_s": 100}]}).ask(Ask("?", timeout_s=0.5))
     assert late.error == "There was no answer within 0.5 s."
-    broken = ClaudeAgent(bench.settings(binary=script(bench.tmp, "echo no luck >&2; exit 3")))
+    broken = ClaudeAgent(bench.context(binary=script(bench.tmp, "echo no luck >&2; exit 3")))
     assert broken.ask(Ask("?")).error == "Claude Code exited with code 3: no luck"
 
 
 def test_other_agents_cannot_be_asked(bench: Bench) -> None:
     for agent in (
-        agents.build("command", bench.settings(command="cat")),
-        agents.build("demo", bench.settings()),
+        agents.build("command", bench.context(command="cat")),
+        agents.build("demo", bench.context()),
     ):
         assert isinstance(agent, CommandAgent | StreamAgent)
         assert "cannot be asked" in agent.ask(Ask("?")).error

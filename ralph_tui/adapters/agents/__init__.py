@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent, find
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.command.agent import CommandAgent
-from ralph_tui.adapters.agents.start import Settings
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.errors import UsageError
 from ralph_tui.ports import Agent
 
 
-def _demo(settings: Settings) -> Agent:
+def _demo(context: AgentContext) -> Agent:
     from ralph_tui import demo  # noqa: PLC0415 - only the demo needs it
 
-    return StreamAgent("demo", demo.command(settings.scenario, fast=settings.fast), settings)
+    return StreamAgent("demo", demo.command(context.scenario, fast=context.fast), context)
 
 
-AGENTS: Mapping[str, Callable[[Settings], Agent]] = {
+AGENTS: Mapping[str, Callable[[AgentContext], Agent]] = {
     "claude": ClaudeAgent,
     "command": CommandAgent,
     "demo": _demo,
@@ -30,7 +30,7 @@ def default_agent(binary: str = "claude", environ: Mapping[str, str] = os.enviro
     return "claude" if find(binary, environ) else None
 
 
-def build(name: str, settings: Settings) -> Agent:
+def build(name: str, context: AgentContext) -> Agent:
     """The agent of this name; raises ``UsageError`` for an unknown one."""
     factory = AGENTS.get(name)
     if factory is None:
@@ -40,14 +40,14 @@ def build(name: str, settings: Settings) -> Agent:
             f"{chosen}; choose one with --agent: {others}"
             " (`command` runs any program given with --agent-command), or try `ralph-tui demo`."
         )
-    return factory(settings)
+    return factory(context)
 
 
 __all__ = [
     "AGENTS",
+    "AgentContext",
     "ClaudeAgent",
     "CommandAgent",
-    "Settings",
     "StreamAgent",
     "build",
     "default_agent",

@@ -1,4 +1,4 @@
-"""What every agent process has in common: threads on its pipes, its transcript, its one ending.
+"""What every agent's process has in common: threads on its pipes, a transcript, one end.
 
 Whatever the process does (prints garbage, prints nothing, dies, never ends until it is stopped),
 `SessionFinished` is emitted once, as the last event, when it and all it started are gone.
@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import IO, cast
 
-from ralph_tui.adapters.agents.claude.session_ends import Verdict
 from ralph_tui.adapters.agents.line_splitter import LineSplitter
+from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.agents.transcript import KeyFilter, Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.events import AgentNoted, Event, SessionFinished, SessionStarted
@@ -26,10 +26,10 @@ from ralph_tui.ports import Emit, Turn
 CHUNK = 256 * 1024
 STDERR_LINE = 64 * 1024
 DRAIN_S = 5.0
-"""How long the pipes may stay open after the process is gone."""
+"""Seconds that the pipes may stay open after the process is gone."""
 
 INTERRUPT_S = 2.5
-"""How long an agent that was asked to end may take before it is made to."""
+"""Seconds that an agent which was asked to end may take before it is killed."""
 
 _STOPPED: Mapping[str, str] = {
     "timeout": "The session ran longer than it may and was stopped.",
@@ -42,7 +42,7 @@ _STOPPED: Mapping[str, str] = {
 
 @dataclass
 class Tally:
-    """The counters of a session, as far as its agent tells."""
+    """The counters of a session, as far as the agent reports them."""
 
     cost_usd: float | None = None
     tokens: int = 0
@@ -52,7 +52,7 @@ class Tally:
 
 
 class ProcessSession(ABC):
-    """A running agent: subclasses say what its output means and what it is told."""
+    """A running agent: subclasses say what its output means and what is written to it."""
 
     takes_guidance = False
     line_limit = 1 << 20
@@ -64,29 +64,29 @@ class ProcessSession(ABC):
         """The last line of its error output."""
         self._child = child
         self._turn = turn
-        self._emit_event = emit
+        self._emit = emit
         self._timeout_s = timeout_s
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._stopped: Verdict | None = None
-        """Why it was stopped, once it was."""
-        self._ladder = threading.Timer(INTERRUPT_S, child.stop)
-        self._ladder.daemon = True
+        self._stopped: SessionEnd | None = None
+        """Why it was stopped; None while it was not."""
+        self._kill_timer = threading.Timer(INTERRUPT_S, child.stop)
+        self._kill_timer.daemon = True
         self._failure = ""
-        self._ordered = False
-        """Whether its end was ordered."""
+        self._end_requested = False
+        """Whether `stop` was called, or the session ends itself."""
         self._finished = False
-        self._hearing = False
-        """Whether output that was read is being worked on."""
-        self._errors_clean = KeyFilter()
+        self._taking_lines = False
+        """Whether output that was read is being turned into events."""
+        self._stderr_filter = KeyFilter()
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._threads = [
             threading.Thread(target=work, name=f"agent-{name}", daemon=True)
-            for name, work in (("stdout", self._listen), ("stderr", self._listen_to_errors))
+            for name, work in (("stdout", self._read_stdout), ("stderr", self._read_stderr))
         ]
 
     def begin(self, agent: str) -> None:
-        """Say that it runs, start to read, and to write what was said so far."""
+        """Emit `SessionStarted`, then start to read, and to write what is in the outbox."""
         transcript = self._turn.transcript
         started = SessionStarted(
             iteration=self._turn.iteration,
@@ -97,7 +97,7 @@ class ProcessSession(ABC):
             # results/iter-001/transcript.jsonl: the attempt's folder is two above the iteration's.
             transcript=str(transcript.relative_to(transcript.parents[2])),
         )
-        self._tell([started])
+        self._emit_all([started])
         for thread in self._threads:
             thread.start()
         threading.Thread(target=self._write, name="agent-stdin", daemon=True).start()
@@ -112,52 +112,52 @@ class ProcessSession(ABC):
     def stop(self, outcome: str = "stopped") -> None:
         """Begin to end it and all it started; the first `outcome` given stands.
 
-        An agent that can be asked to end is asked, and made to 2.5 s later; when the run ends, or
-        at a second order, it is made to at once.
+        An agent that can be asked to end is asked, and killed 2.5 s later; when the run ends, or
+        at a second call, it is killed at once.
         """
         reason = _STOPPED.get(outcome, "The agent was stopped.")
-        self._end(Verdict(cast("SessionOutcome", outcome), reason), at_once=outcome == "stopped")
+        self._end(SessionEnd(cast("SessionOutcome", outcome), reason), at_once=outcome == "stopped")
 
-    def _end(self, why: Verdict, *, at_once: bool = False) -> None:
+    def _end(self, why: SessionEnd, *, at_once: bool = False) -> None:
         with self._lock:
             if self._finished:
                 return
-            first, self._ordered = not self._ordered, True
-            if first and not self._decided():
+            first, self._end_requested = not self._end_requested, True
+            if first and not self._has_done_its_work():
                 self._stopped = why
         if first and self._interrupt() and not at_once:
-            self._ladder.start()
+            self._kill_timer.start()
         else:
             self._child.stop()
 
-    # -- what subclasses say ---------------------------------------------------------------------
+    # -- what subclasses define ------------------------------------------------------------------
 
     @abstractmethod
-    def _heard(self, line: str, offset: int) -> Iterable[Event]:
+    def _events_of(self, line: str, offset: int) -> Iterable[Event]:
         """The events of one line of output."""
 
-    def _clean(self, line: str) -> str:
-        """A line as it may be kept, but for what `redact` hides."""
+    def _hide_secrets(self, line: str) -> str:
+        """The line without secrets that `redact` cannot see in one line alone."""
         return line
 
-    def _patience(self) -> float | None:
-        """After how many silent seconds `_silence` shall be called; None for never."""
+    def _idle_after_s(self) -> float | None:
+        """Seconds without output after which `_on_idle` is called; None for never."""
         return None
 
-    def _silence(self) -> Iterable[Event]:
-        """Nothing was printed for a while."""
+    def _on_idle(self) -> Iterable[Event]:
+        """Nothing was printed for `_idle_after_s`; further events."""
         return ()
 
-    def _last_words(self) -> Iterable[Event]:
-        """Its output is closed."""
+    def _on_output_closed(self) -> Iterable[Event]:
+        """The process has closed its output; further events."""
         return ()
 
     @abstractmethod
-    def _verdict(self, exit_code: int | None) -> Verdict:
-        """How it ended of its own accord."""
+    def _own_end(self, exit_code: int | None) -> SessionEnd:
+        """How it ended when nothing stopped it."""
 
-    def _decided(self) -> bool:
-        """Whether it has done its work, so that its own verdict stands when it is stopped now."""
+    def _has_done_its_work(self) -> bool:
+        """Whether it has done its work, so that its own end stands when it is stopped now."""
         return False
 
     def _tally(self) -> Tally:
@@ -168,16 +168,16 @@ class ProcessSession(ABC):
         """Ask it to end; False when it cannot be asked."""
         return False
 
-    # -- speaking --------------------------------------------------------------------------------
+    # -- writing ---------------------------------------------------------------------------------
 
-    def _say(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         self._outbox.put(data)
 
     def _close_stdin(self) -> None:
         self._outbox.put(None)
 
     def _write(self) -> None:
-        """Writes in a thread of its own: an agent that does not read must not hold anybody up."""
+        """Runs in a thread of its own: an agent that does not read must not hold up a caller."""
         stdin = cast("IO[bytes]", self._child.stdin)
         try:
             with stdin:
@@ -187,15 +187,15 @@ class ProcessSession(ABC):
         except (BrokenPipeError, ConnectionResetError):
             return
 
-    # -- listening -------------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------------
 
-    def _tell(self, events: Iterable[Event]) -> None:
+    def _emit_all(self, events: Iterable[Event]) -> None:
         for event in events:
             with self._lock:
                 if not self._finished:
-                    self._emit_event(event)
+                    self._emit(event)
 
-    def _listen(self) -> None:
+    def _read_stdout(self) -> None:
         stdout = cast("IO[bytes]", self._child.stdout)
         splitter = LineSplitter(self.line_limit)
         complete = False
@@ -203,12 +203,12 @@ class ProcessSession(ABC):
             with stdout, closing(Transcript(self._turn.transcript)) as transcript:
                 for chunk in self._chunks(stdout.fileno()):
                     lines = splitter.feed(chunk) if chunk else []
-                    self._tell(self._silence() if chunk is None else ())
-                    self._hear(lines, transcript)
-                self._hear(splitter.close(), transcript)
-                self._tell(self._last_words())
+                    self._emit_all(self._on_idle() if chunk is None else ())
+                    self._take_lines(lines, transcript)
+                self._take_lines(splitter.close(), transcript)
+                self._emit_all(self._on_output_closed())
                 if transcript.error is not None:
-                    self._tell([self._unwritable(transcript.error)])
+                    self._emit_all([self._unwritable(transcript.error)])
             complete = True
         except OSError as error:
             complete = True
@@ -216,29 +216,29 @@ class ProcessSession(ABC):
             self._child.stop()
         finally:
             if not complete:
-                # Nobody reads any more: a process that goes on printing would hang for ever.
+                # Its output is read no more: a process that goes on printing would hang for ever.
                 self._failure = "Reading the agent's output failed."
                 self._child.stop()
 
     def _chunks(self, descriptor: int) -> Iterable[bytes | None]:
-        """Output as it comes; None after a silence as long as `_patience`."""
+        """Output as it comes; None each time that nothing came for `_idle_after_s`."""
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
             while True:
-                if not selector.select(self._patience()):
+                if not selector.select(self._idle_after_s()):
                     yield None
                     continue
                 chunk = os.read(descriptor, CHUNK)
                 if not chunk:
                     return
-                self._hearing = True
+                self._taking_lines = True
                 yield chunk
-                self._hearing = False
+                self._taking_lines = False
 
-    def _hear(self, lines: list[bytes], transcript: Transcript) -> None:
-        texts = [self._clean(line.decode("utf-8", "replace")) for line in lines]
+    def _take_lines(self, lines: list[bytes], transcript: Transcript) -> None:
+        texts = [self._hide_secrets(line.decode("utf-8", "replace")) for line in lines]
         for text, offset in zip(texts, transcript.write(texts), strict=True):
-            self._tell(self._heard(text, offset))
+            self._emit_all(self._events_of(text, offset))
 
     def _unwritable(self, error: OSError) -> AgentNoted:
         return AgentNoted(
@@ -247,20 +247,20 @@ class ProcessSession(ABC):
             text=f"The transcript is incomplete: {error}.",
         )
 
-    def _listen_to_errors(self) -> None:
+    def _read_stderr(self) -> None:
         stderr = cast("IO[bytes]", self._child.stderr)
         splitter = LineSplitter(STDERR_LINE)
         try:
             with stderr, closing(Transcript(self._turn.stderr)) as log:
                 while chunk := os.read(stderr.fileno(), CHUNK):
-                    self._keep_errors(splitter.feed(chunk), log)
-                self._keep_errors(splitter.close(), log)
+                    self._take_stderr_lines(splitter.feed(chunk), log)
+                self._take_stderr_lines(splitter.close(), log)
         except OSError as error:
             self._failure = f"The agent's error output cannot be kept: {error}."
             self._child.stop()
 
-    def _keep_errors(self, lines: list[bytes], log: Transcript) -> None:
-        texts = [self._errors_clean(line.decode("utf-8", "replace")) for line in lines]
+    def _take_stderr_lines(self, lines: list[bytes], log: Transcript) -> None:
+        texts = [self._stderr_filter(line.decode("utf-8", "replace")) for line in lines]
         log.write(texts)
         spoken = [text for text in texts if text.strip()]
         if spoken:
@@ -274,30 +274,30 @@ class ProcessSession(ABC):
         except TimeoutError:
             self.stop("timeout")
             ended = self._child.wait()
-        self._ladder.cancel()
+        self._kill_timer.cancel()
         self._close_stdin()
         for thread in self._threads:
             thread.join(DRAIN_S)
-        while self._threads[0].is_alive() and self._hearing:
+        while self._threads[0].is_alive() and self._taking_lines:
             # A line of many megabytes takes its time.
             self._threads[0].join(DRAIN_S)
-        verdict = Verdict("crashed", "ralph-tui failed to tell how the session ended.")
+        end = SessionEnd("crashed", "ralph-tui failed to tell how the session ended.")
         try:
-            verdict = self._ending(ended)
+            end = self._session_end(ended)
         finally:
             # Even with a bug in the line above the loop must hear that the session is over.
-            self._finish(ended, verdict)
+            self._finish(ended, end)
 
-    def _finish(self, ended: Exit, verdict: Verdict) -> None:
+    def _finish(self, ended: Exit, end: SessionEnd) -> None:
         tally = self._tally()
         finished = SessionFinished(
             iteration=self._turn.iteration,
-            outcome=verdict.outcome,
-            reason=verdict.reason,
+            outcome=end.outcome,
+            reason=end.reason,
             exit_code=ended.code,
             duration_s=round(time.monotonic() - self._began, 3),
-            limit=verdict.limit,
-            resets_at=verdict.resets_at,
+            limit=end.limit,
+            resets_at=end.resets_at,
             cost_usd=tally.cost_usd,
             tokens=tally.tokens,
             turns=tally.turns,
@@ -307,13 +307,13 @@ class ProcessSession(ABC):
         )
         with self._lock:
             self._finished = True
-            self._emit_event(finished)
+            self._emit(finished)
 
-    def _ending(self, ended: Exit) -> Verdict:
+    def _session_end(self, ended: Exit) -> SessionEnd:
         if self._stopped is not None:
             return self._stopped
         if self._failure:
-            return Verdict("error", self._failure)
+            return SessionEnd("error", self._failure)
         if ended.lost:
-            return Verdict("crashed", "The agent's keeper was killed; the agent was stopped.")
-        return self._verdict(ended.code)
+            return SessionEnd("crashed", "The agent's keeper was killed; the agent was stopped.")
+        return self._own_end(ended.code)

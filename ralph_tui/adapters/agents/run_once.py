@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, cast
 
-from ralph_tui.adapters.agents.start import Settings
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.adapters.processes.child import PIPE, launch
 
 CHUNK = 64 * 1024
@@ -25,7 +25,7 @@ class Output:
 
 def run_once(
     argv: Sequence[str],
-    settings: Settings,
+    context: AgentContext,
     *,
     words: str | None = None,
     timeout_s: float,
@@ -37,10 +37,10 @@ def run_once(
     """
     child = launch(
         argv,
-        cwd=settings.root,
-        env={**settings.environ, "RALPH_RUN_ID": settings.run_id},
-        run_id=settings.run_id,
-        lock_fd=settings.lock_fd,
+        cwd=context.root,
+        env={**context.environ, "RALPH_RUN_ID": context.run_id},
+        run_id=context.run_id,
+        lock_fd=context.lock_fd,
         stdin="null" if words is None else "pipe",
         stdout=PIPE,
         stderr=PIPE,

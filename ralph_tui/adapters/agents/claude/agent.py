@@ -11,8 +11,8 @@ from ralph_tui.adapters.agents.claude.flags import OLDEST, Program, listed_flags
 from ralph_tui.adapters.agents.claude.json_answer import read_answer
 from ralph_tui.adapters.agents.claude.refused_session import RefusedSession
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.adapters.agents.run_once import run_once
-from ralph_tui.adapters.agents.start import Settings
 from ralph_tui.errors import ProcessError, UsageError
 from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
 from ralph_tui.text.sanitize import clip, one_line
@@ -45,17 +45,17 @@ class ClaudeAgent(StreamAgent):
     Raises ``UsageError`` when it is missing or too old.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        path = find(settings.binary, settings.environ)
+    def __init__(self, context: AgentContext) -> None:
+        path = find(context.binary, context.environ)
         if path is None:
-            raise UsageError(_MISSING.format(name=repr(one_line(settings.binary))))
-        super().__init__("claude", [path], settings)
+            raise UsageError(_MISSING.format(name=repr(one_line(context.binary))))
+        super().__init__("claude", [path], context)
         self.program = _probe(
             path,
             _stamp(path),
-            settings.root,
-            settings.run_id,
-            tuple(sorted(settings.environ.items())),
+            context.root,
+            context.run_id,
+            tuple(sorted(context.environ.items())),
         )
         version = self.program.version
         if version is not None and version < OLDEST:
@@ -80,11 +80,11 @@ class ClaudeAgent(StreamAgent):
 
     def ask(self, question: Ask) -> Asked:
         """Ask a model once, without tools; blocking, at most `timeout_s` and some seconds."""
-        model = question.model or self.settings.model
+        model = question.model or self.context.model
         try:
             printed = run_once(
                 self.program.question(model),
-                self.settings,
+                self.context,
                 words=question.prompt,
                 timeout_s=question.timeout_s,
                 limit=LONGEST_ANSWER,
@@ -101,10 +101,10 @@ class ClaudeAgent(StreamAgent):
 
     def command_line(self, turn: Turn) -> list[str]:
         """The program and its flags for one session."""
-        return self.program.session(turn, self.settings.model)
+        return self.program.session(turn, self.context.model)
 
     def _refuses_root(self) -> bool:
-        return os.geteuid() == 0 and self.settings.environ.get("IS_SANDBOX") != "1"
+        return os.geteuid() == 0 and self.context.environ.get("IS_SANDBOX") != "1"
 
 
 @lru_cache(maxsize=16)
@@ -112,16 +112,16 @@ def _probe(
     path: str, stamp: tuple[int, int], root: Path, run_id: str, environ: tuple[tuple[str, str], ...]
 ) -> Program:
     """Which version it is and what it knows; one that does not tell is taken for a new one."""
-    settings = Settings(root=root, run_id=run_id, environ=dict(environ))
-    version = parse_version(_printed([path, "--version"], settings))
+    context = AgentContext(root=root, run_id=run_id, environ=dict(environ))
+    version = parse_version(_printed([path, "--version"], context))
     if version is None or version < OLDEST or version >= KNOWN:
         return Program(path, version)
-    return Program(path, version, listed_flags(_printed([path, "--help"], settings)))
+    return Program(path, version, listed_flags(_printed([path, "--help"], context)))
 
 
-def _printed(argv: list[str], settings: Settings) -> str:
+def _printed(argv: list[str], context: AgentContext) -> str:
     try:
-        return run_once(argv, settings, timeout_s=PROBE_S).out
+        return run_once(argv, context, timeout_s=PROBE_S).out
     except ProcessError:
         return ""
 

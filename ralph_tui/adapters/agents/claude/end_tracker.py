@@ -4,49 +4,55 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from ralph_tui.adapters.agents.claude import session_ends as outcome
-from ralph_tui.adapters.agents.claude.session_ends import Refusal, Verdict
+from ralph_tui.adapters.agents.claude.session_ends import (
+    FailedCall,
+    end_of_exit,
+    end_of_failed_call,
+    end_of_result,
+    failed_call,
+)
+from ralph_tui.adapters.agents.session_end import SessionEnd
 
 
-class Endings:
+class EndTracker:
     """Follows a stream; the last result decides, else the last failed call, else the exit."""
 
     def __init__(self) -> None:
-        self.verdict: Verdict | None = None
+        self.of_last_turn: SessionEnd | None = None
         """Of the last result; None while no turn has ended."""
-        self.hopeless: Verdict | None = None
-        """A failed call to the service that no further try can mend."""
+        self.hopeless: SessionEnd | None = None
+        """Of a failed call to the service that no further try can mend."""
         self.limit: tuple[bool, datetime | None] = (False, None)
         """Whether a usage limit is reached, and when it ends."""
-        self._refusal: Refusal | None = None
+        self._failed_call: FailedCall | None = None
 
     def answered(self) -> None:
         """The model spoke: earlier failures are over."""
-        self._refusal = None
+        self._failed_call = None
 
     def failed(self, error: str, status: object) -> None:
         """A call failed for good."""
-        self._refusal = outcome.of_retry(error, status) or self._refusal
+        self._failed_call = failed_call(error, status) or self._failed_call
 
     def retried(self, error: str, status: object) -> None:
         """A call failed, and is tried again."""
-        self._refusal = outcome.of_retry(error, status)
-        if self._refusal is not None and self._refusal.outcome == "auth":
-            self.hopeless = outcome.of_refusal(self._refusal)
+        self._failed_call = failed_call(error, status)
+        if self._failed_call is not None and self._failed_call.outcome == "auth":
+            self.hopeless = end_of_failed_call(self._failed_call)
 
     def result(self, result: Mapping[str, object]) -> None:
         """A turn ended."""
-        self.verdict = self._dated(outcome.of_result(result, self._refusal))
-        self._refusal = None
+        self.of_last_turn = self._dated(end_of_result(result, self._failed_call))
+        self._failed_call = None
 
-    def at_exit(self, exit_code: int | None, last_words: str, *, heard: bool) -> Verdict:
-        """How it ended without a result of its last turn; see `outcome.of_exit`."""
-        if self._refusal is not None:
-            return self._dated(outcome.of_refusal(self._refusal))
-        return outcome.of_exit(exit_code, last_words, heard=heard)
+    def at_exit(self, exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
+        """How it ended without a result of its last turn; see `end_of_exit`."""
+        if self._failed_call is not None:
+            return self._dated(end_of_failed_call(self._failed_call))
+        return end_of_exit(exit_code, last_words, heard=heard)
 
-    def _dated(self, verdict: Verdict) -> Verdict:
+    def _dated(self, end: SessionEnd) -> SessionEnd:
         reached, resets_at = self.limit
-        if verdict.outcome != "limited" or not reached or verdict.limit == "overload":
-            return verdict
-        return replace(verdict, limit="usage_limit", resets_at=resets_at)
+        if end.outcome != "limited" or not reached or end.limit == "overload":
+            return end
+        return replace(end, limit="usage_limit", resets_at=resets_at)

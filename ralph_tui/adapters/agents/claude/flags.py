@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.claude import permission_rules as permits
+from ralph_tui.adapters.agents.claude.permission_rules import rules_for_command
 from ralph_tui.ports import Permissions, Turn
 
 Version = tuple[int, ...]
@@ -94,7 +94,7 @@ def permission_flags(permissions: Permissions, command: str) -> list[str]:
     """What the agent may do. The list of tools ends at the next flag, so one must follow."""
     if permissions.mode == "skip":
         return ["--dangerously-skip-permissions"]
-    rules = [*permits.for_command(command), *permissions.allow]
+    rules = [*rules_for_command(command), *permissions.allow]
     # A rule is never taken for a flag.
     allowed = [rule for rule in dict.fromkeys(map(str.strip, rules)) if rule and rule[0] != "-"]
     return [

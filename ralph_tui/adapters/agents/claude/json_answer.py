@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from ralph_tui.adapters.agents.claude import session_ends as outcome
+from ralph_tui.adapters.agents.claude.session_ends import end_of_result
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.ports import Asked
@@ -37,9 +37,9 @@ def read_answer(printed: str) -> Asked:
     usage = Usage(0, Ledger())
     # The result settles what it cost.
     list(usage.result(result))
-    verdict = outcome.of_result(result)
-    answer, error = None, verdict.reason
-    if verdict.outcome == "success":
+    end = end_of_result(result)
+    answer, error = None, end.reason
+    if end.outcome == "success":
         words = as_text(result.get("result"))
         answer = _object(result.get("structured_output")) or find_object(words)
         if answer is None:

@@ -32,7 +32,7 @@ _WORDS = re.compile(r"\S+")
 _LONGEST_COMMAND = 2000
 
 
-def denied(tool: str, arguments: Json, message: str = "") -> str:
+def rule_for_denied(tool: str, arguments: Json, message: str = "") -> str:
     """The ``permissions.allow`` line that would permit this use of a tool."""
     if tool == "Bash":
         parts = shell_parts(as_text(arguments.get("command"))[:_LONGEST_COMMAND])
@@ -44,7 +44,7 @@ def denied(tool: str, arguments: Json, message: str = "") -> str:
     return tool
 
 
-def for_command(command: str) -> list[str]:
+def rules_for_command(command: str) -> list[str]:
     """The rules that let an agent run the completion command, whole and with more arguments."""
     parts = [part for part in shell_parts(command) if "\n" not in part]
     whole = [command.strip()] if command.strip() and "\n" not in command.strip() else []

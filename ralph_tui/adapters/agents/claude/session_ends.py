@@ -1,4 +1,4 @@
-"""How a session ended: by what its result says, else by how its process ended. Pure.
+"""What results, failed calls and exits of Claude Code say of a session's end. Pure.
 
 A result decides by ``is_error``, ``terminal_reason`` and ``api_error_status``, never by its subtype
 or the exit code alone: a refused login arrives as subtype "success". Older versions tell only
@@ -8,16 +8,11 @@ words; then these decide.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
 
 from ralph_tui.adapters.agents.json_fields import as_list, as_text
+from ralph_tui.adapters.agents.session_end import LONGEST_REASON, Limit, SessionEnd
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.text.sanitize import clip, one_line
-
-REASON = 300
-
-Limit = Literal["usage_limit", "overload"]
 
 _OVERLOAD = frozenset({"overloaded", "overloaded_error"})
 _LIMITS = frozenset({"rate_limit", "rate_limit_error", "usage_limit_reached", *_OVERLOAD})
@@ -65,19 +60,7 @@ _OVERLOAD_ENDED = "The agent's service is overloaded, which ended the session"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """An outcome and the sentence that explains it, empty on success."""
-
-    outcome: SessionOutcome
-    reason: str = ""
-    limit: Limit | None = None
-    """Which kind of limit it was, with outcome ``limited``."""
-    resets_at: datetime | None = None
-    """When that ends, UTC, as far as known."""
-
-
-@dataclass(frozen=True)
-class Refusal:
+class FailedCall:
     """A call to the service that failed: what it means when nothing better follows."""
 
     outcome: SessionOutcome
@@ -86,14 +69,16 @@ class Refusal:
     """What was said of it, shortly."""
 
 
-def of_result(result: Mapping[str, object], hint: Refusal | None = None) -> Verdict:
-    """What one ``result`` event says of the turn it ends; `hint`: of the last failed call."""
+def end_of_result(
+    result: Mapping[str, object], last_failed: FailedCall | None = None
+) -> SessionEnd:
+    """What one ``result`` event says of the turn it ends; `last_failed` is its last failed call."""
     if not _failed(result):
         if as_text(result.get("terminal_reason")) == "hook_stopped":
-            return Verdict("success", "A hook of yours stopped the agent before it was done.")
+            return SessionEnd("success", "A hook of yours stopped the agent before it was done.")
         if as_text(result.get("stop_reason")) == "refusal":
-            return Verdict("success", "The model refused to go on.")
-        return Verdict("success")
+            return SessionEnd("success", "The model refused to go on.")
+        return SessionEnd("success")
     details = as_text(result.get("result")) or "; ".join(
         text for item in as_list(result.get("errors")) if (text := as_text(item))
     )
@@ -103,52 +88,54 @@ def of_result(result: Mapping[str, object], hint: Refusal | None = None) -> Verd
     if outcome == "error":
         # Older versions say it in words only.
         outcome = _in_words(details) or outcome
-    if outcome == "error" and hint is not None and result.get("api_error_status") is None:
-        outcome, limit = hint.outcome, hint.limit
+    if outcome == "error" and last_failed is not None and result.get("api_error_status") is None:
+        outcome, limit = last_failed.outcome, last_failed.limit
     if outcome != "limited":
         limit = None
     elif limit is None:
         limit = _limit_in_words(details)
     if result.get("api_error_status") == 404:
-        return Verdict(outcome, _because("The service knows no such model or address", details))
-    return Verdict(outcome, _sentence(outcome, details, limit), limit)
+        return SessionEnd(outcome, _because("The service knows no such model or address", details))
+    return SessionEnd(outcome, _sentence(outcome, details, limit), limit)
 
 
-def of_retry(error: str, status: object) -> Refusal | None:
-    """What a failed call to the service means when nothing came after it."""
+def failed_call(error: str, status: object) -> FailedCall | None:
+    """What a failed call to the service says of the session's end; None when it says nothing."""
     code = str(status) if type(status) is int else ""
     said = ", ".join(filter(None, (error.replace("_", " "), code)))
     if status in (401, 403) or error in _AUTH_ERRORS:
-        return Refusal("auth", said=said)
+        return FailedCall("auth", said=said)
     if status in (429, 529) or error in _LIMITS:
-        return Refusal("limited", _limit(error, status), said)
+        return FailedCall("limited", _limit(error, status), said)
     return None
 
 
-def of_refusal(refusal: Refusal) -> Verdict:
+def end_of_failed_call(call: FailedCall) -> SessionEnd:
     """A session that ended while its calls to the service were refused."""
-    sentence = _sentence(refusal.outcome, refusal.said, refusal.limit)
-    return Verdict(refusal.outcome, sentence, refusal.limit)
+    sentence = _sentence(call.outcome, call.said, call.limit)
+    return SessionEnd(call.outcome, sentence, call.limit)
 
 
-def of_exit(exit_code: int | None, last_words: str, *, heard: bool) -> Verdict:
+def end_of_exit(exit_code: int | None, last_words: str, *, heard: bool) -> SessionEnd:
     """A process that ended without a result; `heard` says whether it printed any known event."""
-    said = f": {clip(one_line(last_words[:2000]), REASON)}" if last_words.strip() else ""
+    said = f": {clip(one_line(last_words[:2000]), LONGEST_REASON)}" if last_words.strip() else ""
     if exit_code in (126, 127) and not heard:
-        return Verdict("missing", f"The agent's command was not found{said}.")
+        return SessionEnd("missing", f"The agent's command was not found{said}.")
     if exit_code is None or exit_code > 128:
         signal = "" if exit_code is None else f" by signal {exit_code - 128}"
-        return Verdict("crashed", f"The agent's process was ended{signal} without a result{said}.")
+        return SessionEnd(
+            "crashed", f"The agent's process was ended{signal} without a result{said}."
+        )
     if exit_code == 0 and heard:
-        return Verdict("error", f"The agent's stream broke off without a result{said}.")
+        return SessionEnd("error", f"The agent's stream broke off without a result{said}.")
     if exit_code == 0:
-        return Verdict("error", f"The agent printed nothing that can be understood{said}.")
+        return SessionEnd("error", f"The agent printed nothing that can be understood{said}.")
     known = _in_words(last_words[:2000])
     if known is not None:
         limit = _limit_in_words(last_words) if known == "limited" else None
-        return Verdict(known, _sentence(known, last_words[:2000], limit), limit)
+        return SessionEnd(known, _sentence(known, last_words[:2000], limit), limit)
     outcome: SessionOutcome = "error" if said else "crashed"
-    return Verdict(outcome, f"The agent exited with code {exit_code} without a result{said}.")
+    return SessionEnd(outcome, f"The agent exited with code {exit_code} without a result{said}.")
 
 
 def _failed(result: Mapping[str, object]) -> bool:
@@ -171,8 +158,8 @@ def _told(result: Mapping[str, object]) -> SessionOutcome:
     api_error = as_text(result.get("api_error"))
     if "prompt_too_long" in (reason, api_error):
         return "context_full"
-    refusal = of_retry(api_error, result.get("api_error_status"))
-    return refusal.outcome if refusal is not None else "error"
+    failed = failed_call(api_error, result.get("api_error_status"))
+    return failed.outcome if failed is not None else "error"
 
 
 def _limit(error: str, status: object) -> Limit | None:
@@ -187,12 +174,12 @@ def _sentence(outcome: SessionOutcome, details: str, limit: Limit | None = None)
         return f"{sentence}."
     if outcome != "auth":
         return _because(sentence, details)
-    words = clip(one_line(details), REASON).strip()
+    words = clip(one_line(details), LONGEST_REASON).strip()
     return f"{sentence}{f' ({words})' if words else ''}: {_LOG_IN}."
 
 
 def _because(sentence: str, details: str) -> str:
-    words = clip(one_line(details), REASON).strip()
+    words = clip(one_line(details), LONGEST_REASON).strip()
     return f"{sentence}: {words}" if words else f"{sentence}."
 
 

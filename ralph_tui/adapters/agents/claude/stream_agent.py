@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ralph_tui.adapters.agents.claude.json_answer import cannot_be_asked
-from ralph_tui.adapters.agents.claude.session_ends import Verdict
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.adapters.agents.process_session import ProcessSession, Tally
-from ralph_tui.adapters.agents.start import Settings, start_child
+from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import Event, GuidanceAcknowledged, GuidanceDelivered
 from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
@@ -66,9 +67,9 @@ def _line(message: dict[str, object]) -> bytes:
 class StreamAgent:
     """An agent whose program speaks stream-json both ways."""
 
-    def __init__(self, name: str, program: Sequence[str], settings: Settings) -> None:
+    def __init__(self, name: str, program: Sequence[str], context: AgentContext) -> None:
         self.name = name
-        self.settings = settings
+        self.context = context
         self.ledger = Ledger()
         """What the sessions of this run know of each other."""
         self._program = program
@@ -87,11 +88,11 @@ class StreamAgent:
 
     def begin(self, turn: Turn, emit: Emit) -> "StreamSession":
         """Start the process of a session."""
-        settings = self.settings
-        child = start_child(self.command_line(turn), settings, turn)
-        reader = StreamReader(turn.iteration, settings.root, self.ledger, turn.resume)
+        context = self.context
+        child = start_child(self.command_line(turn), context, turn)
+        reader = StreamReader(turn.iteration, context.root, self.ledger, turn.resume)
         session = StreamSession(
-            child, turn, emit, settings.timeout_s, reader=reader, ledger=self.ledger
+            child, turn, emit, context.timeout_s, reader=reader, ledger=self.ledger
         )
         session.begin(self.name)
         return session
@@ -119,20 +120,20 @@ class StreamSession(ProcessSession):
         self._sent: set[str] = set()
         self._on_its_way: set[str] = set()
         self._input_closed = False
-        self._say(user_message(turn.prompt))
+        self._send(user_message(turn.prompt))
 
     def send(self, guidance_id: str, text: str) -> bool:
         """Hand words over; False when the agent takes no more. `guidance_id` should be a uuid."""
         with self._lock:
-            if self._input_closed or self._finished or self._ordered:
+            if self._input_closed or self._finished or self._end_requested:
                 return False
             self._sent.add(guidance_id)
             self._on_its_way.add(guidance_id)
             self._reader.receipts.awaited[guidance_id] = text
-            self._say(user_message(text, guidance_id))
+            self._send(user_message(text, guidance_id))
         return True
 
-    def _heard(self, line: str, offset: int) -> Iterable[Event]:
+    def _events_of(self, line: str, offset: int) -> Iterable[Event]:
         reader = self._reader
         turns_ended = reader.results
         for event in reader.feed(line, offset, time.monotonic()):
@@ -148,28 +149,28 @@ class StreamSession(ProcessSession):
             yield event
         if reader.results > turns_ended:
             self._close_when_done(force=False)
-        if reader.endings.hopeless is not None and not self._ordered:
-            self._end(reader.endings.hopeless, at_once=True)
+        if reader.ends.hopeless is not None and not self._end_requested:
+            self._end(reader.ends.hopeless, at_once=True)
         self._ask_for_window()
 
     def _is_ours(self, event: GuidanceDelivered | GuidanceAcknowledged) -> bool:
         return event.guidance_id in self._sent
 
-    def _patience(self) -> float | None:
+    def _idle_after_s(self) -> float | None:
         reader = self._reader
-        if not reader.results or reader.in_turn or self._ordered:
+        if not reader.results or reader.in_turn or self._end_requested:
             return None
         if not self._input_closed:
             return RECEIPT_S
         return BACKGROUND_S if reader.background else LINGER_S
 
-    def _silence(self) -> Iterable[Event]:
+    def _on_idle(self) -> Iterable[Event]:
         if self._input_closed:
-            self._end(Verdict("success"))
+            self._end(SessionEnd("success"))
         self._close_when_done(force=True)
         return ()
 
-    def _last_words(self) -> Iterable[Event]:
+    def _on_output_closed(self) -> Iterable[Event]:
         if self._reader.session_id:
             self._ledger.names[self._turn.session_id] = self._reader.session_id
         return ()
@@ -186,27 +187,27 @@ class StreamSession(ProcessSession):
     def _ask_for_window(self) -> None:
         """Once in a run: the agent pays for the answer with calls to its service."""
         if not self._input_closed and self._reader.usage.window_unknown():
-            self._say(control_request("get_context_usage"))
+            self._send(control_request("get_context_usage"))
 
     def _interrupt(self) -> bool:
         with self._lock:
             if self._input_closed:
                 return False
             self._input_closed = True
-        self._say(control_request("interrupt"))
+        self._send(control_request("interrupt"))
         self._close_stdin()
         return True
 
-    def _decided(self) -> bool:
+    def _has_done_its_work(self) -> bool:
         reader = self._reader
-        return self._input_closed and reader.endings.verdict is not None and not reader.in_turn
+        return self._input_closed and reader.ends.of_last_turn is not None and not reader.in_turn
 
-    def _verdict(self, exit_code: int | None) -> Verdict:
-        reader, verdict = self._reader, self._reader.endings.verdict
+    def _own_end(self, exit_code: int | None) -> SessionEnd:
+        reader, end = self._reader, self._reader.ends.of_last_turn
         died = exit_code is None or exit_code > 128
-        if verdict is not None and not (died and reader.in_turn):
-            return verdict
-        return reader.endings.at_exit(exit_code, self.stderr_tail, heard=reader.heard)
+        if end is not None and not (died and reader.in_turn):
+            return end
+        return reader.ends.at_exit(exit_code, self.stderr_tail, heard=reader.heard)
 
     def _tally(self) -> Tally:
         reader = self._reader
@@ -214,6 +215,6 @@ class StreamSession(ProcessSession):
             cost_usd=reader.usage.cost_usd,
             tokens=reader.usage.tokens,
             turns=reader.turns,
-            tool_calls=reader.tools.calls,
-            tool_errors=reader.tools.errors,
+            tool_calls=reader.tool_calls.calls,
+            tool_errors=reader.tool_calls.errors,
         )

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from ralph_tui.adapters.agents.claims import claims
 from ralph_tui.adapters.agents.claude import notices
-from ralph_tui.adapters.agents.claude.end_tracker import Endings
+from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.receipts import Receipts
-from ralph_tui.adapters.agents.claude.tool_calls import Tools
-from ralph_tui.adapters.agents.claude.tool_summaries import shorten
+from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
 from ralph_tui.events import (
@@ -22,6 +21,7 @@ from ralph_tui.events import (
     Event,
     SessionDescribed,
 )
+from ralph_tui.text.sanitize import shorten
 
 SPOKEN = 2000
 """Characters of an `AgentSpoke`; the whole text is in the transcript."""
@@ -54,7 +54,7 @@ _BILLING: Mapping[str, str | None] = {
 
 
 class StreamReader:
-    """Reads one session's stream; counters and the last verdict stand in its fields."""
+    """Reads one session's stream; counters and the last end stand in its fields."""
 
     def __init__(
         self, iteration: int, root: Path, ledger: Ledger | None = None, resumed: str | None = None
@@ -64,13 +64,13 @@ class StreamReader:
         self.session_id = ""
         """As the agent calls the session."""
         self.receipts = Receipts()
-        self.endings = Endings()
+        self.ends = EndTracker()
         self.heard = False
         """Whether any line was an event."""
         self.results = 0
         """Turns that ended; `turns` is what the agent calls so."""
         self.turns = 0
-        self.tools = Tools(iteration, str(root))
+        self.tool_calls = ToolCalls(iteration, str(root))
         self.in_turn = False
         """Whether a turn has begun and not ended."""
         self.background: set[str] = set()
@@ -87,7 +87,7 @@ class StreamReader:
         if not line.strip():
             return []
         self._offset, self._now = offset, now
-        self.tools.look(offset, now)
+        self.tool_calls.look(offset, now)
         try:
             fields = as_map(json.loads(line))
         except (ValueError, RecursionError):
@@ -133,7 +133,7 @@ class StreamReader:
 
     def _init(self, fields: Json) -> Iterator[Event]:
         self.in_turn = True
-        self.tools.work_in(as_text(fields.get("cwd")))
+        self.tool_calls.work_in(as_text(fields.get("cwd")))
         self.session_id = as_text(fields.get("session_id")) or self.session_id
         source = as_text(fields.get("apiKeySource"))
         described = SessionDescribed(
@@ -156,7 +156,7 @@ class StreamReader:
         if model == "<synthetic>" or fields.get("is_api_error_message") is True:
             yield from self._failed(fields, content_text(message.get("content")))
             return
-        self.endings.answered()
+        self.ends.answered()
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         for block in map(as_map, as_list(blocks)):
@@ -164,16 +164,16 @@ class StreamReader:
             if kind == "text":
                 yield from self._spoke(as_text(block.get("text")), parent)
             elif kind.endswith("tool_use"):
-                yield from self.tools.started(block, parent)
+                yield from self.tool_calls.started(block, parent)
             elif kind.endswith("tool_result"):
-                yield from self.tools.finished(block, None)
+                yield from self.tool_calls.finished(block, None)
         yield from self.usage.message(message, main=parent is None)
 
     def _failed(self, fields: Json, text: str) -> Iterator[Event]:
         """A message that the agent's program wrote itself, because a call has failed."""
         error = as_text(fields.get("error"))
         if _parent(fields) is None:
-            self.endings.failed(error, fields.get("api_error_status"))
+            self.ends.failed(error, fields.get("api_error_status"))
         if text.strip():
             yield self._note(text, "error" if error or text.startswith("API Error") else "warn")
 
@@ -196,20 +196,20 @@ class StreamReader:
             return
         for block in map(as_map, as_list(content)):
             if as_text(block.get("type")).endswith("tool_result"):
-                yield from self.tools.finished(block, fields.get("tool_use_result"))
+                yield from self.tool_calls.finished(block, fields.get("tool_use_result"))
 
     def _denial(self, fields: Json) -> Iterator[Event]:
-        yield from self.tools.denied(fields)
+        yield from self.tool_calls.denied(fields)
 
     def _retry(self, fields: Json) -> Iterator[Event]:
-        self.endings.retried(as_text(fields.get("error")), fields.get("error_status"))
+        self.ends.retried(as_text(fields.get("error")), fields.get("error_status"))
         yield self._note(*notices.retry(fields))
 
     def _noticed(self, fields: Json) -> Iterator[Event]:
         kind = _kind(fields)
         notice = notices.SENTENCES[kind](fields)
         if kind == "rate_limit_event":
-            self.endings.limit = notices.rejected_until(fields)
+            self.ends.limit = notices.rejected_until(fields)
         if notice is not None and self._told.get(kind) != notice[0]:
             self._told[kind] = notice[0]
             yield self._note(*notice)
@@ -248,17 +248,17 @@ class StreamReader:
             yield from self._complain("result", "A result as no known agent gives it")
             return
         for denial in map(as_map, as_list(fields.get("permission_denials"))):
-            yield from self.tools.denied(denial)
+            yield from self.tool_calls.denied(denial)
         if as_text(fields.get("terminal_reason")) == "hook_stopped":
             yield self._note("A hook of yours stopped the agent before it was done", "warn")
         if as_text(fields.get("stop_reason")) == "refusal":
             yield self._note("The model refused to go on", "warn")
         self.session_id = as_text(fields.get("session_id")) or self.session_id
-        self.endings.result(fields)
+        self.ends.result(fields)
         self.in_turn = False
         self.results += 1
         self.turns += as_count(fields.get("num_turns"))
-        self.tools.turn_ended()
+        self.tool_calls.turn_ended()
         yield from self.usage.result(fields)
 
     _READERS: Mapping[str, Callable[["StreamReader", Json], Iterator[Event]]] = {

@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.claude import permission_rules as permits
-from ralph_tui.adapters.agents.claude.tool_summaries import describe_input, describe_result, shorten
+from ralph_tui.adapters.agents.claude.permission_rules import rule_for_denied
+from ralph_tui.adapters.agents.claude.tool_summaries import describe_input, describe_result
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-_TOLD_IN_PERMITS = ("command", "url")
+_NAMED_IN_RULES = ("command", "url")
 _LONGEST = 4000
 
 
@@ -24,7 +25,7 @@ class _Call:
     """What a permission depends on."""
 
 
-class Tools:
+class ToolCalls:
     """Makes events of content blocks; `look` says where and when the stream stands."""
 
     def __init__(self, iteration: int, root: str) -> None:
@@ -57,7 +58,7 @@ class Tools:
             return
         tool = as_text(block.get("name")) or "tool"
         arguments = as_map(block.get("input"))
-        kept = {name: as_text(arguments.get(name))[:_LONGEST] for name in _TOLD_IN_PERMITS}
+        kept = {name: as_text(arguments.get(name))[:_LONGEST] for name in _NAMED_IN_RULES}
         self._running[tool_id] = _Call(self._now, tool, kept)
         self.calls += 1
         yield ToolStarted(
@@ -101,5 +102,5 @@ class Tools:
             tool=shorten(tool, 80),
             tool_id=shorten(tool_id) or None,
             message=shorten(message),
-            permit=shorten(permits.denied(tool, arguments, message)),
+            permit=shorten(rule_for_denied(tool, arguments, message)),
         )

@@ -5,10 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
-from ralph_tui.text.sanitize import clip, plain
-
-SUMMARY = 200
-"""Characters of a summary."""
+from ralph_tui.text.sanitize import clip, shorten
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 _TAG = re.compile(r"</?[a-z_]{1,40}>")
@@ -17,11 +14,6 @@ _SUBJECTS = (
     "prompt",
 )  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
-
-
-def shorten(text: str, limit: int = SUMMARY) -> str:
-    """At most `limit` characters without controls and secrets: a cut must not halve a secret."""
-    return clip(plain(text[: limit * 2]), limit)
 
 
 def relative(path: str, roots: Sequence[str]) -> str:

@@ -9,14 +9,15 @@ from collections.abc import Iterable, Iterator
 
 from ralph_tui.adapters.agents.claims import claims
 from ralph_tui.adapters.agents.claude.json_answer import cannot_be_asked
-from ralph_tui.adapters.agents.claude.session_ends import REASON, Verdict
-from ralph_tui.adapters.agents.claude.tool_summaries import shorten
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.adapters.agents.process_session import ProcessSession
-from ralph_tui.adapters.agents.start import Settings, start_child
+from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
+from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.agents.transcript import KeyFilter
 from ralph_tui.errors import UsageError
 from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.ports import Ask, Asked, Emit, Turn
+from ralph_tui.text.sanitize import shorten
 
 BATCH_S = 0.1
 """Seconds of output that are told together."""
@@ -35,18 +36,18 @@ class CommandAgent:
 
     name = "command"
 
-    def __init__(self, settings: Settings) -> None:
-        if not settings.command.strip():
+    def __init__(self, context: AgentContext) -> None:
+        if not context.command.strip():
             raise UsageError(
                 "The agent `command` needs a command: give one with --agent-command,"
                 ' for example --agent-command "my-agent --stdin".'
             )
-        self._settings = settings
+        self._context = context
 
     def start(self, turn: Turn, emit: Emit) -> "CommandSession":
         """Start it; raises ``AgentError`` when not even a shell can be started."""
-        child = start_child(["/bin/sh", "-c", self._settings.command], self._settings, turn)
-        session = CommandSession(child, turn, emit, self._settings.timeout_s)
+        child = start_child(["/bin/sh", "-c", self._context.command], self._context, turn)
+        session = CommandSession(child, turn, emit, self._context.timeout_s)
         session.begin(self.name)
         return session
 
@@ -65,28 +66,28 @@ class CommandSession(ProcessSession):
         self._spoken = False
         self._key_filter = KeyFilter()
         self._prompt_lines = frozenset(self._turn.prompt.splitlines())
-        self._say(self._turn.prompt.encode("utf-8", "surrogateescape"))
+        self._send(self._turn.prompt.encode("utf-8", "surrogateescape"))
         self._close_stdin()
 
-    def _heard(self, line: str, offset: int) -> Iterator[Event]:
+    def _events_of(self, line: str, offset: int) -> Iterator[Event]:
         # A command that echoes its prompt repeats the contract; it claims nothing.
         claimed = [] if line in self._prompt_lines else claims(line, self._turn.iteration)
         self._batch.add(line, offset, claimed)
         if time.monotonic() - self._batch.began >= self._wait_s:
             yield from self._flush()
 
-    def _clean(self, line: str) -> str:
+    def _hide_secrets(self, line: str) -> str:
         return self._key_filter(line)
 
-    def _patience(self) -> float | None:
+    def _idle_after_s(self) -> float | None:
         return (
             max(0.0, self._batch.began + self._wait_s - time.monotonic()) if self._batch else None
         )
 
-    def _silence(self) -> Iterable[Event]:
+    def _on_idle(self) -> Iterable[Event]:
         return self._flush()
 
-    def _last_words(self) -> Iterable[Event]:
+    def _on_output_closed(self) -> Iterable[Event]:
         return self._flush()
 
     def _flush(self) -> list[Event]:
@@ -95,16 +96,16 @@ class CommandSession(ProcessSession):
         self._wait_s = min(self._wait_s * 2, SLOWEST_S) if flooded else BATCH_S
         return batch.events(self._turn.iteration)
 
-    def _verdict(self, exit_code: int | None) -> Verdict:
-        said = f": {shorten(self.stderr_tail.strip(), REASON)}" if self.stderr_tail else "."
+    def _own_end(self, exit_code: int | None) -> SessionEnd:
+        said = f": {shorten(self.stderr_tail.strip(), LONGEST_REASON)}" if self.stderr_tail else "."
         if exit_code == 0:
-            return Verdict("success")
+            return SessionEnd("success")
         if exit_code in (126, 127) and not self._spoken:
-            return Verdict("missing", f"The agent's command cannot be run ({exit_code}){said}")
+            return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}")
         if exit_code is None or exit_code > 128:
             signal = "" if exit_code is None else f" by signal {exit_code - 128}"
-            return Verdict("crashed", f"The agent's command was ended{signal}{said}")
-        return Verdict("error", f"The agent's command exited with code {exit_code}{said}")
+            return SessionEnd("crashed", f"The agent's command was ended{signal}{said}")
+        return SessionEnd("error", f"The agent's command exited with code {exit_code}{said}")
 
 
 class Batch:

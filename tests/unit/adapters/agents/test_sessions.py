@@ -16,7 +16,7 @@ from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.command.agent import SPOKEN
-from ralph_tui.adapters.agents.start import Settings
+from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
     AgentNoted,
@@ -94,16 +94,16 @@ def turn(tmp_path: Path) -> Turn:
     )
 
 
-def settings(tmp_path: Path, **fields: object) -> Settings:
-    return Settings(**{"root": tmp_path / "repo", "run_id": "test-run", **fields})  # type: ignore[arg-type]
+def context(tmp_path: Path, **fields: object) -> AgentContext:
+    return AgentContext(**{"root": tmp_path / "repo", "run_id": "test-run", **fields})  # type: ignore[arg-type]
 
 
 def command(tmp_path: Path, shell: str, **fields: object) -> agents.CommandAgent:
-    return agents.CommandAgent(settings(tmp_path, command=shell, **fields))
+    return agents.CommandAgent(context(tmp_path, command=shell, **fields))
 
 
 def stub(tmp_path: Path, code: str, **fields: object) -> StreamAgent:
-    return StreamAgent("stub", [sys.executable, "-c", code], settings(tmp_path, **fields))
+    return StreamAgent("stub", [sys.executable, "-c", code], context(tmp_path, **fields))
 
 
 def alive(pid: int) -> bool:
@@ -357,7 +357,7 @@ def test_an_agent_without_receipts_is_not_waited_for(
 
 
 def test_a_missing_program_is_one_sentence(tmp_path: Path, turn: Turn, heard: Heard) -> None:
-    agent = StreamAgent("stub", ["/no/such/agent"], settings(tmp_path))
+    agent = StreamAgent("stub", ["/no/such/agent"], context(tmp_path))
     with pytest.raises(AgentError, match=r"/no/such/agent.*no such program"):
         agent.start(turn, heard)
     assert not heard.events
@@ -378,7 +378,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_session_of_the_demo_agent(
     tmp_path: Path, project: Path, turn: Turn, heard: Heard
 ) -> None:
-    agent = agents.build("demo", settings(tmp_path, root=project, fast=True))
+    agent = agents.build("demo", context(tmp_path, root=project, fast=True))
     first = Turn(**{**vars(turn), "iteration": 1})
     agent.start(first, heard)
     finished = heard.finished()
@@ -404,7 +404,7 @@ def test_a_session_of_the_demo_agent(
 def test_guidance_reaches_the_demo_agent_and_frees_it(
     tmp_path: Path, project: Path, turn: Turn, heard: Heard
 ) -> None:
-    agent = agents.build("demo", settings(tmp_path, root=project, scenario="stuck", fast=True))
+    agent = agents.build("demo", context(tmp_path, root=project, scenario="stuck", fast=True))
     for iteration in (1, 2):
         work = Heard()
         agent.start(Turn(**{**vars(turn), "iteration": iteration}), work)
@@ -421,7 +421,7 @@ def test_guidance_reaches_the_demo_agent_and_frees_it(
 def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
     tmp_path: Path, project: Path, turn: Turn, heard: Heard
 ) -> None:
-    agent = agents.build("demo", settings(tmp_path, root=project))
+    agent = agents.build("demo", context(tmp_path, root=project))
     session = agent.start(turn, heard)
     heard.wait_for(lambda event: isinstance(event, AgentSpoke))
     session.stop()
@@ -438,13 +438,13 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no agent 'foo'.*claude, command.*ralph-tui demo"):
-        agents.build("foo", settings(tmp_path))
+        agents.build("foo", context(tmp_path))
     with pytest.raises(UsageError, match="No agent is chosen"):
-        agents.build("", settings(tmp_path))
+        agents.build("", context(tmp_path))
     with pytest.raises(UsageError, match="--agent-command"):
-        agents.build("command", settings(tmp_path))
+        agents.build("command", context(tmp_path))
     with pytest.raises(UsageError, match="no demo scenario 'x'; choose one of steady"):
-        agents.build("demo", settings(tmp_path, scenario="x"))
+        agents.build("demo", context(tmp_path, scenario="x"))
 
 
 def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) -> None:

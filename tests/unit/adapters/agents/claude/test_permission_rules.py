@@ -11,9 +11,9 @@ from ralph_tui.adapters.agents.claude.flags import (
     permission_flags,
 )
 from ralph_tui.adapters.agents.claude.permission_rules import (
-    denied,
-    for_command,
     prefix,
+    rule_for_denied,
+    rules_for_command,
     shell_parts,
 )
 from ralph_tui.ports import Permissions, Turn
@@ -40,14 +40,14 @@ from ralph_tui.ports import Permissions, Turn
     ],
 )
 def test_a_denied_command_is_permitted_by_what_it_does(command: str, permit: str) -> None:
-    assert denied("Bash", {"command": command}) == permit
+    assert rule_for_denied("Bash", {"command": command}) == permit
 
 
 def test_the_part_that_was_named_is_the_one_to_permit() -> None:
     message = "touch in '/home/dev/project/x' needs approval."
     command = "make x; touch x"
-    assert denied("Bash", {"command": command}) == "Bash(make x:*)"
-    assert denied("Bash", {"command": command}, message) == "Bash(touch:*)"
+    assert rule_for_denied("Bash", {"command": command}) == "Bash(make x:*)"
+    assert rule_for_denied("Bash", {"command": command}, message) == "Bash(touch:*)"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_part_that_was_named_is_the_one_to_permit() -> None:
     ],
 )
 def test_other_tools(tool: str, arguments: dict[str, object], permit: str) -> None:
-    assert denied(tool, arguments) == permit
+    assert rule_for_denied(tool, arguments) == permit
 
 
 def test_parts_are_cut_outside_of_quotes_only() -> None:
@@ -73,7 +73,7 @@ def test_parts_are_cut_outside_of_quotes_only() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_any_command_has_a_permit_on_one_line(command: str, message: str) -> None:
-    permit = denied("Bash", {"command": command}, message)
+    permit = rule_for_denied("Bash", {"command": command}, message)
     assert permit == "Bash" or (permit.startswith("Bash(") and permit.endswith(":*)"))
     assert "\n" not in permit
     for part in shell_parts(command):
@@ -81,15 +81,15 @@ def test_any_command_has_a_permit_on_one_line(command: str, message: str) -> Non
 
 
 def test_the_completion_command_is_permitted_whole_and_in_parts() -> None:
-    assert for_command("pytest -q") == ["Bash(pytest -q)", "Bash(pytest -q:*)"]
-    assert for_command("cd a && pytest -q") == [
+    assert rules_for_command("pytest -q") == ["Bash(pytest -q)", "Bash(pytest -q:*)"]
+    assert rules_for_command("cd a && pytest -q") == [
         "Bash(cd a && pytest -q)",
         "Bash(cd a && pytest -q:*)",
         "Bash(cd a:*)",
         "Bash(pytest -q:*)",
     ]
-    assert for_command("make\nmake test") == ["Bash(make:*)", "Bash(make test:*)"]
-    assert for_command(" ") == []
+    assert rules_for_command("make\nmake test") == ["Bash(make:*)", "Bash(make test:*)"]
+    assert rules_for_command(" ") == []
 
 
 # -- the command line ------------------------------------------------------------------------------

@@ -2,7 +2,12 @@
 
 import pytest
 
-from ralph_tui.adapters.agents.claude.session_ends import Refusal, of_exit, of_refusal, of_result
+from ralph_tui.adapters.agents.claude.session_ends import (
+    FailedCall,
+    end_of_exit,
+    end_of_failed_call,
+    end_of_result,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,15 +33,15 @@ from ralph_tui.adapters.agents.claude.session_ends import Refusal, of_exit, of_r
     ],
 )
 def test_results(result: dict[str, object], outcome: str) -> None:
-    verdict = of_result(result)
-    assert verdict.outcome == outcome
-    assert verdict.reason or outcome == "success"
+    end = end_of_result(result)
+    assert end.outcome == outcome
+    assert end.reason or outcome == "success"
 
 
 def test_a_reason_is_one_short_clean_line() -> None:
-    verdict = of_result({"is_error": True, "result": "bad\n\x1b[31mthing " + "x" * 5000})
-    assert verdict.reason.startswith("The agent reported a failure: bad⏎thing")
-    assert len(verdict.reason) < 400
+    end = end_of_result({"is_error": True, "result": "bad\n\x1b[31mthing " + "x" * 5000})
+    assert end.reason.startswith("The agent reported a failure: bad⏎thing")
+    assert len(end.reason) < 400
 
 
 @pytest.mark.parametrize(
@@ -54,10 +59,13 @@ def test_a_reason_is_one_short_clean_line() -> None:
 def test_exits_without_a_result(
     code: int | None, stderr: str, *, heard: bool, outcome: str, words: str
 ) -> None:
-    verdict = of_exit(code, stderr, heard=heard)
-    assert verdict.outcome == outcome
-    assert words in verdict.reason
+    end = end_of_exit(code, stderr, heard=heard)
+    assert end.outcome == outcome
+    assert words in end.reason
 
 
 def test_a_refusal_names_the_remedy() -> None:
-    assert "(401): run `claude` and then /login" in of_refusal(Refusal("auth", said="401")).reason
+    assert (
+        "(401): run `claude` and then /login"
+        in end_of_failed_call(FailedCall("auth", said="401")).reason
+    )

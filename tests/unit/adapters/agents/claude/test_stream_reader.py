@@ -81,11 +81,15 @@ def test_captured_streams_parse_completely(
     name: str, outcome: str, cost: float, tokens: int, tools: int, errors: int
 ) -> None:
     reader, events = read(name)
-    assert reader.endings.verdict is not None
-    assert reader.endings.verdict.outcome == outcome
-    assert (reader.endings.verdict.reason == "") == (outcome == "success")
+    assert reader.ends.of_last_turn is not None
+    assert reader.ends.of_last_turn.outcome == outcome
+    assert (reader.ends.of_last_turn.reason == "") == (outcome == "success")
     assert reader.usage.cost_usd == pytest.approx(cost)
-    assert (reader.usage.tokens, reader.tools.calls, reader.tools.errors) == (tokens, tools, errors)
+    assert (reader.usage.tokens, reader.tool_calls.calls, reader.tool_calls.errors) == (
+        tokens,
+        tools,
+        errors,
+    )
     assert of(SessionDescribed, events)[0].model == "claude-sonnet-5-5"
     assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == tools
     assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
@@ -121,12 +125,12 @@ def test_streams_of_older_and_newer_versions(
     name: str, outcome: str, limit: str | None, words: str
 ) -> None:
     reader, events = read(name)
-    verdict = reader.endings.verdict
-    assert verdict is not None
-    assert (verdict.outcome, verdict.limit) == (outcome, limit)
-    assert words in verdict.reason
-    assert (verdict.reason == "") == (outcome == "success")
-    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == reader.tools.calls
+    end = reader.ends.of_last_turn
+    assert end is not None
+    assert (end.outcome, end.limit) == (outcome, limit)
+    assert words in end.reason
+    assert (end.reason == "") == (outcome == "success")
+    assert len(of(ToolStarted, events)) == len(of(ToolFinished, events)) == reader.tool_calls.calls
     assert not [note for note in of(AgentNoted, events) if "Unknown" in note.text]
     assert not reader.in_turn
     assert reader.usage.cost_usd is not None
@@ -135,9 +139,9 @@ def test_streams_of_older_and_newer_versions(
 
 def test_the_end_of_a_limit_is_remembered() -> None:
     reader, _ = read("ratelimit_unified")
-    verdict = reader.endings.verdict
-    assert verdict is not None
-    assert (verdict.limit, verdict.resets_at) == (
+    end = reader.ends.of_last_turn
+    assert end is not None
+    assert (end.limit, end.resets_at) == (
         "usage_limit",
         datetime.fromtimestamp(1795168208, UTC),
     )
@@ -152,19 +156,19 @@ def test_all_limits_that_are_reached_must_end() -> None:
     ends = []
     for resets_at in (info, {**info, "resetsAt": 100_000, "unifiedWindows": {}}):
         reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": resets_at}, limited)
-        assert reader.endings.verdict is not None
-        ends.append(reader.endings.verdict.resets_at)
+        assert reader.ends.of_last_turn is not None
+        ends.append(reader.ends.of_last_turn.resets_at)
     assert ends[1] == datetime.fromtimestamp(100_000, UTC)
     reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": info}, limited)
-    assert reader.endings.verdict is not None
-    assert reader.endings.verdict.resets_at == datetime.fromtimestamp(900, UTC)
+    assert reader.ends.of_last_turn is not None
+    assert reader.ends.of_last_turn.resets_at == datetime.fromtimestamp(900, UTC)
     # A limit that is over no longer counts, and an overload has none.
     over = {"type": "rate_limit_event", "rate_limit_info": {"status": "allowed"}}
     busy = {"type": "result", "is_error": True, "api_error_status": 529}
     for after in ([over, limited], [busy]):
         reader, _ = feed({"type": "rate_limit_event", "rate_limit_info": info}, *after)
-        assert reader.endings.verdict is not None
-        assert reader.endings.verdict.resets_at is None
+        assert reader.ends.of_last_turn is not None
+        assert reader.ends.of_last_turn.resets_at is None
 
 
 def test_background_work_is_told_beside_its_tool() -> None:
@@ -231,18 +235,18 @@ def test_a_resumed_session_costs_the_difference() -> None:
 )
 def test_a_result_of_another_tool_is_no_success(message: dict[str, object]) -> None:
     reader, events = feed(message)
-    assert reader.endings.verdict is None
+    assert reader.ends.of_last_turn is None
     assert len(of(AgentNoted, events)) == 1
 
 
 def test_streams_that_break_off_leave_no_verdict() -> None:
     reader, events = read("auth_error")
-    assert reader.endings.verdict is None
-    assert reader.endings.hopeless is not None
-    assert reader.endings.hopeless.outcome == "auth"
+    assert reader.ends.of_last_turn is None
+    assert reader.ends.hopeless is not None
+    assert reader.ends.hopeless.outcome == "auth"
     assert "authentication failed (401); retry 1 of 10" in of(AgentNoted, events)[0].text
     reader, events = read("sigterm_bash")
-    assert reader.endings.verdict is None
+    assert reader.ends.of_last_turn is None
     assert of(ToolFinished, events)[0].summary == "exit 137"
 
 
@@ -482,9 +486,9 @@ def test_any_mutation_of_a_stream_is_read_with_sane_totals(lines: list[str]) -> 
                 assert event.cost_usd is None or event.cost_usd >= 0
                 tokens = max(tokens, event.tokens)
         offset += len(line) + 1
-    assert reader.tools.calls == started
+    assert reader.tool_calls.calls == started
     assert tokens < 10_000_000
-    ending = reader.endings.verdict or reader.endings.at_exit(0, "", heard=reader.heard)
+    ending = reader.ends.of_last_turn or reader.ends.at_exit(0, "", heard=reader.heard)
     assert (ending.reason == "") == (ending.outcome == "success")
     assert (ending.limit is not None) == (ending.outcome == "limited")
 
@@ -495,6 +499,6 @@ def test_a_stream_that_breaks_off_anywhere_has_an_ending(path: Path, share: floa
     reader = StreamReader(1, ROOT)
     for number, line in enumerate(text[: int(len(text) * share)].splitlines()):
         reader.feed(line, 0, float(number))
-    ending = reader.endings.verdict or reader.endings.at_exit(143, "", heard=reader.heard)
+    ending = reader.ends.of_last_turn or reader.ends.at_exit(143, "", heard=reader.heard)
     assert ending.outcome
     assert reader.usage.tokens >= 0

@@ -1,0 +1,24 @@
+"""How a session ended: what every agent's session says of its own end."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from ralph_tui.events.agent import SessionOutcome
+
+LONGEST_REASON = 300
+"""Characters of foreign text in a reason."""
+
+Limit = Literal["usage_limit", "overload"]
+
+
+@dataclass(frozen=True)
+class SessionEnd:
+    """An outcome and the sentence that explains it, empty on success."""
+
+    outcome: SessionOutcome
+    reason: str = ""
+    limit: Limit | None = None
+    """Which kind of limit it was, with outcome ``limited``."""
+    resets_at: datetime | None = None
+    """When that ends, UTC, as far as known."""
