@@ -26,7 +26,7 @@ _GITLINK = "160000"
 
 
 @dataclass(frozen=True)
-class Entry:
+class DiffEntry:
     """One row of git's raw diff."""
 
     status: str
@@ -82,22 +82,22 @@ def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tup
 
 def diff_trees(
     private: PrivateRepository, since: str, until: str, *options: str
-) -> dict[str, Entry]:
+) -> dict[str, DiffEntry]:
     """Git's raw diff of two trees by path, submodules left out."""
     threshold = f"core.bigFileThreshold={MAX_FILE}"
     return parse(private.git("-c", threshold, "diff-tree", *_OPTIONS, *options, since, until).out)
 
 
-def parse(output: bytes) -> dict[str, Entry]:
+def parse(output: bytes) -> dict[str, DiffEntry]:
     """Rows of ``--raw -z``, with the counts of ``--numstat -z`` where they follow."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, DiffEntry] = {}
     fields = iter(os.fsdecode(part) for part in output.split(b"\0")[:-1])
     for head in fields:
         if head.startswith(":"):
             old_mode, new_mode, old, new, status = head[1:].split(" ")
             path = next(fields)
             if _GITLINK not in (old_mode, new_mode):
-                entries[path] = Entry(status[0], old_mode, new_mode, old, new)
+                entries[path] = DiffEntry(status[0], old_mode, new_mode, old, new)
             continue
         added, removed, path = head.split("\t", 2)
         row = entries.get(path)
@@ -120,18 +120,18 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def _change(path: str, entry: Entry) -> FileChange:
+def _change(path: str, entry: DiffEntry) -> FileChange:
     added, removed = entry.lines or (0, 0)
     return file_change(path, _STATUS.get(entry.status, "modified"), added, removed)
 
 
-def _only_touched(path: Path, entry: Entry) -> bool:
+def _only_touched(path: Path, entry: DiffEntry) -> bool:
     """Whether only the time stamp is new: git's raw diff lists a file whose content is the same."""
     uncounted = entry.lines is None and not entry.new.strip("0")
     return entry.status == "M" and uncounted and _is(path, entry.new_mode, entry)
 
 
-def _is(path: Path, mode: str, entry: Entry) -> bool:
+def _is(path: Path, mode: str, entry: DiffEntry) -> bool:
     """Whether a file that now has `mode` is what the tree had."""
     size = _size(path)
     if mode != entry.old_mode or size is None or size > MAX_FILE:

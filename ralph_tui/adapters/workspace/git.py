@@ -64,8 +64,8 @@ _MISLEADING = frozenset(
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a git command said."""
+class GitResult:
+    """What came of a git command."""
 
     status: int
     out: bytes
@@ -77,20 +77,20 @@ class Answer:
         return os.fsdecode(self.out.removesuffix(b"\n"))
 
 
-Refusal = Callable[[Answer, Iterable[str]], WorkspaceError]
-"""What to raise for a command, given as its arguments, that failed."""
+ErrorOf = Callable[[GitResult, Iterable[str]], WorkspaceError]
+"""Gives the error to raise for a command, given as its arguments, that failed."""
 
 
 class Running:
     """A git command that was started; as a context it does not outlive the block."""
 
     def __init__(
-        self, process: Git.AutoInterrupt, arguments: Iterable[str], refusal: Refusal
+        self, process: Git.AutoInterrupt, arguments: Iterable[str], error_of: ErrorOf
     ) -> None:
         self._process = process  # ends git when it is garbage, so that it is kept as well
         self._popen = cast("Popen[bytes]", process.proc)
         self._arguments = tuple(arguments)
-        self._refusal = refusal
+        self._error_of = error_of
 
     def __enter__(self) -> "Running":
         return self
@@ -117,31 +117,31 @@ class Running:
         return [os.fsdecode(line.removesuffix(b"\n")) for line in answer]
 
     def _forget_warnings(self) -> None:
-        """Of earlier requests: git would wait for ever for room in a pipe that nobody reads."""
+        """Empty the pipe of what git said to earlier requests: git would wait for ever for room."""
         error = cast("IO[bytes]", self._popen.stderr).fileno()
         os.set_blocking(error, False)
         with suppress(BlockingIOError):
             while os.read(error, PIPE_BYTES):
                 pass
 
-    def finish(self, stdin: bytes = b"", accept: Iterable[int] | None = (0,)) -> Answer:
+    def finish(self, stdin: bytes = b"", accept: Iterable[int] | None = (0,)) -> GitResult:
         """Give it all its input and wait for its end; ``WorkspaceError`` unless in `accept`.
 
         `accept` None takes any status. Input is for a command that was started to wait for it.
         """
         out, error = self._popen.communicate(stdin or None)
         text = error.removesuffix(b"\n").decode("utf-8", "surrogateescape")
-        answer = Answer(self._popen.returncode, out, text)
-        if accept is not None and answer.status not in accept:
-            raise self._refusal(answer, self._arguments)
-        return answer
+        result = GitResult(self._popen.returncode, out, text)
+        if accept is not None and result.status not in accept:
+            raise self._error_of(result, self._arguments)
+        return result
 
 
-class Kept:
-    """A git command that is kept open for many requests, because starting it takes longer.
+class PersistentGit:
+    """A git command that stays open for many requests, because starting it takes longer.
 
     It is started when it is needed, and again where it has ended since. Git ends by itself when
-    this process does, however that happens: nobody else holds the other end of its input.
+    this process does, however that happens: no other process holds the other end of its input.
     """
 
     def __init__(self, begin: Callable[[], Running]) -> None:
@@ -190,7 +190,7 @@ def begin_git(
     *arguments: str,
     waits: bool = False,
     environment: Mapping[str, str] | None = None,
-    refusal: Refusal | None = None,
+    error_of: ErrorOf | None = None,
 ) -> Running:
     """Start ``git -C folder arguments``; one that `waits` gets its input when it is finished."""
     scrubbed = sorted(_MISLEADING.intersection(os.environ))
@@ -216,7 +216,7 @@ def begin_git(
     except OSError as refused:
         kind = NoRoomError if refused.errno in NO_ROOM else WorkspaceError
         raise kind(f"git cannot be started: {refused}.") from refused
-    return Running(process, arguments, refusal or _refusal_in(folder))
+    return Running(process, arguments, error_of or _error_in(folder))
 
 
 def run_git(
@@ -225,39 +225,39 @@ def run_git(
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
     accept: Iterable[int] | None = (0,),
-    refusal: Refusal | None = None,
-) -> Answer:
+    error_of: ErrorOf | None = None,
+) -> GitResult:
     """Run ``git -C folder arguments``; ``WorkspaceError`` unless its status is in `accept`.
 
     `accept` None takes any status.
     """
     begun = begin_git(
-        folder, *arguments, waits=bool(stdin), environment=environment, refusal=refusal
+        folder, *arguments, waits=bool(stdin), environment=environment, error_of=error_of
     )
     with begun:
         return begun.finish(stdin, accept)
 
 
-def refused(answer: Answer, arguments: Iterable[str], folder: Path) -> WorkspaceError:
+def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> WorkspaceError:
     """What to raise for a command that failed: ``NoRoomError`` where git names a full disk."""
     options = {"-c", "-C"}
     words = [*arguments]
     while words and words[0] in options:
         del words[:2]
     what = next((word for word in words if not word.startswith("-")), "git")
-    kind = NoRoomError if _names_a_full_disk(answer) else WorkspaceError
+    kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
     return kind(
-        f"git {what} failed in {one_line(str(folder))} (status {answer.status}): "
-        f"{one_line(answer.error) or 'no reason given'}"
+        f"git {what} failed in {one_line(str(folder))} (status {result.status}): "
+        f"{one_line(result.error) or 'no reason given'}"
     )
 
 
-def _refusal_in(folder: Path) -> Refusal:
-    return lambda answer, arguments: refused(answer, arguments, folder)
+def _error_in(folder: Path) -> ErrorOf:
+    return lambda result, arguments: git_error(result, arguments, folder)
 
 
-def _names_a_full_disk(answer: Answer) -> bool:
+def _names_a_full_disk(result: GitResult) -> bool:
     # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
-    return answer.status == -signal.SIGXFSZ or any(
-        os.strerror(number) in answer.error for number in NO_ROOM
+    return result.status == -signal.SIGXFSZ or any(
+        os.strerror(number) in result.error for number in NO_ROOM
     )

@@ -72,10 +72,10 @@ def git_status(repository: Repository) -> GitStatus:
 def count_test_files(repository: Repository) -> int:
     """Tracked and untracked files whose names say that they are tests, ignored ones left out."""
     listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-    answer = repository.git(*listing, accept=None)
-    if answer.status != 0:  # older than git 2.31
-        answer = repository.git(*listing[:-1])
-    paths = set(split(answer.out))
+    result = repository.git(*listing, accept=None)
+    if result.status != 0:  # older than git 2.31
+        result = repository.git(*listing[:-1])
+    paths = set(split(result.out))
     likely = (path for path in paths if _MAY_BE_TEST.search(path) and not is_own(path))
     return sum(categorize(path) == "test" for path in likely)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.workspace.git import Answer
+from ralph_tui.adapters.workspace.git import GitResult
 from ralph_tui.adapters.workspace.repository import Repository
 
 _OURS = re.compile(r"refs/ralph/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/\d+")
 _LAYOUT = "--format=%(refname)%00%(objectname)%00%(symref)"
-# The user's hooks and reflogs are not for refs he did not make.
+# The user's hooks and reflogs are not for refs that the user did not make.
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
 _DELETE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
 
@@ -48,16 +48,16 @@ def delete_refs(repository: Repository, refs: Iterable[HiddenRef]) -> int:
 
 
 def _deleted_alone(repository: Repository, ref: HiddenRef) -> bool:
-    answer = _delete(repository, [ref])
-    if answer.status == 0:
+    result = _delete(repository, [ref])
+    if result.status == 0:
         return True
     there = repository.git("rev-parse", "--verify", "--quiet", ref.name, accept=None)
     if there.line == ref.commit:
-        raise repository.refusal(answer, _DELETE)
+        raise repository.error_of(result, _DELETE)
     return False
 
 
-def _delete(repository: Repository, refs: list[HiddenRef]) -> Answer:
+def _delete(repository: Repository, refs: list[HiddenRef]) -> GitResult:
     """All of them or none."""
     lines = "".join(f"delete {ref.name}\0{ref.commit}\0" for ref in refs)
     return repository.git(*_DELETE, stdin=lines.encode(), accept=None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of
-from ralph_tui.adapters.workspace.git import Answer, Running
+from ralph_tui.adapters.workspace.git import GitResult, Running
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
 from ralph_tui.text.sanitize import one_line
@@ -71,7 +71,7 @@ class PrivateRepository:
 
     repository: Repository
     run_id: str = ""
-    """Whose it is: after a kill, what git still writes for that run is found and ended by it."""
+    """The run's mark in git's environment: after a kill, a git that still writes is found by it."""
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class PrivateRepository:
         stdin: bytes = b"",
         environment: Mapping[str, str] | None = None,
         accept: Iterable[int] | None = (0,),
-    ) -> Answer:
+    ) -> GitResult:
         """Run git in the worktree's root on the private index."""
         begun = self.begin(*arguments, waits=bool(stdin), environment=environment)
         with begun:
@@ -148,7 +148,7 @@ class PrivateRepository:
             ) from error
 
     def unlock(self) -> None:
-        """Take away the index's lock; whoever writes the index here has it to itself."""
+        """Remove the lock of the index, which no other process writes."""
         with self._writing():
             self.index.with_name("index.lock").unlink(missing_ok=True)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import (
     OLDEST_GIT,
-    Answer,
+    GitResult,
     Running,
     begin_git,
-    refused,
+    git_error,
     run_git,
 )
 from ralph_tui.errors import NO_ROOM, NoRoomError, UsageError, WorkspaceError
@@ -37,7 +37,7 @@ class Repository:
         stdin: bytes = b"",
         environment: Mapping[str, str] | None = None,
         accept: Iterable[int] | None = (0,),
-    ) -> Answer:
+    ) -> GitResult:
         """Run git in the worktree's root, on the user's own index and refs.
 
         Raises ``NoRoomError`` when the disk is full, also where git does not say so.
@@ -57,13 +57,13 @@ class Repository:
             *arguments,
             waits=waits,
             environment=here | dict(environment or {}),
-            refusal=self.refusal,
+            error_of=self.error_of,
         )
 
-    def refusal(self, answer: Answer, arguments: Iterable[str]) -> WorkspaceError:
-        """As `refused`, and asks the disk where git does not say why it could not write."""
-        error = refused(answer, arguments, self.root)
-        if "write" in answer.error.lower() and not self.has_room():
+    def error_of(self, result: GitResult, arguments: Iterable[str]) -> WorkspaceError:
+        """As `git_error`, and asks the disk where git does not say why it could not write."""
+        error = git_error(result, arguments, self.root)
+        if "write" in result.error.lower() and not self.has_room():
             return NoRoomError(str(error))
         return error
 
@@ -77,13 +77,13 @@ class Repository:
 
     def branch(self) -> str | None:
         """The branch that is checked out, also one without commits; None when detached."""
-        answer = self.git("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1))
-        return answer.line or None
+        result = self.git("symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1))
+        return result.line or None
 
     def head(self) -> str | None:
         """The commit that is checked out; None in a repository without commits."""
-        answer = self.git("rev-parse", "--quiet", "--verify", "HEAD^{commit}", accept=(0, 1, 128))
-        return answer.line or None
+        result = self.git("rev-parse", "--quiet", "--verify", "HEAD^{commit}", accept=(0, 1, 128))
+        return result.line or None
 
 
 def open_repository(path: Path) -> Repository:
@@ -96,14 +96,14 @@ def open_repository(path: Path) -> Repository:
     if not path.is_dir():
         raise UsageError(f"{shown} is not a folder; give the folder of a git repository.")
     _check_version(path)
-    answer = run_git(path, "rev-parse", "--show-toplevel", accept=None)
-    if answer.status != 0:
-        if "dubious ownership" in answer.error:
+    result = run_git(path, "rev-parse", "--show-toplevel", accept=None)
+    if result.status != 0:
+        if "dubious ownership" in result.error:
             raise WorkspaceError(
                 f"git does not trust {shown} because another user owns it; allow it with "
                 f"`git config --global --add safe.directory {shown}`."
             )
-        if "must be run in a work tree" in answer.error:
+        if "must be run in a work tree" in result.error:
             if path.joinpath("HEAD").exists() and path.name == ".git":
                 raise UsageError(
                     f"{shown} is git's own folder; go to the project's folder beside it."
@@ -112,13 +112,13 @@ def open_repository(path: Path) -> Repository:
                 f"{shown} belongs to a bare repository, which has no files to work on; "
                 "use a clone or a worktree of it."
             )
-        if "not a git repository" in answer.error:
+        if "not a git repository" in result.error:
             raise UsageError(
                 f"{shown} is not inside a git repository; run `git init` there first, "
                 "or go to the project's folder."
             )
-        raise WorkspaceError(f"git cannot open {shown}: {one_line(answer.error)}")
-    root = Path(answer.line)
+        raise WorkspaceError(f"git cannot open {shown}: {one_line(result.error)}")
+    root = Path(result.line)
     git_dir = Path(run_git(root, "rev-parse", "--absolute-git-dir").line)
     common_dir = Path(run_git(root, "rev-parse", "--git-common-dir").line)
     return Repository(root.resolve(), git_dir.resolve(), (root / common_dir).resolve())

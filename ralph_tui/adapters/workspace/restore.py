@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from ralph_tui.adapters.workspace.changes import Entry, diff_trees
+from ralph_tui.adapters.workspace.changes import DiffEntry, diff_trees
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.adapters.workspace.staging import ignored_paths, nul_separated
 from ralph_tui.ports import Restored
@@ -49,7 +49,7 @@ def restore(
 
 
 def _apply(
-    private: PrivateRepository, entries: dict[str, Entry], scratch: dict[str, str]
+    private: PrivateRepository, entries: dict[str, DiffEntry], scratch: dict[str, str]
 ) -> set[str]:
     """Delete, then write; returns the paths for which that was done."""
     root = private.repository.root
@@ -94,7 +94,7 @@ def _writable(root: Path, path: str, *, held: bool) -> bool:
     except OSError:
         return True
     if stat.S_ISDIR(found.st_mode):
-        return _razed(root / path)
+        return _remove_empty_tree(root / path)
     return held
 
 
@@ -112,13 +112,13 @@ def files_below(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _razed(folder: Path) -> bool:
-    """Take away a folder in which there is nothing; one in which there are only such ones, too."""
+def _remove_empty_tree(folder: Path) -> bool:
+    """Remove a folder that holds nothing but empty folders; False when it holds more."""
     if any(True for _ in files_below(folder)):
         return False
     try:
         for inner in folder.iterdir():
-            _razed(inner)
+            _remove_empty_tree(inner)
         folder.rmdir()
     except OSError:
         return False

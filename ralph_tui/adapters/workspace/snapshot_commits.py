@@ -1,4 +1,4 @@
-"""Trees held by commits on hidden refs, so that git's own garbage collection keeps them.
+"""Snapshots as commits on hidden refs, so that git's own garbage collection keeps them.
 
 Each commit comes after the one before it. The two git commands that it takes are kept open from one
 snapshot to the next: starting them takes longer than what they do.
@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from ralph_tui.adapters.workspace.git import Kept
+from ralph_tui.adapters.workspace.git import PersistentGit
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, quoted
 from ralph_tui.adapters.workspace.staging import Staged, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
@@ -23,26 +23,26 @@ _WHO = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
 
 _WRITE = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
-# The user's hooks and reflogs are not for refs he did not make.
+# The user's hooks and reflogs are not for refs that the user did not make.
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
 _UPDATE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
 
 
-class Holding:
+class SnapshotCommits:
     """Commits of one run; to be closed when no more will come."""
 
     def __init__(self, private: PrivateRepository, refs: str) -> None:
         self._private = private
         self._repository = private.repository
         self._refs = refs
-        # Neither bears the run's mark: they end with this process, and are no work of the agent's.
-        self._writer = Kept(partial(self._repository.begin, *_WRITE, waits=True))
-        self._updater = Kept(partial(self._repository.begin, *_UPDATE, waits=True))
+        # Neither carries the run's mark: they end with this process; the agent did not start them.
+        self._writer = PersistentGit(partial(self._repository.begin, *_WRITE, waits=True))
+        self._updater = PersistentGit(partial(self._repository.begin, *_UPDATE, waits=True))
         self._last: tuple[str, str] | None = None
         """Ref and commit of the newest snapshot."""
 
     def begin(self) -> None:
-        """Start what `hold` needs, where it does not run yet; `hold` does that itself as well."""
+        """Start what `commit` needs, where it does not run yet; `commit` does so as well."""
         self._writer.begin()
         self._updater.begin()
 
@@ -51,14 +51,14 @@ class Holding:
         self._writer.close()
         self._updater.close()
 
-    def hold(self, staged: Staged, message: str, ref: str) -> str:
+    def commit(self, staged: Staged, message: str, ref: str) -> str:
         """Commit a tree on a ref; returns the commit."""
         text = plain(message).rstrip() + "\n"
         if staged.missing:
             text += f"\n{_MISSING}{json.dumps(_folded(staged.missing))}\n"
         commit = self._after_last(staged.tree, text, ref)
         if commit is None:
-            commit = self._commit(staged.tree, text, self._parent(), ref, "")
+            commit = self._write(staged.tree, text, self._parent(), ref, "")
         self._last = (ref, commit)
         return commit
 
@@ -68,20 +68,20 @@ class Holding:
             return None
         last_ref, last = self._last
         try:
-            return self._commit(tree, text, last, ref, f"verify {last_ref}\0{last}\0")
+            return self._write(tree, text, last, ref, f"verify {last_ref}\0{last}\0")
         except NoRoomError:
             raise
         except WorkspaceError:
             return None
 
-    def _commit(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
+    def _write(self, tree: str, text: str, parent: str | None, ref: str, condition: str) -> str:
         """Write a commit and point the ref to it, on a condition in the words of update-ref."""
         when = f"{_WHO} {int(time.time())} {time.strftime('%z')}"
         head = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
         content = "\n".join([*head, f"author {when}", f"committer {when}", "", text])
         path = self._private.note("commit", content.encode("utf-8", "replace"))
         (commit,) = self._writer.ask(os.fsencode(quoted(path)) + b"\n")
-        # A git that was killed may have left it: whoever writes this ref has it to itself.
+        # A git that was killed may have left it; no other process writes this ref.
         with suppress(OSError):
             (self._repository.common_dir / f"{ref}.lock").unlink()
         update = f"{condition}update {ref}\0{commit}\0\0"

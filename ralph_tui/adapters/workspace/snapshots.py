@@ -11,7 +11,7 @@ from ralph_tui.adapters.workspace import changes
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.restore import restore
-from ralph_tui.adapters.workspace.snapshot_commits import Holding
+from ralph_tui.adapters.workspace.snapshot_commits import SnapshotCommits
 from ralph_tui.adapters.workspace.staging import Staged, Staging, ignored_paths, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
@@ -31,7 +31,7 @@ class GitWorkspace:
         self._refs = f"refs/ralph/{run_id}"
         self._private = PrivateRepository(repository, run_id)
         self._staging = Staging(self._private)
-        self._holding = Holding(self._private, self._refs)
+        self._commits = SnapshotCommits(self._private, self._refs)
         self._lock = Lock()
         self._missing: frozenset[str] = frozenset()
         self._full = False
@@ -56,7 +56,7 @@ class GitWorkspace:
     def close(self) -> None:
         """End what is kept open between snapshots; the next one would start it again."""
         with self._lock:
-            self._holding.close()
+            self._commits.close()
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         """Changed files between two trees, or a tree and the worktree as it is now."""
@@ -71,8 +71,8 @@ class GitWorkspace:
         """A unified diff of two trees, of one path or all; untrusted text as git wrote it."""
         options = ("-p", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
         limit = () if path is None else ("--", path)
-        answer = self._private.git("diff-tree", *options, since, until, *limit)
-        return answer.out.decode("utf-8", "replace")
+        result = self._private.git("diff-tree", *options, since, until, *limit)
+        return result.out.decode("utf-8", "replace")
 
     def restore(self, tree: str) -> Restored:
         """Bring the worktree to a snapshot (its tree, commit or ref).
@@ -81,15 +81,15 @@ class GitWorkspace:
         """
         with self._lock:
             name = f"{tree}^{{tree}}"
-            answer = self.repository.git("rev-parse", "--verify", "--quiet", name, accept=None)
-            if answer.status != 0:
+            result = self.repository.git("rev-parse", "--verify", "--quiet", name, accept=None)
+            if result.status != 0:
                 raise WorkspaceError(
                     f"the snapshot {one_line(tree)} is not in {one_line(str(self.root))} any more; "
                     "choose another one"
                 )
-            target = answer.line
+            target = result.line
             present = self._capture()
-            untouchable = frozenset(present.missing) | self._holding.recorded_missing(target)
+            untouchable = frozenset(present.missing) | self._commits.recorded_missing(target)
             return restore(self._private, present.tree, target, untouchable)
 
     def newest(self) -> int:
@@ -100,8 +100,8 @@ class GitWorkspace:
 
     def conflicts(self) -> tuple[str, ...]:
         """Paths that the user's index has in several versions."""
-        answer = self.repository.git("ls-files", "--unmerged", "-z", accept=None)
-        paths = (entry.partition("\t")[2] for entry in split(answer.out))
+        result = self.repository.git("ls-files", "--unmerged", "-z", accept=None)
+        paths = (entry.partition("\t")[2] for entry in split(result.out))
         return tuple(dict.fromkeys(changes.shown(path) for path in paths if path))
 
     def ignored(self, paths: list[str]) -> set[str]:
@@ -117,11 +117,11 @@ class GitWorkspace:
         # Each failure of git on a full disk leaves a piece of a file among the objects.
         if self._full and not self.repository.has_room():
             raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
-        staged = self._capture(self._holding.begin)
+        staged = self._capture(self._commits.begin)
         try:
-            return staged, self._holding.hold(staged, message, ref)
+            return staged, self._commits.commit(staged, message, ref)
         except NoRoomError:
             raise
         except WorkspaceError:  # the agent's own git may have pruned what it was made of
             staged = self._staging.rebuild()
-            return staged, self._holding.hold(staged, message, ref)
+            return staged, self._commits.commit(staged, message, ref)

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ralph_tui.adapters.workspace.git import Answer, Running
+from ralph_tui.adapters.workspace.git import GitResult, Running
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.errors import NoRoomError, WorkspaceError
 
@@ -129,45 +129,45 @@ class Staging:
         return missing
 
     def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
-        """Put these files into the index, at first with what has begun; returns the refused.
+        """Put these files into the index, with `begun` first; returns the refused ones.
 
-        Git takes all or none, so a refused list is halved until the culprits stand alone. Raises
-        ``WorkspaceError`` where the fault is not theirs: nothing can be stored, or too many are
-        refused; ``NoRoomError`` where the disk is full.
+        Git takes all or none, so a refused list is halved until each refused file stands alone.
+        Raises ``WorkspaceError`` where the files are not the reason: nothing can be stored, or too
+        many are refused; ``NoRoomError`` where the disk is full.
         """
         refused: list[str] = []
         waiting = [paths] if paths or begun else []
         while waiting:
             some = waiting.pop()
-            answer, begun = self._update(some, begun), None
-            if answer.status == 0:
-                refused += _ignored_by_git(answer.error)
+            result, begun = self._update(some, begun), None
+            if result.status == 0:
+                refused += _ignored_by_git(result.error)
                 continue
-            refusal = self._private.repository.refusal(answer, ("update-index",))
-            if isinstance(refusal, NoRoomError) or _STORE_FAULT.search(answer.error):
-                raise refusal
+            error = self._private.repository.error_of(result, ("update-index",))
+            if isinstance(error, NoRoomError) or _STORE_FAULT.search(result.error):
+                raise error
             if len(some) > 1:
                 middle = len(some) // 2
                 waiting += [some[middle:], some[:middle]]
             elif not some or len(refused) >= MAX_REFUSED:
-                raise refusal
+                raise error
             elif os.path.lexists(self._root / some[0]):
                 refused += some
         return refused
 
-    def _update(self, paths: list[str], begun: Running | None) -> Answer:
-        answer = self._update_once(paths, begun)
-        # Somebody killed git, or a file that shrank while git read it: only the file does so again.
+    def _update(self, paths: list[str], begun: Running | None) -> GitResult:
+        result = self._update_once(paths, begun)
+        # Git was killed, or a file shrank while git read it: only the file would do so again.
         # A full disk does, too, and each time leaves a piece of a file behind.
-        again = answer.status < 0 and answer.status != -signal.SIGXFSZ
-        return self._update_once(paths) if again else answer
+        again = result.status < 0 and result.status != -signal.SIGXFSZ
+        return self._update_once(paths) if again else result
 
-    def _update_once(self, paths: list[str], begun: Running | None = None) -> Answer:
+    def _update_once(self, paths: list[str], begun: Running | None = None) -> GitResult:
         with begun or self._private.begin(*_UPDATE, waits=True) as update:
-            answer = update.finish(nul_separated(paths), accept=None)
-        if answer.status < 0:
+            result = update.finish(nul_separated(paths), accept=None)
+        if result.status < 0:
             self._private.unlock()
-        return answer
+        return result
 
     def _held(self) -> set[str]:
         return set(split(self._private.git("ls-files", "-z").out))
@@ -185,9 +185,9 @@ class Staging:
         signature = (found.st_mtime_ns, found.st_size, found.st_ino)
         if signature == self._users_index:
             return set()
-        answer = self._private.repository.git("ls-files", "-z", "-c", "-i", "--exclude-standard")
+        result = self._private.repository.git("ls-files", "-z", "-c", "-i", "--exclude-standard")
         self._users_index = signature
-        return {path for path in split(answer.out) if os.path.lexists(self._root / path)}
+        return {path for path in split(result.out) if os.path.lexists(self._root / path)}
 
     def _sizes(self, paths: set[str]) -> dict[str, int]:
         """Bytes of those paths that are readable files or symbolic links."""
@@ -239,21 +239,21 @@ def _ignored_by_git(error: str) -> list[str]:
     return [line.removeprefix(mark) for line in error.splitlines() if line.startswith(mark)]
 
 
-def untracked_paths(answer: Answer) -> set[str]:
+def untracked_paths(result: GitResult) -> set[str]:
     """Paths beside the private index that git does not ignore, from what it answers to `OTHERS`.
 
     Nested repositories, and folders that cannot be read, end in ``/``.
     """
     closed = {
         f"{path if whole else path.rpartition('/')[0]}/"
-        for path, whole in _CLOSED.findall(answer.error)
+        for path, whole in _CLOSED.findall(result.error)
     }
-    return {path for path in closed.union(split(answer.out)) if not is_own(path)}
+    return {path for path in closed.union(split(result.out)) if not is_own(path)}
 
 
-def _differences(answer: Answer) -> tuple[set[str], set[str]]:
+def _differences(result: GitResult) -> tuple[set[str], set[str]]:
     """Paths of the index whose files differ from it, and those that have no file any more."""
-    fields = split(answer.out)
+    fields = split(result.out)
     pairs = list(zip(fields[::2], fields[1::2], strict=True))
     gone = {path for status, path in pairs if status == "D"}
     return {path for status, path in pairs if status != "D"}, gone
@@ -268,13 +268,13 @@ def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -
     if not paths:
         return set()
     # The dot keeps a name like ``:(top)x`` a name: this command knows no literal pathspecs.
-    answer = private.git(
+    result = private.git(
         *("check-ignore", "-z", "--stdin", *options),
         stdin=nul_separated([f"./{path}" for path in paths]),
         environment={"GIT_LITERAL_PATHSPECS": "0"},
         accept=(0, 1),
     )
-    return {path.removeprefix("./") for path in split(answer.out)}
+    return {path.removeprefix("./") for path in split(result.out)}
 
 
 def split(output: bytes) -> list[str]:

@@ -21,8 +21,8 @@ MOST_LINES = 4_000_000
 """Of an output of more lines only the end is searched for counts, so that it takes seconds."""
 POLL_MS = 50
 STRAY_S = 1.0
-"""How long output is still read when the command and all below it are gone, and yet somebody
-elsewhere (a service it spoke to) holds its pipe."""
+"""Seconds that output is still read when the command and all below it are gone, and yet another
+process (a service that it spoke to) holds its pipe."""
 
 CountTests = Callable[[Iterable[str]], Counts | None]
 

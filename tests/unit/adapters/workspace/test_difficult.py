@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.workspace.git import Answer
+from ralph_tui.adapters.workspace.git import GitResult
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import NoRoomError, WorkspaceError
@@ -511,12 +511,12 @@ def test_a_full_disk_is_told_apart_and_nothing_is_lost(
 
 def test_a_full_disk_that_git_does_not_name(git_repo: Path) -> None:
     repository = open_repository(git_repo)
-    silent = Answer(128, b"", "fatal: Unable to write new index file")
-    assert not isinstance(repository.refusal(silent, ("update-index",)), NoRoomError)
+    silent = GitResult(128, b"", "fatal: Unable to write new index file")
+    assert not isinstance(repository.error_of(silent, ("update-index",)), NoRoomError)
     with no_file_larger_than(4096):
-        assert isinstance(repository.refusal(silent, ("update-index",)), NoRoomError)
-        other = Answer(128, b"", "fatal: bad object")
-        assert not isinstance(repository.refusal(other, ("diff-tree",)), NoRoomError)
+        assert isinstance(repository.error_of(silent, ("update-index",)), NoRoomError)
+        other = GitResult(128, b"", "fatal: bad object")
+        assert not isinstance(repository.error_of(other, ("diff-tree",)), NoRoomError)
 
 
 @pytest.mark.parametrize(
@@ -524,8 +524,8 @@ def test_a_full_disk_that_git_does_not_name(git_repo: Path) -> None:
     ["error: file write error: No space left on device", "fatal: x: Disk quota exceeded"],
 )
 def test_a_full_disk_that_git_names(git_repo: Path, error: str) -> None:
-    refused = open_repository(git_repo).refusal(
-        Answer(128, b"", error), ("-c", "a=b", "write-tree")
+    refused = open_repository(git_repo).error_of(
+        GitResult(128, b"", error), ("-c", "a=b", "write-tree")
     )
     assert isinstance(refused, NoRoomError)
     assert str(refused).startswith("git write-tree failed in ")

@@ -13,7 +13,13 @@ import pytest
 
 from ralph_tui.adapters.processes.memory import resident_bytes
 from ralph_tui.adapters.processes.sweep import sweep
-from ralph_tui.adapters.workspace.git import PIPE_BYTES, Answer, Kept, Running, begin_git
+from ralph_tui.adapters.workspace.git import (
+    PIPE_BYTES,
+    GitResult,
+    PersistentGit,
+    Running,
+    begin_git,
+)
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.staging import Staging
@@ -235,7 +241,7 @@ def test_a_git_that_is_killed_while_it_reads_files(
     finish = Running.finish
     killed: list[Running] = []
 
-    def kill_one(running: Running, stdin: bytes = b"", accept: Any = (0,)) -> Answer:
+    def kill_one(running: Running, stdin: bytes = b"", accept: Any = (0,)) -> GitResult:
         if stdin == b"new.py\0" and not killed:
             killed.append(running)
             running._popen.kill()
@@ -277,7 +283,9 @@ def test_warnings_of_what_is_kept_open_do_not_stop_it(tmp_path: Path) -> None:
     """More of them than a pipe holds, over many requests."""
     git(tmp_path, "init", "-q")
     script = f"while read -r line; do printf '%0{PIPE_BYTES // 2}d' 1 >&2; echo \"$line\"; done"
-    kept = Kept(lambda: begin_git(tmp_path, "-c", f"alias.echoed=!{script}", "echoed", waits=True))
+    kept = PersistentGit(
+        lambda: begin_git(tmp_path, "-c", f"alias.echoed=!{script}", "echoed", waits=True)
+    )
     with closing(kept):
         for number in range(10):
             assert kept.ask(b"%d\n" % number) == [str(number)]
@@ -285,7 +293,7 @@ def test_warnings_of_what_is_kept_open_do_not_stop_it(tmp_path: Path) -> None:
 
 def test_what_is_kept_open_says_why_it_ended(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
-    kept = Kept(lambda: begin_git(tmp_path, "update-ref", "--stdin", waits=True))
+    kept = PersistentGit(lambda: begin_git(tmp_path, "update-ref", "--stdin", waits=True))
     with closing(kept):
         assert kept.ask(b"start\n") == ["start: ok"]
         with pytest.raises(WorkspaceError, match=r"update-ref failed.*unknown command: nonsense"):
