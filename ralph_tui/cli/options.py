@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from ralph_tui.adapters.agents import AgentDescription, offered
 from ralph_tui.config.sources import FLAGS, Loaded, load
 from ralph_tui.text.sanitize import one_line
 
@@ -28,7 +29,7 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         group.add_argument(option, dest=dest, metavar=metavar, help=text)
 
     if agent:
-        flag("agent.name", "--agent", "NAME", "who works: claude (where installed), command")
+        flag("agent.name", "--agent", "NAME", f"who works: {', '.join(map(_named, offered()))}")
         flag("agent.command", "--agent-command", "COMMAND", "shell command, prompt on stdin")
         flag("agent.model", "--model", "NAME", "passed on to the agent")
         flag("permissions.mode", "--permissions", "MODE", "edits (default) or skip: everything")
@@ -43,6 +44,10 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         default=[],
         help="any setting, as control.decay=0.8",
     )
+
+
+def _named(agent: AgentDescription) -> str:
+    return f"{agent.name} ({agent.default_when})" if agent.default_when else agent.name
 
 
 def load_settings(

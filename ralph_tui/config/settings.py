@@ -76,15 +76,15 @@ class AgentSettings(_Section):
     """Who works on the prompt."""
 
     name: Annotated[Words | None, NoneIfEmpty] = None
-    """Which adapter runs it: ``claude``, ``command``; None: Claude Code where it is installed."""
+    """Which agent works, by its name in ``adapters/agents``; None: the default one, if any."""
     binary: Words = "claude"
-    """Claude Code's program: a name on PATH, or a path."""
+    """The agent's program, where it can be named: a name on PATH, or a path."""
     silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
     """Seconds without output or a changed file, after which the owner is asked."""
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
     """Seconds after which that question is answered by its default."""
     command: Annotated[Words | None, NoneIfEmpty] = None
-    """For ``command``: a shell command that takes the prompt on stdin."""
+    """The agent's shell command, where it is one: it takes the prompt on stdin."""
     model: Annotated[Words | None, NoneIfEmpty] = None
     """Passed on to the agent; None leaves the choice to it."""
 
@@ -149,9 +149,9 @@ class OutreachSettings(_Section):
     """Environment variable with the token; None: ``GITEA_TOKEN`` or ``GITHUB_TOKEN``."""
 
     @property
-    def silent(self) -> bool:
-        """No channel is set up."""
-        return self.webhook is None and self.tracker is None
+    def unset(self) -> bool:
+        """Nothing is set, so no channel is set up."""
+        return self == type(self)()
 
 
 class UiSettings(_Section):

@@ -10,8 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
-from ralph_tui.adapters import agents
-from ralph_tui.adapters.outreach import EscalationHandler, Readings, channels_of, outbox_folder
+from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import resident_bytes
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
@@ -35,7 +34,7 @@ from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
-from ralph_tui.runtime.preflight import agent_context, agent_name, check
+from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, different
 from ralph_tui.runtime.rules import layers_of, rules_of
@@ -71,8 +70,7 @@ class _Parts:
     """What a run is assembled from, new or resumed."""
 
     request: RunRequest
-    repository: Repository
-    plan: Path | None
+    preflight: Preflight
     attempt: AttemptFolder
     lock: Lock
     start: RunStarted
@@ -90,14 +88,14 @@ def new_run(
     `warn` is told in one sentence what the end of the run could not do. Raises ``UsageError``,
     ``LockHeldError``, ``WorkspaceError`` or ``JournalError``.
     """
-    repository, plan = check(folder, request)
-    run_id = str(uuid4())
+    preflight = check(folder, request)
+    repository, run_id = preflight.repository, str(uuid4())
     with _locked(repository, run_id) as lock:
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
-        start = _run_started(request, repository, attempt, run_id)
+        start = _run_started(request, preflight, attempt, run_id)
         layers = layers_of(request.settings, request.command)
-        parts = _Parts(request, repository, plan, attempt, lock, start, layers, RunState())
+        parts = _Parts(request, preflight, attempt, lock, start, layers, RunState())
         with _assemble(parts, warn) as run:
             yield run
 
@@ -108,7 +106,8 @@ def resumed_run(
 ) -> Iterator[AssembledRun]:
     """A run that had ended, ready to go on; `warn` and errors as of `new_run`."""
     request, start = resumption.request, resumption.start
-    repository, plan = check(folder, request)
+    preflight = check(folder, request)
+    repository = preflight.repository
     present = {"branch": repository.branch(), "commit": repository.head()}
     start = start.model_copy(update=present)
     with _locked(repository, start.run_id) as lock:
@@ -122,7 +121,7 @@ def resumed_run(
         attempt = AttemptFolder(repository.root, task, attempt_number, start.objective)
         lock.rename(attempt.name)
         layers, state = resumption.layers, resumption.state
-        parts = _Parts(request, repository, plan, attempt, lock, start, layers, state)
+        parts = _Parts(request, preflight, attempt, lock, start, layers, state)
         with _assemble(parts, warn) as run:
             if resumption.extension is not None:
                 run.engine.send(resumption.extension)
@@ -159,26 +158,23 @@ def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -
 
 @contextmanager
 def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledRun]:
-    request, repository, attempt, lock = parts.request, parts.repository, parts.attempt, parts.lock
-    settings, root, run_id = request.settings, repository.root, parts.start.run_id
-    engine = _engine(parts)
+    request, preflight, attempt, lock = parts.request, parts.preflight, parts.attempt, parts.lock
+    settings, repository, run_id = request.settings, preflight.repository, parts.start.run_id
+    root, engine = repository.root, _engine(parts)
     clock = engine.clock
     engine.subscribe(lambda event: _finish(attempt, engine, event))
     # The lock is held, so all other runs are over, and an earlier process of this run as well.
     dead = recorded_run_ids(root)
     workspace = GitWorkspace(repository, run_id)
-    outbox = outbox_folder(root)
     outreach = EscalationHandler(
-        channels_of(settings.outreach, os.environ, outbox),
-        outbox,
+        preflight.channels,
+        outbox_folder(root),
         engine.emit,
         clock,
         readings=lambda: _readings(engine),
     )
     ports = Ports(
-        agent=agents.build(
-            agent_name(request), agent_context(request, root, run_id, lock.descriptor)
-        ),
+        agent=preflight.build_agent(run_id, lock.descriptor),
         gate=ShellGate(
             request.command,
             cwd=root,
@@ -205,7 +201,7 @@ def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledR
             plan=request.plan or "",
             command=request.command or "",
         ),
-        read_plan=lambda: read_plan_file(parts.plan),
+        read_plan=lambda: read_plan_file(preflight.plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
     run = Run(parts.start, rules_of(settings), ports, parts.layers, Scheduler(engine, parts.state))
@@ -230,9 +226,9 @@ def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
 
 
 def _run_started(
-    request: RunRequest, repository: Repository, attempt: AttemptFolder, run_id: str
+    request: RunRequest, preflight: Preflight, attempt: AttemptFolder, run_id: str
 ) -> RunStarted:
-    settings = request.settings
+    settings, repository = request.settings, preflight.repository
     return RunStarted(
         program_version=__version__,
         run_id=run_id,
@@ -244,7 +240,7 @@ def _run_started(
         criterion=request.criterion,
         mode=request.mode,
         plan=request.plan,
-        agent=agent_name(request),
+        agent=preflight.agent.name,
         model=settings.agent.model,
         permissions=settings.permissions.mode,
         max_iterations=settings.limits.max_iterations,

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters import agents
+from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
-from ralph_tui.adapters.agents.context import AgentContext
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,
@@ -28,7 +27,7 @@ from ralph_tui.ports import Ask, Permissions, Turn
 from tests.doubles.api import Api
 from tests.doubles.launch import prepare, real_binary, real_environment
 from tests.doubles.scenario import Answer, Scenario, ToolUse, load
-from tests.unit.adapters.agents.test_sessions import Heard, alive
+from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
 from tests.waiting import until
 
 BINARY = real_binary()
@@ -55,15 +54,8 @@ class Lab:
         prepare(scenario, self.root)
         with Api(scenario) as api:
             environ = real_environment(api.url, self.tmp / "home", scenario)
-            agent = agents.build(
-                "claude",
-                AgentContext(
-                    root=self.root,
-                    run_id="test-run",
-                    binary=BINARY or "",
-                    model=scenario.model,
-                    environ=environ,
-                ),
+            agent = CLAUDE.build(
+                context_in(self.root, binary=BINARY or "", model=scenario.model, environ=environ)
             )
             assert isinstance(agent, ClaudeAgent)
             yield agent

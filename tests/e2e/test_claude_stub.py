@@ -6,16 +6,20 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.adapters import agents
+from ralph_tui.adapters.agents import AgentContext
+from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
-from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent, StreamSession
-from ralph_tui.adapters.agents.command.agent import CommandAgent
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
+from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.adapters.agents.demo import DEMO
+from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
 from ralph_tui.events import (
     AgentNoted,
@@ -33,7 +37,7 @@ from ralph_tui.events import (
 from ralph_tui.ports import Ask, Permissions, Turn
 from tests.doubles.launch import environment, on_path, prepare
 from tests.doubles.scenario import load
-from tests.unit.adapters.agents.test_sessions import Heard, alive
+from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
 
 SESSION = "11111111-0000-4000-8000-00000000000{}"
 GUIDANCE = "22222222-0000-4000-8000-000000000001"
@@ -65,12 +69,12 @@ class Bench:
         inherited = {key: value for key, value in os.environ.items() if "ANTHROPIC" not in key}
         inherited.setdefault("CLAUDE_CODE_MAX_RETRIES", "2")
         base = environment(scenario, state=self.tmp / "state", base=inherited)
-        agent = agents.build("claude", self.context(environ=on_path({**base, **environ})))
+        agent = CLAUDE.build(self.context(environ=on_path({**base, **environ})))
         assert isinstance(agent, ClaudeAgent)
         return agent
 
     def context(self, **fields: object) -> AgentContext:
-        return AgentContext(**{"root": self.root, "run_id": "test-run", **fields})  # type: ignore[arg-type]
+        return context_in(self.root, **fields)
 
     def turn(self, **fields: object) -> Turn:
         self.sessions += 1
@@ -332,7 +336,7 @@ def script(folder: Path, text: str) -> str:
 
 @pytest.mark.parametrize("text", ["echo '<html>'", "exit 0", 'echo \'{"type": "x"}\'', "exit 7"])
 def test_a_program_without_a_version_is_tried_all_the_same(bench: Bench, text: str) -> None:
-    agent = agents.build("claude", bench.context(binary=script(bench.tmp, text)))
+    agent = CLAUDE.build(bench.context(binary=script(bench.tmp, text)))
     heard = Heard()
     agent.start(bench.turn(permissions=Permissions()), heard)
     finished = heard.finished()
@@ -343,9 +347,9 @@ def test_a_program_without_a_version_is_tried_all_the_same(bench: Bench, text: s
 def test_a_program_that_hangs_is_not_waited_for(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.claude.agent.PROBE_S", 0.2)
+    monkeypatch.setattr("ralph_tui.adapters.agents.claude.program.PROBE_S", 0.2)
     began = time.monotonic()
-    agents.build("claude", bench.context(binary=script(bench.tmp, "exec sleep 1000")))
+    CLAUDE.build(bench.context(binary=script(bench.tmp, "exec sleep 1000")))
     assert time.monotonic() - began < 5
 
 
@@ -359,14 +363,30 @@ def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
 
 def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
     with pytest.raises(UsageError, match=r"'claude' is no program.*--agent.*ralph-tui demo"):
-        agents.build("claude", bench.context(environ={"PATH": str(bench.tmp)}))
+        CLAUDE.build(bench.context(environ={"PATH": str(bench.tmp)}))
 
 
 def test_claude_is_the_default_where_it_is_installed(bench: Bench) -> None:
-    assert agents.default_agent(environ={"PATH": str(bench.tmp)}) is None
+    assert agents.find_agent(AgentSettings(), {"PATH": str(bench.tmp)}) is None
     path = script(bench.tmp, "exit 0")
-    assert agents.default_agent(environ={"PATH": str(bench.tmp)}) == "claude"
-    assert agents.default_agent(path, {"PATH": ""}) == "claude"
+    assert agents.find_agent(AgentSettings(), {"PATH": str(bench.tmp)}) is CLAUDE
+    assert agents.find_agent(AgentSettings(binary=path), {"PATH": ""}) is CLAUDE
+
+
+def test_a_program_that_is_named_chooses_claude_and_is_told_to_be_missing(bench: Bench) -> None:
+    named = AgentSettings(binary=str(bench.tmp / "gone"))
+    assert agents.find_agent(named, {"PATH": ""}) is CLAUDE
+    assert not CLAUDE.looks_ready(named, {"PATH": ""})
+    with pytest.raises(UsageError, match=r"gone' is no program.*--agent \(command\)"):
+        CLAUDE.check(bench.context(binary=named.binary))
+
+
+def test_a_check_and_the_build_after_it_ask_the_program_once(bench: Bench) -> None:
+    asked = bench.tmp / "asked"
+    path = script(bench.tmp, f"echo once >> {asked}; echo 2.1.300")
+    CLAUDE.check(bench.context(binary=path))
+    CLAUDE.build(replace(bench.context(binary=path), run_id="another"))
+    assert asked.read_text() == "once\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is refused")
@@ -422,9 +442,5 @@ def test_a_question_without_an_answer_says_why(bench: Bench) -> None:
 
 
 def test_other_agents_cannot_be_asked(bench: Bench) -> None:
-    for agent in (
-        agents.build("command", bench.context(command="cat")),
-        agents.build("demo", bench.context()),
-    ):
-        assert isinstance(agent, CommandAgent | StreamAgent)
-        assert "cannot be asked" in agent.ask(Ask("?")).error
+    assert not hasattr(COMMAND.build(bench.context(command="cat")), "ask")
+    assert not hasattr(DEMO.build(bench.context()), "ask")

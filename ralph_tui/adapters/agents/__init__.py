@@ -1,54 +1,60 @@
-"""The agents a run can drive, by name. Each starts one process per session, under the keeper."""
+"""The agents a run can drive, and which one works.
+
+A new agent is a folder here and one entry in `AGENTS`. Rule: light, as `description` says.
+"""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents.claude.agent import ClaudeAgent, find
-from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
-from ralph_tui.adapters.agents.command.agent import CommandAgent
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.claude import CLAUDE
+from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.adapters.agents.demo import DEMO
+from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
 from ralph_tui.errors import UsageError
-from ralph_tui.ports import Agent
+
+if TYPE_CHECKING:
+    from ralph_tui.config.settings import AgentSettings
+
+AGENTS: tuple[AgentDescription, ...] = (CLAUDE, COMMAND, DEMO)
+"""Every agent of this version; the first that says so works where none is chosen."""
 
 
-def _demo(context: AgentContext) -> Agent:
-    from ralph_tui import demo  # noqa: PLC0415 - only the demo needs it
-
-    return StreamAgent("demo", demo.command(context.scenario, fast=context.fast), context)
-
-
-AGENTS: Mapping[str, Callable[[AgentContext], Agent]] = {
-    "claude": ClaudeAgent,
-    "command": CommandAgent,
-    "demo": _demo,
-}
-"""Every agent of this version."""
+def offered() -> tuple[AgentDescription, ...]:
+    """The agents that anyone may choose."""
+    return tuple(agent for agent in AGENTS if not agent.reserved)
 
 
-def default_agent(binary: str = "claude", environ: Mapping[str, str] = os.environ) -> str | None:
-    """The agent to take when none is chosen: Claude Code where it is installed."""
-    return "claude" if find(binary, environ) else None
+def find_agent(
+    settings: "AgentSettings", environ: Mapping[str, str] = os.environ
+) -> AgentDescription | None:
+    """The agent of the settings, or else the default one; None where there is none."""
+    for agent in AGENTS:
+        if agent.name == settings.name if settings.name else agent.is_default(settings, environ):
+            return agent
+    return None
 
 
-def build(name: str, context: AgentContext) -> Agent:
-    """The agent of this name; raises ``UsageError`` for an unknown one."""
-    factory = AGENTS.get(name)
-    if factory is None:
-        others = ", ".join(each for each in AGENTS if each != "demo")
-        chosen = f"There is no agent {name!r}" if name else "No agent is chosen"
-        raise UsageError(
-            f"{chosen}; choose one with --agent: {others}"
-            " (`command` runs any program given with --agent-command), or try `ralph-tui demo`."
-        )
-    return factory(context)
+def choose_agent(
+    settings: "AgentSettings", environ: Mapping[str, str] = os.environ
+) -> AgentDescription:
+    """As `find_agent`; raises ``UsageError`` where there is none."""
+    agent = find_agent(settings, environ)
+    if agent is not None:
+        return agent
+    missing = f"There is no agent {settings.name!r}" if settings.name else "No agent is chosen"
+    names = ", ".join(agent.name for agent in offered())
+    hints = "; ".join(f"`{agent.name}` {agent.hint}" for agent in offered() if agent.hint)
+    raise UsageError(
+        f"{missing}; choose one with --agent: {names} ({hints}), or try `ralph-tui demo`."
+    )
 
 
 __all__ = [
     "AGENTS",
     "AgentContext",
-    "ClaudeAgent",
-    "CommandAgent",
-    "StreamAgent",
-    "build",
-    "default_agent",
+    "AgentDescription",
+    "choose_agent",
+    "find_agent",
+    "offered",
 ]

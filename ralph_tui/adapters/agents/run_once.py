@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, cast
 
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.processes.child import PIPE, launch
 
 CHUNK = 64 * 1024

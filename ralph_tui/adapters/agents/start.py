@@ -1,6 +1,6 @@
 """How a session's process is started: in the worktree, under the keeper."""
 
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.processes.child import PIPE, Child, launch
 from ralph_tui.errors import AgentError, ProcessError
 from ralph_tui.ports import Turn

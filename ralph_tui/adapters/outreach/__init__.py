@@ -1,15 +1,18 @@
 """How people who are not here are told: a webhook, an issue on Gitea or GitHub."""
 
-from ralph_tui.adapters.outreach.handler import EscalationHandler, channels_of
+from ralph_tui.adapters.outreach.channel import Channel
+from ralph_tui.adapters.outreach.channels import build_channels
+from ralph_tui.adapters.outreach.handler import EscalationHandler
 from ralph_tui.adapters.outreach.http_service import UndeliveredError
 from ralph_tui.adapters.outreach.message import Message, Readings
 from ralph_tui.adapters.outreach.outbox import outbox_folder
 
 __all__ = [
+    "Channel",
     "EscalationHandler",
     "Message",
     "Readings",
     "UndeliveredError",
-    "channels_of",
+    "build_channels",
     "outbox_folder",
 ]

@@ -7,8 +7,8 @@ comes up, with ``ok`` True when a message has arrived.
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
+from ralph_tui.adapters.outreach.channel import Channel
 from ralph_tui.adapters.outreach.http_service import UndeliveredError
 from ralph_tui.adapters.outreach.message import Message
 from ralph_tui.adapters.outreach.outbox import Entry, Outbox
@@ -18,23 +18,6 @@ from ralph_tui.ports import Clock, Emit
 FIRST_PAUSE = 5.0
 """Seconds before the first retry; every further one waits twice as long."""
 LONGEST_PAUSE = 300.0
-
-
-class Channel(Protocol):
-    """A way to reach people."""
-
-    name: str
-    """webhook, gitea, github."""
-    place: str
-    """Where it leads, without secrets."""
-
-    def deliver(self, message: Message, *, again: bool = False) -> str:
-        """Where it went, one sentence; blocking. Raises ``UndeliveredError``."""
-        ...
-
-    def probe(self, message: Message) -> str:
-        """Send a test, and clear up behind it; as `deliver`."""
-        ...
 
 
 class Courier:

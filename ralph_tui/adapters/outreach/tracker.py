@@ -6,11 +6,14 @@ What the token may not do with labels is done without: an issue that nobody sees
 from datetime import timedelta
 from typing import Any, Protocol
 
-from ralph_tui.adapters.outreach.dialects import Dialect
+from ralph_tui.adapters.outreach.channel import ChannelContext
+from ralph_tui.adapters.outreach.dialects import DIALECTS, Dialect
 from ralph_tui.adapters.outreach.http_service import USUAL, Answer, Timeouts, UndeliveredError, Wire
 from ralph_tui.adapters.outreach.labels import Labels
 from ralph_tui.adapters.outreach.message import Message, comment_body, issue_body
+from ralph_tui.adapters.outreach.outbox import IssueNumbers
 from ralph_tui.config.settings import shown_address
+from ralph_tui.errors import UsageError
 from ralph_tui.text.sanitize import clip, one_line
 
 SEARCHED_PAGES = 3
@@ -62,6 +65,29 @@ class Tracker:
             timeouts,
         )
         self._labels = Labels(dialect, self._wire, self._repo)
+
+    @classmethod
+    def from_settings(cls, context: ChannelContext) -> "Tracker | None":
+        """The tracker of the settings, None where there is none; ``UsageError`` for half a one."""
+        settings = context.settings
+        if settings.tracker is None:
+            return None
+        dialect = DIALECTS[settings.tracker]
+        url = settings.tracker_url or dialect.url
+        if url is None:
+            raise UsageError(
+                f"outreach.tracker is {dialect.name}, but nobody says where it is: "
+                "set outreach.tracker_url, as https://git.example.com"
+            )
+        if settings.repository is None:
+            raise UsageError(
+                f"outreach.tracker is {dialect.name}, but not for which repository: "
+                "set outreach.repository to owner/name"
+            )
+        variable = settings.token_variable or dialect.token_variable
+        numbers = IssueNumbers(context.outbox, f"{url} {settings.repository}")
+        token = context.environ.get(variable)
+        return cls(dialect, url, settings.repository, token, variable, numbers)
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Where it can be read; raises ``UndeliveredError``.

@@ -1,5 +1,6 @@
 """A web address that takes JSON. Nobody says what it does with it; 2xx means that it took it."""
 
+from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.http_service import USUAL, Timeouts, UndeliveredError, Wire
 from ralph_tui.adapters.outreach.message import Message, payload
 from ralph_tui.config.settings import shown_address
@@ -17,6 +18,12 @@ class Webhook:
         self._url = url
         self.place = shown_address(url)
         self._wire = Wire(self.place, secrets=(url,), timeouts=timeouts)
+
+    @classmethod
+    def from_settings(cls, context: ChannelContext) -> "Webhook | None":
+        """The webhook of the settings; None where there is none."""
+        url = context.settings.webhook
+        return None if url is None else cls(url.get_secret_value())
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Where it went, one sentence; raises ``UndeliveredError``."""

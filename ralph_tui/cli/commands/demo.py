@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui import demo
+from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.common import Presentation, warn
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     demo.command(args.scenario)
     settings = load_settings(args, None).settings
     settings = settings.model_copy(
-        update={"agent": settings.agent.model_copy(update={"name": "demo"})}
+        update={"agent": settings.agent.model_copy(update={"name": DEMO.name})}
     )
     kept = _folder(args.keep) if args.keep else None
     presentation = Presentation(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from ralph_tui.adapters.outreach import Message, UndeliveredError, channels_of, outbox_folder
+from ralph_tui.adapters.outreach import Message, UndeliveredError, build_channels, outbox_folder
 from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         )
     root = worktree_root(Path.cwd())
     settings = load_settings(args, root).settings.outreach
-    channels = channels_of(settings, os.environ, outbox_folder(root))
+    channels = build_channels(settings, os.environ, outbox_folder(root))
     if not channels:
         print(HOW_TO.format(path=user_config_file()), end="")
         return ExitCode.COMPLETED

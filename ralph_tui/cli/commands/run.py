@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.agents import find_agent
 from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.background import start_in_background
@@ -59,8 +60,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--detach prints how to reach the run: leave --headless and --json out")
     folder = Path.cwd()
     settings = load_settings(args, worktree_root(folder)).settings
-    if settings.agent.name == "demo":
-        raise UsageError("the demo's agent works only in its own project: try ralph-tui demo")
+    agent = find_agent(settings.agent)
+    if agent is not None and agent.reserved:
+        raise UsageError(agent.reserved)
     presentation = Presentation(
         args.headless,
         args.json,

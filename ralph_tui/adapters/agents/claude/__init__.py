@@ -1,1 +1,54 @@
-"""The agent `claude`: Claude Code, its command line, its permission rules and its stream-json."""
+"""The agent `claude`: Claude Code, driven over its stream-json. Its description."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
+
+if TYPE_CHECKING:
+    from ralph_tui.config.settings import AgentSettings
+    from ralph_tui.ports import Agent
+
+PROGRAM = "claude"
+"""The default of ``agent.binary``."""
+
+
+def find_program(binary: str, environ: Mapping[str, str]) -> str | None:
+    """The program's absolute path, by name or path; None where it cannot be run."""
+    found = shutil.which(os.path.expanduser(binary), path=environ.get("PATH"))  # noqa: PTH111
+    return None if found is None else str(Path(found).absolute())
+
+
+def _is_installed(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
+    return find_program(settings.binary, environ) is not None
+
+
+def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
+    # Only this agent has a program that can be named; the check says what is wrong with it.
+    return settings.binary != PROGRAM or _is_installed(settings, environ)
+
+
+def _check(context: AgentContext) -> None:
+    # A command line is parsed without it.
+    from ralph_tui.adapters.agents.claude.program import installed_program  # noqa: PLC0415
+
+    installed_program(context)
+
+
+def _build(context: AgentContext) -> "Agent":
+    from ralph_tui.adapters.agents.claude.agent import ClaudeAgent  # noqa: PLC0415 - as above
+
+    return ClaudeAgent(context)
+
+
+CLAUDE = AgentDescription(
+    name="claude",
+    looks_ready=_is_installed,
+    check=_check,
+    build=_build,
+    is_default=_is_default,
+    default_when="where installed",
+)

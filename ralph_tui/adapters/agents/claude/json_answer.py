@@ -20,13 +20,6 @@ _OBJECTS = 50
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 
 
-def cannot_be_asked(name: str) -> Asked:
-    """For agents without a model behind a question."""
-    return Asked(
-        None, error=f"The agent `{name}` cannot be asked a question; choose the agent `claude`."
-    )
-
-
 def read_answer(printed: str) -> Asked:
     """What a program answered that was asked with ``--output-format json``."""
     result = _result(printed)

@@ -11,16 +11,15 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ralph_tui.adapters.agents.claude.json_answer import cannot_be_asked
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.process_session import ProcessSession, Tally
 from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import Event, GuidanceAcknowledged, GuidanceDelivered
-from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
+from ralph_tui.ports import Emit, Session, Turn
 
 LONGEST_LINE = 64 << 20
 RECEIPT_S = 10.0
@@ -77,10 +76,6 @@ class StreamAgent:
     def start(self, turn: Turn, emit: Emit) -> Session:
         """Start a session; raises ``AgentError`` when the program cannot be started."""
         return self.begin(replace(turn, resume=None), emit)
-
-    def ask(self, question: Ask) -> Asked:
-        """Not answered: this program only works."""
-        return cannot_be_asked(self.name)
 
     def command_line(self, turn: Turn) -> list[str]:
         """The program and its flags for one session."""

@@ -1,4 +1,4 @@
-"""The agent `command`: any shell command that takes the prompt on stdin and prints plain text.
+"""Sessions of a shell command that takes the prompt on stdin and prints plain text.
 
 Its lines become words of the agent, in batches: a command may print ten thousand lines a second.
 """
@@ -8,15 +8,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from ralph_tui.adapters.agents.claims import claims
-from ralph_tui.adapters.agents.claude.json_answer import cannot_be_asked
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.agents.transcript import KeyFilter
-from ralph_tui.errors import UsageError
 from ralph_tui.events import AgentSpoke, Event
-from ralph_tui.ports import Ask, Asked, Emit, Turn
+from ralph_tui.ports import Emit, Turn
 from ralph_tui.text.sanitize import shorten
 
 BATCH_S = 0.1
@@ -34,26 +33,18 @@ SPOKEN = 2000
 class CommandAgent:
     """Runs a shell command once per session."""
 
-    name = "command"
+    name = COMMAND.name
 
     def __init__(self, context: AgentContext) -> None:
-        if not context.command.strip():
-            raise UsageError(
-                "The agent `command` needs a command: give one with --agent-command,"
-                ' for example --agent-command "my-agent --stdin".'
-            )
         self._context = context
 
     def start(self, turn: Turn, emit: Emit) -> "CommandSession":
         """Start it; raises ``AgentError`` when not even a shell can be started."""
-        child = start_child(["/bin/sh", "-c", self._context.command], self._context, turn)
+        command = self._context.settings.command or ""
+        child = start_child(["/bin/sh", "-c", command], self._context, turn)
         session = CommandSession(child, turn, emit, self._context.timeout_s)
         session.begin(self.name)
         return session
-
-    def ask(self, question: Ask) -> Asked:
-        """Not answered: a shell command has no model to ask."""
-        return cannot_be_asked(self.name)
 
 
 class CommandSession(ProcessSession):

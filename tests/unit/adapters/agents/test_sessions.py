@@ -8,15 +8,17 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
-from ralph_tui.adapters import agents
+from ralph_tui.adapters.agents import AgentContext, choose_agent
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
-from ralph_tui.adapters.agents.command.agent import SPOKEN
-from ralph_tui.adapters.agents.context import AgentContext
+from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.adapters.agents.command.agent import SPOKEN, CommandAgent
+from ralph_tui.adapters.agents.demo import DEMO
+from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
     AgentNoted,
@@ -94,12 +96,18 @@ def turn(tmp_path: Path) -> Turn:
     )
 
 
+def context_in(root: Path, **fields: Any) -> AgentContext:
+    """Fields of the context, or settings of the section ``agent``."""
+    settings = {name: fields.pop(name) for name in AgentSettings.model_fields if name in fields}
+    return AgentContext(AgentSettings(**settings), root, run_id="test-run", **fields)
+
+
 def context(tmp_path: Path, **fields: object) -> AgentContext:
-    return AgentContext(**{"root": tmp_path / "repo", "run_id": "test-run", **fields})  # type: ignore[arg-type]
+    return context_in(tmp_path / "repo", **fields)
 
 
-def command(tmp_path: Path, shell: str, **fields: object) -> agents.CommandAgent:
-    return agents.CommandAgent(context(tmp_path, command=shell, **fields))
+def command(tmp_path: Path, shell: str, **fields: object) -> CommandAgent:
+    return CommandAgent(context(tmp_path, command=shell, **fields))
 
 
 def stub(tmp_path: Path, code: str, **fields: object) -> StreamAgent:
@@ -378,7 +386,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_session_of_the_demo_agent(
     tmp_path: Path, project: Path, turn: Turn, heard: Heard
 ) -> None:
-    agent = agents.build("demo", context(tmp_path, root=project, fast=True))
+    agent = DEMO.build(context_in(project, fast=True))
     first = Turn(**{**vars(turn), "iteration": 1})
     agent.start(first, heard)
     finished = heard.finished()
@@ -404,7 +412,7 @@ def test_a_session_of_the_demo_agent(
 def test_guidance_reaches_the_demo_agent_and_frees_it(
     tmp_path: Path, project: Path, turn: Turn, heard: Heard
 ) -> None:
-    agent = agents.build("demo", context(tmp_path, root=project, scenario="stuck", fast=True))
+    agent = DEMO.build(context_in(project, scenario="stuck", fast=True))
     for iteration in (1, 2):
         work = Heard()
         agent.start(Turn(**{**vars(turn), "iteration": iteration}), work)
@@ -421,7 +429,7 @@ def test_guidance_reaches_the_demo_agent_and_frees_it(
 def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
     tmp_path: Path, project: Path, turn: Turn, heard: Heard
 ) -> None:
-    agent = agents.build("demo", context(tmp_path, root=project))
+    agent = DEMO.build(context_in(project))
     session = agent.start(turn, heard)
     heard.wait_for(lambda event: isinstance(event, AgentSpoke))
     session.stop()
@@ -438,13 +446,13 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no agent 'foo'.*claude, command.*ralph-tui demo"):
-        agents.build("foo", context(tmp_path))
+        choose_agent(AgentSettings(name="foo"))
     with pytest.raises(UsageError, match="No agent is chosen"):
-        agents.build("", context(tmp_path))
+        choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
     with pytest.raises(UsageError, match="--agent-command"):
-        agents.build("command", context(tmp_path))
+        COMMAND.check(context(tmp_path))
     with pytest.raises(UsageError, match="no demo scenario 'x'; choose one of steady"):
-        agents.build("demo", context(tmp_path, scenario="x"))
+        DEMO.check(context(tmp_path, scenario="x"))
 
 
 def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.outreach import channels_of
+from ralph_tui.adapters.outreach import build_channels
 from ralph_tui.config import sources as config
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
@@ -69,7 +69,7 @@ def test_the_repository_cannot_say_whom_to_tell(tmp_path: Path) -> None:
         f'[outreach]\nwebhook = "{HOOK}"\ntracker = "github"\n'
     )
     loaded = load(tmp_path, {}, {})
-    assert loaded.settings.outreach.silent
+    assert loaded.settings.outreach.unset
     (warning,) = loaded.warnings
     assert "outreach" in warning
     assert "secret" not in warning
@@ -86,7 +86,7 @@ def test_a_users_file_is_all_it_takes(home: Path, monkeypatch: pytest.MonkeyPatc
         made = load(None, {}, {}).settings.outreach
     finally:
         file.unlink()
-    channels = channels_of(made, {"GITEA_TOKEN": "x"}, home)
+    channels = build_channels(made, {"GITEA_TOKEN": "x"}, home)
     assert [(channel.name, channel.place) for channel in channels] == [
         ("webhook", "https://h.example.com"),
         ("gitea", "https://git.example.com team/project"),
@@ -102,7 +102,7 @@ def test_a_users_file_is_all_it_takes(home: Path, monkeypatch: pytest.MonkeyPatc
 )
 def test_half_a_tracker_is_refused(options: list[str], missing: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=missing):
-        channels_of(settings(*options).outreach, {}, tmp_path)
+        build_channels(settings(*options).outreach, {}, tmp_path)
 
 
 def test_values_of_the_variables_are_known_as_secrets() -> None:
@@ -116,7 +116,7 @@ def test_values_of_the_variables_are_known_as_secrets() -> None:
 
 def test_github_is_known_by_itself(tmp_path: Path) -> None:
     made = settings("tracker=github", "repository=owner/.github").outreach
-    (channel,) = channels_of(made, {}, tmp_path)
+    (channel,) = build_channels(made, {}, tmp_path)
     assert channel.place == "https://api.github.com owner/.github"
 
 
@@ -125,9 +125,9 @@ def test_a_channel_without_httpx_is_refused_naming_the_extra(
 ) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(
-        "ralph_tui.adapters.outreach.handler.find_spec",
+        "ralph_tui.adapters.outreach.channels.find_spec",
         lambda name: None if name == "httpx" else real(name),
     )
-    assert channels_of(Settings().outreach, {}, tmp_path) == []
+    assert build_channels(Settings().outreach, {}, tmp_path) == []
     with pytest.raises(UsageError, match=r"pip install 'ralph-tui\[notify\]'"):
-        channels_of(settings("webhook=https://h.example.com").outreach, {}, tmp_path)
+        build_channels(settings("webhook=https://h.example.com").outreach, {}, tmp_path)

@@ -1,0 +1,62 @@
+"""What every agent says of itself, and what it is built from.
+
+Rule: light. The command line is parsed and a request is looked at quickly with the descriptions
+alone; an agent's own modules are loaded when it is checked or built.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ralph_tui.config.settings import AgentSettings
+    from ralph_tui.ports import Agent
+
+
+@dataclass(frozen=True)
+class AgentContext:
+    """The worktree, the run, and what is set for its agent."""
+
+    settings: "AgentSettings"
+    """The section ``agent``: every agent reads from it what is its own."""
+    root: Path
+    """The worktree the agent works in."""
+    run_id: str = ""
+    """Empty while the agent is only checked."""
+    lock_fd: int | None = None
+    """Descriptor of the run's lock, handed to the keeper."""
+    timeout_s: float = 8 * 3600
+    """Seconds that a session may run."""
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    scenario: str = "steady"
+    """What a scripted agent plays."""
+    fast: bool = False
+    """Whether a scripted agent works without pauses."""
+
+
+Ready = Callable[["AgentSettings", Mapping[str, str]], bool]
+"""A quick answer from the section ``agent`` and the environment."""
+
+
+@dataclass(frozen=True)
+class AgentDescription:
+    """One agent, as all but its own modules know it."""
+
+    name: str
+    """The value of ``agent.name`` that chooses it."""
+    looks_ready: Ready
+    """Whether a quick look finds what it needs; `check` decides."""
+    check: Callable[[AgentContext], None]
+    """Raises ``UsageError`` for what keeps it from working; writes nothing."""
+    build: Callable[[AgentContext], "Agent"]
+    """The agent of one run, once it is checked."""
+    is_default: Ready = lambda settings, environ: False
+    """Whether it works where no agent is chosen."""
+    default_when: str = ""
+    """The same in words, for the help."""
+    hint: str = ""
+    """What it does, for an error that offers it: ``runs any program …``."""
+    reserved: str = ""
+    """Why ``run`` does not take it; empty where anyone may choose it."""

@@ -1,0 +1,71 @@
+"""One entry in `AGENTS` is all that the rest of the program needs of a further agent."""
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from ralph_tui.adapters import agents
+from ralph_tui.adapters.agents import AgentDescription, choose_agent, find_agent, offered
+from ralph_tui.adapters.agents.claude import CLAUDE, PROGRAM
+from ralph_tui.cli.options import add_settings
+from ralph_tui.config.settings import AgentSettings
+from ralph_tui.errors import UsageError
+from ralph_tui.ports import Agent
+
+
+def never_built(context: agents.AgentContext) -> Agent:
+    raise AssertionError
+
+
+FURTHER = AgentDescription(
+    name="further",
+    looks_ready=lambda settings, environ: True,
+    check=lambda context: None,
+    build=never_built,
+    is_default=lambda settings, environ: "FURTHER" in environ,
+    default_when="in tests",
+    hint="goes further",
+)
+
+
+@pytest.fixture(autouse=True)
+def further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "AGENTS", (*agents.AGENTS, FURTHER))
+
+
+def test_it_is_chosen_by_name_and_by_default() -> None:
+    assert choose_agent(AgentSettings(name="further"), {}) is FURTHER
+    assert find_agent(AgentSettings(), {"PATH": "", "FURTHER": "1"}) is FURTHER
+    assert find_agent(AgentSettings(), {"PATH": ""}) is None
+
+
+def test_it_is_offered_in_the_help_and_in_the_error() -> None:
+    parser = argparse.ArgumentParser()
+    add_settings(parser)
+    words = " ".join(parser.format_help().split())
+    assert "who works: claude (where installed), command, further (in tests)" in words
+    with pytest.raises(UsageError, match=r"claude, command, further \(`command` runs .*; `further"):
+        choose_agent(AgentSettings(name="foo"), {})
+
+
+def test_the_agent_of_the_demo_is_not_offered() -> None:
+    assert [agent.name for agent in offered()] == ["claude", "command", "further"]
+
+
+def test_the_program_of_claude_is_the_default_of_its_setting() -> None:
+    assert AgentSettings().binary == PROGRAM
+    assert not CLAUDE.is_default(AgentSettings(), {"PATH": ""})
+    assert CLAUDE.is_default(AgentSettings(binary="./my-claude"), {"PATH": ""})
+
+
+def test_descriptions_load_no_agent() -> None:
+    code = (
+        "import sys, ralph_tui.adapters.agents\n"
+        "print([n for n in sys.modules if n == 'pydantic' or n.endswith(('.agent', '.program'))])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "[]\n"
