@@ -1,4 +1,4 @@
-"""Every test sees the same machine: no colours, keys, settings or git identity of its owner.
+"""Every test sees the same machine: no colours, keys, settings, ignored signals or git identity.
 
 Git finds no identity at all and must not guess one: whatever works here works for anybody.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.processes import let_children_hear_signals
 from tests.workspaces import close_workspaces
 
 FOREIGN = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "COLORTERM", "COLUMNS", "LINES", "TMUX", "LC_ALL")
@@ -42,6 +43,7 @@ for _name in list(os.environ):
         del os.environ[_name]
 os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
 time.tzset()
+let_children_hear_signals()
 
 
 def pytest_collection_finish() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ralph_tui.cli import main
+from tests.processes import Child
 
 Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
@@ -93,9 +94,9 @@ def _reading(stream: TextIO) -> Iterator[None]:
         sys.stdin = before
 
 
-def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+def start(*arguments: str, cwd: Path) -> Child[str]:
     """Start ralph-tui and go on."""
-    return subprocess.Popen(
+    return Child(
         [*CLI, *arguments],
         cwd=cwd,
         stdin=subprocess.DEVNULL,

@@ -22,6 +22,7 @@ from tests.doubles.launch import (
 )
 from tests.doubles.scenario import load
 from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run
+from tests.processes import Child
 from tests.waiting import until
 
 BINARY = real_binary()
@@ -125,7 +126,7 @@ def test_nothing_is_left_of_the_real_binary_killed_in_mid_bash(
             **real_environment(api.url, tmp_path / "home", scenario),
             **settings(BINARY or ""),
         }
-        process = subprocess.Popen(
+        process = Child(
             [*CLI, "run", "x", "-c", "false", "--json", "--model", scenario.model],
             cwd=git_repo, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -16,6 +16,7 @@ from typing import IO, Any
 import pytest
 
 from tests.e2e.cli import CLI, events_of, here, processes_of
+from tests.processes import Child
 from tests.waiting import until
 
 ONE_THEN_TWO = "cat >/dev/null; if [ -e one.txt ]; then echo 2 >two.txt; else echo 1 >one.txt; fi"
@@ -73,7 +74,7 @@ class Run:
 
 @contextmanager
 def started(command: list[str], **options: Any) -> Iterator[Run]:
-    process = subprocess.Popen(
+    process = Child(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -144,25 +144,25 @@ def test_a_terminal_is_asked(repo: Path) -> None:
 
 def test_a_living_run_is_named_and_keeps_everything(repo: Path) -> None:
     hold = "cat >/dev/null; echo here; touch up; while [ -e up ]; do sleep 0.1; done"
-    process = start("run", "Another task", *ORDER, hold, "--max-iterations", "1", cwd=repo)
-    try:
-        until((repo / "up").exists)
-        living = repo / ".aiwg/ralph/tasks/task-002/attempts/001"
-        # Files that are just being written have other names yet.
-        before = {path for path in present(living) if not path.endswith(".tmp")}
-        refs = set(hidden(repo))
-        done = here("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
-        assert done.returncode == 0, done.stderr
-        assert f"left alone: task-002/001: it is alive (process {process.pid})" in done.stdout
-        assert present(living) >= before
-        run_id = json.loads((living / "events.jsonl").read_text().splitlines()[0])["run_id"]
-        mine = {ref for ref in refs if run_id in ref}
-        assert mine
-        assert mine <= set(hidden(repo))
-        assert "**Still running:** iteration 1 of 1" in here("report", cwd=repo).stdout
-    finally:
-        (repo / "up").unlink(missing_ok=True)
-        process.communicate(timeout=30)
+    with start("run", "Another task", *ORDER, hold, "--max-iterations", "1", cwd=repo) as process:
+        try:
+            until((repo / "up").exists)
+            living = repo / ".aiwg/ralph/tasks/task-002/attempts/001"
+            # Files that are just being written have other names yet.
+            before = {path for path in present(living) if not path.endswith(".tmp")}
+            refs = set(hidden(repo))
+            done = here("prune", "--keep", "0", "--dead", "--orphans", "--yes", cwd=repo)
+            assert done.returncode == 0, done.stderr
+            assert f"left alone: task-002/001: it is alive (process {process.pid})" in done.stdout
+            assert present(living) >= before
+            run_id = json.loads((living / "events.jsonl").read_text().splitlines()[0])["run_id"]
+            mine = {ref for ref in refs if run_id in ref}
+            assert mine
+            assert mine <= set(hidden(repo))
+            assert "**Still running:** iteration 1 of 1" in here("report", cwd=repo).stdout
+        finally:
+            (repo / "up").unlink(missing_ok=True)
+            process.communicate(timeout=30)
 
 
 def test_orphans_only_when_asked_and_never_those_of_another_worktree(repo: Path) -> None:

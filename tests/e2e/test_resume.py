@@ -23,6 +23,7 @@ from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
 from ralph_tui.text.sanitize import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
+from tests.processes import Child
 from tests.soak.program import Program
 from tests.waiting import until
 
@@ -236,12 +237,12 @@ def test_killed_while_the_disk_was_full(repo: Path) -> None:
     def small_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 
-    with subprocess.Popen(
+    with Child(
         [*CLI, *order(ONE_MORE), "--json"],
         cwd=repo,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=small_disk,  # noqa: PLW1509  there are no threads
+        preexec_fn=small_disk,
     ) as process:
         assert process.stdout is not None
         assert any('"wait_started"' in line for line in process.stdout)
@@ -413,10 +414,11 @@ def test_the_repository_is_gone(limited: Path) -> None:
 
 def test_two_at_once(limited: Path) -> None:
     words = ("resume", "--headless", "--max-iterations", "4", "--agent-command", WAITS)
-    both = [start(*words, cwd=limited) for _ in range(2)]
-    until(lambda: any(process.poll() is not None for process in both), timeout=30)
-    (limited / "go").touch()
-    said = [process.communicate(timeout=50)[1] for process in both]
+    with start(*words, cwd=limited) as one, start(*words, cwd=limited) as other:
+        both = (one, other)
+        until(lambda: any(process.poll() is not None for process in both), timeout=30)
+        (limited / "go").touch()
+        said = [process.communicate(timeout=50)[1] for process in both]
     assert sorted(process.returncode for process in both) == [0, 2], said
     (refusal,) = filter(None, said)
     assert len(refusal.splitlines()) == 1

@@ -20,6 +20,7 @@ from ralph_tui.config.sources import FLAGS
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events.run import Outcome
 from tests.paths import ROOT
+from tests.processes import Child
 
 Capture = pytest.CaptureFixture[str]
 
@@ -155,7 +156,7 @@ LONG_LAB = ["lab", "--json", "--max-iterations", "1000", "--progress", ",".join(
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:
-    with subprocess.Popen(
+    with Child[bytes](
         [sys.executable, "-m", "ralph_tui", *LONG_LAB],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -287,7 +288,7 @@ def test_ctrl_c_is_quiet_in_a_real_process() -> None:
         "cli._command = lambda name: Slow()\n"
         "sys.exit(cli.main(['lab']))\n"
     )
-    with subprocess.Popen(
+    with Child[bytes](
         [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout

@@ -14,6 +14,7 @@ from ralph_tui.demo.agent.bugs import BUGS
 from ralph_tui.demo.agent.scenario import plan
 from ralph_tui.demo.agent.tools import counts
 from ralph_tui.errors import UsageError, WorkspaceError
+from tests.processes import Child
 
 BASELINE = 48.0
 TESTS = 25
@@ -144,7 +145,7 @@ def test_the_stream_is_that_of_a_real_agent(project: Path) -> None:
 
 
 def test_questions_and_interrupts_are_answered(project: Path) -> None:
-    agent = subprocess.Popen(
+    agent = Child(
         demo.command("steady"),
         cwd=project,
         stdin=subprocess.PIPE,

@@ -16,6 +16,7 @@ from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
 from tests.paths import ROOT
+from tests.processes import Child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -39,7 +40,7 @@ def test_descendants_of_a_circle_end() -> None:
 
 def test_the_table_knows_this_process_whatever_its_name() -> None:
     script = "import sys; open('/proc/self/comm', 'w').write('a) R 1 (b'); print(1); input()"
-    with subprocess.Popen(
+    with Child[bytes](
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None

@@ -11,6 +11,7 @@ import pytest
 
 from ralph_tui.adapters.records.lock import Owner, acquire, holder
 from ralph_tui.errors import LockHeldError, WorkspaceError
+from tests.processes import Child
 
 
 def test_a_second_run_is_refused_and_told_who_owns_the_worktree(tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ def test_a_dead_owner_whose_agents_are_being_stopped_is_waited_for(tmp_path: Pat
         "child = subprocess.Popen(['cat'], stdin=0, pass_fds=[lock.descriptor])\n"
         "print(child.pid, flush=True)\n"
     )
-    owner = subprocess.Popen(
+    owner = Child[bytes](
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with owner:

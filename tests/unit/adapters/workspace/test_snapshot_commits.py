@@ -24,6 +24,7 @@ from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.staging import Staging
 from ralph_tui.errors import WorkspaceError
+from tests.processes import Child
 from tests.waiting import until
 from tests.workspaces import workspace_of
 
@@ -207,7 +208,7 @@ def test_what_is_kept_open_ends_with_a_process_that_is_killed(git_repo: Path) ->
     taken = 'w.snapshot(0, "first"); print("taken", flush=True); input()'
     opened = "from tests.workspaces import *; w = workspace_of(Path(sys.argv[1]))"
     command = [sys.executable, "-c", f"import sys; {opened}; {taken}", str(git_repo)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+    with Child[bytes](command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         assert program.stdout is not None
         assert program.stdout.readline() == b"taken\n"
         kept = children_of(program.pid)

@@ -21,6 +21,7 @@ from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.format import duration
+from tests.processes import Child
 from tests.world.fakes import FakeClock
 
 
@@ -218,7 +219,7 @@ def test_memory_is_that_of_all_processes_of_the_run() -> None:
         "import os, subprocess, sys; del os.environ[sys.argv[1]]; "
         f"subprocess.run([sys.executable, '-c', {grown!r}])"
     )
-    with subprocess.Popen(
+    with Child[bytes](
         [sys.executable, "-c", script, RUN_MARK],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,0 +1,42 @@
+"""Processes that tests start: they hear every signal, and none outlives its test."""
+
+import signal
+import subprocess
+from types import TracebackType
+from typing import AnyStr
+
+
+def let_children_hear_signals() -> None:
+    """Let children start with the default for INT and HUP, whatever this process ignores.
+
+    A shell ignores INT for what it starts with ``&``, nohup ignores HUP, and a new program
+    inherits what is ignored, but not what is handled. This process goes on ignoring both.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _do_nothing)
+
+
+def _do_nothing(*_: object) -> None:
+    pass
+
+
+class Child(subprocess.Popen[AnyStr]):
+    """A process whose ``with`` waits for its end, and kills it when the test fails.
+
+    A test that runs out of time fails, wherever it waits; Popen alone would go on waiting.
+    """
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self.kill()
+        try:
+            super().__exit__(kind, error, trace)
+        finally:
+            self.kill()
+            self.wait()
