@@ -16,7 +16,7 @@ from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
-from tests.world.fakes import FakeSession, World
+from tests.world import FakeSession, World
 
 FIELDS = [
     "iteration",

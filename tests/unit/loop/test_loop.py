@@ -2,34 +2,39 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pytest
 
 from ralph_tui.commands import Abort, Checkpoint, Command, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import AgentError, WorkspaceError
+from ralph_tui.events import (
+    AlarmRaised,
+    CheckpointCaptured,
+    CommandRefused,
+    IterationFinished,
+    Noticed,
+    Paused,
+    PromptPrepared,
+    ReadingTaken,
+    StepEntered,
+)
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.loop.run import Rules
-from tests.world.fakes import FakeSession, World, promise, report, wait
-
-
-def last(world: World) -> Any:
-    return world.events[-1]
+from tests.world import FakeSession, World, promise, report, wait
 
 
 def test_a_run_ends_completed_when_the_gate_passes() -> None:
     world = World([2, 4, 7, 10]).run()
-    assert last(world).kind == "run_finished"
-    assert last(world).outcome == "completed"
-    assert last(world).completion == 100
-    assert last(world).iterations == 3
+    assert world.end.outcome == "completed"
+    assert world.end.completion == 100
+    assert world.end.iterations == 3
     assert world.watcher.stopped
-    assert [e.completion for e in world.all("reading_taken")] == [20, 40, 70, 100]  # type: ignore[attr-defined]
+    assert [e.completion for e in world.all(ReadingTaken)] == [20, 40, 70, 100]
 
 
 def test_one_iteration_goes_through_its_steps_in_their_order() -> None:
     world = World([2, 10]).run()
-    assert [e.step for e in world.all("step_entered")] == [0, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 17]  # type: ignore[attr-defined]
+    assert [e.step for e in world.all(StepEntered)] == [0, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 17]
     assert world.kinds(
         "run_started",
         "gate_started",
@@ -73,7 +78,7 @@ def test_a_promise_does_not_end_a_run_and_is_told_to_the_next_session() -> None:
     world = World([2, 4, 10])
     world.agent.acts.append(promise)
     world.run()
-    assert last(world).iterations == 2
+    assert world.end.iterations == 2
     assert "promised to be complete. Measured, it is not" in world.agent.prompts[1]
     assert "promised to be complete" not in world.agent.prompts[0]
 
@@ -82,9 +87,9 @@ def test_a_gate_green_at_the_start_needs_promise_and_change() -> None:
     world = World([10, 10, 10, 10])
     world.agent.acts.extend([FakeSession.finish, promise])
     world.run()
-    assert last(world).outcome == "completed"
-    assert last(world).iterations == 2
-    assert [e.completion for e in world.all("reading_taken")][:2] == [99.9, 99.9]  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    assert world.end.iterations == 2
+    assert [e.completion for e in world.all(ReadingTaken)][:2] == [99.9, 99.9]
 
 
 def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> None:
@@ -92,23 +97,23 @@ def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> N
     world.workspace.changed = []
     world.agent.acts.extend([promise, promise])
     world.run()
-    assert last(world).outcome == "limit_reached"
+    assert world.end.outcome == "limit_reached"
 
 
 def test_a_run_ends_at_its_limit() -> None:
     world = World([2, 3, 4], max_iterations=2).run()
-    assert last(world).outcome == "limit_reached"
-    assert "all 2 iterations are used up at 40.0 %" in last(world).reason
-    assert [e.alarm for e in world.all("alarm_raised")] == ["BUDGET_EXCEEDED"]  # type: ignore[attr-defined]
+    assert world.end.outcome == "limit_reached"
+    assert "all 2 iterations are used up at 40.0 %" in world.end.reason
+    assert [e.alarm for e in world.all(AlarmRaised)] == ["BUDGET_EXCEEDED"]
 
 
 def test_a_run_ends_when_its_money_is_spent() -> None:
     world = World([2, 3, 4], budget_usd=1.0)
     world.agent.acts.extend([partial(FakeSession.finish, cost=0.6)] * 3)
     world.run()
-    assert last(world).outcome == "limit_reached"
-    assert last(world).iterations == 2
-    assert last(world).cost_usd == pytest.approx(1.2)
+    assert world.end.outcome == "limit_reached"
+    assert world.end.iterations == 2
+    assert world.end.cost_usd == pytest.approx(1.2)
 
 
 def test_alarms_are_raised_once_and_cleared() -> None:
@@ -137,10 +142,10 @@ def test_control_speaks_in_the_prompt_only_when_it_is_on() -> None:
     assert "# Control" in on.agent.prompts[-1]
     assert "# Control" not in off.agent.prompts[-1]
     assert on.agent.prompts[-1] != off.agent.prompts[-1]
-    urgency = [[e.urgency for e in w.all("prompt_prepared")] for w in (on, off)]  # type: ignore[attr-defined]
+    urgency = [[e.urgency for e in w.all(PromptPrepared)] for w in (on, off)]
     assert urgency[1] == ["normal"] * 5
     assert urgency[0][-1] in ("high", "critical")
-    assert not off.all("alarm_raised")
+    assert not off.all(AlarmRaised)
 
 
 # -- the owner ------------------------------------------------------------------------------------
@@ -161,7 +166,7 @@ def test_pause_holds_before_the_next_iteration_and_unpause_goes_on() -> None:
         "unpaused",
         "iteration_started",
     ]
-    assert last(world).outcome == "completed"
+    assert world.end.outcome == "completed"
     assert "ralph: after a pause" in world.workspace.taken
 
 
@@ -171,7 +176,7 @@ def test_a_wish_to_pause_can_be_taken_back() -> None:
     world.send(Pause(), Unpause())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert not world.all("paused")
+    assert not world.all(Paused)
 
 
 def test_guidance_goes_into_the_next_prompt_where_the_session_takes_none() -> None:
@@ -202,14 +207,14 @@ def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
     world.send(Checkpoint(note="before the risky part"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    triggers = [(e.trigger, e.note) for e in world.all("checkpoint_captured")]  # type: ignore[attr-defined]
+    triggers = [(e.trigger, e.note) for e in world.all(CheckpointCaptured)]
     assert triggers == [
         ("start", ""),
         ("start", ""),
         ("key", "before the risky part"),
         ("end", ""),
     ]
-    assert [e.number for e in world.all("checkpoint_captured")] == [1, 1, 2, 3]  # type: ignore[attr-defined]
+    assert [e.number for e in world.all(CheckpointCaptured)] == [1, 1, 2, 3]
 
 
 def test_checkpoints_by_timer_come_at_their_interval() -> None:
@@ -224,7 +229,7 @@ def test_checkpoints_by_timer_come_at_their_interval() -> None:
 
     world.host.idle.append(later)
     world.run()
-    timed = [e for e in world.all("checkpoint_captured") if e.trigger == "timer"]  # type: ignore[attr-defined]
+    timed = [e for e in world.all(CheckpointCaptured) if e.trigger == "timer"]
     assert len(timed) == 3
 
 
@@ -238,10 +243,10 @@ def test_a_checkpoint_that_fails_is_told_and_ends_nothing() -> None:
     world.send(Checkpoint())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    failed = [e for e in world.all("checkpoint_captured") if e.error]  # type: ignore[attr-defined]
-    assert failed[0].snapshot is None  # type: ignore[attr-defined]
-    assert last(world).outcome == "completed"
-    assert any("no snapshot taken" in e.text for e in world.all("noticed"))  # type: ignore[attr-defined]
+    failed = [e for e in world.all(CheckpointCaptured) if e.error]
+    assert failed[0].snapshot is None
+    assert world.end.outcome == "completed"
+    assert any("no snapshot taken" in e.text for e in world.all(Noticed))
 
 
 def act_then(world: World, command: Command) -> Callable[[FakeSession], None]:
@@ -259,9 +264,9 @@ def test_an_end_in_mid_session_stops_the_agent_and_holds_the_work(
     world.agent.acts.append(act_then(world, command))
     world.run()
     assert world.agent.sessions[0].stopped
-    assert last(world).outcome == outcome
-    finished = world.all("iteration_finished")
-    assert [e.status for e in finished] == ["interrupted"]  # type: ignore[attr-defined]
+    assert world.end.outcome == outcome
+    finished = world.all(IterationFinished)
+    assert [e.status for e in finished] == ["interrupted"]
     assert world.workspace.taken[-1] == f"ralph: the run ended: {outcome}"
     assert world.state.run.session_running is False
 
@@ -272,9 +277,9 @@ def test_stop_after_the_iteration_lets_it_finish() -> None:
     world.send(Stop(mode="after_iteration"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert last(world).outcome == "interrupted"
-    assert last(world).iterations == 1
-    assert world.all("iteration_finished")[0].status == "incomplete"  # type: ignore[attr-defined]
+    assert world.end.outcome == "interrupted"
+    assert world.end.iterations == 1
+    assert world.all(IterationFinished)[0].status == "incomplete"
 
 
 def test_an_end_while_paused_needs_no_unpause() -> None:
@@ -284,7 +289,7 @@ def test_an_end_while_paused_needs_no_unpause() -> None:
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.send(Abort())
     world.run()
-    assert last(world).outcome == "aborted"
+    assert world.end.outcome == "aborted"
     assert len(world.agent.sessions) == 1
 
 
@@ -298,7 +303,7 @@ def test_an_end_during_the_baseline_cancels_the_gate() -> None:
     for _ in steps:
         pass
     assert world.gate.cancelled == 1
-    assert last(world).outcome == "aborted"
+    assert world.end.outcome == "aborted"
     assert not world.agent.sessions
 
 
@@ -308,7 +313,7 @@ def test_commands_that_cannot_be_obeyed_say_why() -> None:
     world.send(Unpause(), Pause(), Pause(), Unpause())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    refused = [(e.command, e.reason) for e in world.all("command_refused")]  # type: ignore[attr-defined]
+    refused = [(e.command, e.reason) for e in world.all(CommandRefused)]
     assert refused == [
         ("unpause", "the run is not paused"),
         ("pause", "a pause was asked for already"),
@@ -320,13 +325,13 @@ def test_commands_after_the_end_began_are_refused() -> None:
 
     def act(session: FakeSession) -> None:
         world.send(Abort(), Guide(text="wait"))
-        session.stop = lambda outcome="stopped": None  # type: ignore[method-assign]
+        session.stopped = True  # it hears no other stop
         world.host.idle.append(lambda: session.finish("stopped"))
 
     world.agent.acts.append(act)
     world.run()
-    assert [e.reason for e in world.all("command_refused")] == ["the run is ending"]  # type: ignore[attr-defined]
-    assert last(world).outcome == "aborted"
+    assert [e.reason for e in world.all(CommandRefused)] == ["the run is ending"]
+    assert world.end.outcome == "aborted"
 
 
 def test_every_command_works_at_every_moment() -> None:
@@ -341,7 +346,7 @@ def test_every_command_works_at_every_moment() -> None:
                 if world.state.run.paused:
                     world.host.inbox.append(Unpause())
                 assert number < 200
-            assert last(world).kind == "run_finished", (command, moment)
+            assert world.end.kind == "run_finished", (command, moment)
             assert world.loop.scheduler.session is None
 
 
@@ -356,15 +361,15 @@ def test_an_agent_that_cannot_start_ends_the_run_with_its_sentence() -> None:
 
     world.agent.start = start  # type: ignore[method-assign, assignment]
     world.run()
-    assert last(world).outcome == "failed"
-    assert last(world).reason == "no such program: install it"
+    assert world.end.outcome == "failed"
+    assert world.end.reason == "no such program: install it"
 
 
 def test_without_a_first_snapshot_a_run_does_not_begin() -> None:
     world = World([2, 4])
     world.workspace.error = WorkspaceError("the disk is full; free some space")
     world.run()
-    assert last(world).outcome == "failed"
+    assert world.end.outcome == "failed"
     assert not world.agent.sessions
 
 
@@ -376,12 +381,12 @@ def test_a_refusing_disk_is_a_sentence() -> None:
 
     world.records.write_prompt = full  # type: ignore[method-assign, assignment]
     world.run()
-    assert last(world).outcome == "failed"
-    assert "Permission denied (prompt.md)" in last(world).reason
+    assert world.end.outcome == "failed"
+    assert "Permission denied (prompt.md)" in world.end.reason
 
 
 def test_a_session_that_fails_is_an_error_iteration_and_the_loop_goes_on() -> None:
     world = World([2, 4, 10])
     world.agent.acts.append(lambda session: session.finish("error"))
     world.run()
-    assert [e.status for e in world.all("iteration_finished")] == ["error", "completed"]  # type: ignore[attr-defined]
+    assert [e.status for e in world.all(IterationFinished)] == ["error", "completed"]

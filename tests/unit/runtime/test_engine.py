@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.status import STATUS_VERSION
 from ralph_tui.commands import Pause, Stop
 from ralph_tui.errors import JournalError, JournalFullError
-from ralph_tui.events import Event, IterationStarted, Noticed, RunFinished, RunStarted
+from ralph_tui.events import Event, IterationStarted, Noticed, RunCrashed, RunFinished, RunStarted
 from ralph_tui.ports import Job
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
@@ -78,8 +78,8 @@ def test_a_bug_is_recorded_and_the_work_is_stopped(engine: Engine) -> None:
 
     assert drive(engine, steps()) == ["stopped"]
     last = read_journal(engine.journal.path).events[-1]
-    assert last.kind == "run_crashed"
-    assert "ZeroDivisionError: oops" in last.error  # type: ignore[attr-defined]
+    assert isinstance(last, RunCrashed)
+    assert "ZeroDivisionError: oops" in last.error
     assert engine.state.run.phase == "crashed"
 
 

@@ -26,7 +26,7 @@ from ralph_tui.ports import Restored
 from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree, what_changes
 from ralph_tui.state import RunState
 from tests.workspaces import workspace_of
-from tests.world.fakes import FakeClock
+from tests.world import FakeClock
 
 RUN = "1d3a0c0e-0000-4000-8000-000000000001"
 START = RunStarted(

@@ -216,7 +216,8 @@ def test_a_command_can_be_stopped_with_all_it_started(
 ) -> None:
     shell = "trap '' INT; setsid sleep 1000 & echo $!; wait"
     session = command(tmp_path, shell).start(turn, heard)
-    pid = int(heard.wait_for(lambda event: isinstance(event, AgentSpoke)).text)  # type: ignore[attr-defined]
+    heard.wait_for(lambda event: isinstance(event, AgentSpoke))
+    pid = int(heard.of(AgentSpoke)[0].text)
     assert alive(pid)
     session.stop("stopped")
     session.stop("timeout")

@@ -26,7 +26,7 @@ from ralph_tui.events import EscalationDelivered, EscalationRaised, RunStarted
 from ralph_tui.events.base import Event
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
 from tests.waiting import until
-from tests.world.fakes import FakeClock
+from tests.world import FakeClock
 
 QUICK = Timeouts(connect_s=2, silence_s=0.2, total_s=2)
 SECRET = "T0AB/hook-secret-4711"

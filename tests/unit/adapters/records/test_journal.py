@@ -11,7 +11,7 @@ from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.errors import JournalError
 from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
 from tests.paths import ROOT
-from tests.world.fakes import FakeClock
+from tests.world import FakeClock
 
 
 def start() -> RunStarted:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 import pytest
@@ -26,7 +27,16 @@ from ralph_tui.adapters.remote.protocol import LIMIT
 from ralph_tui.adapters.remote.server import CONNECTIONS, listening
 from ralph_tui.commands import Answer, Checkpoint, Guide, Pause, Stop, Unpause
 from ralph_tui.errors import RalphError
-from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, RunFinished, RunStarted
+from ralph_tui.events import (
+    Event,
+    GuidanceQueued,
+    Noticed,
+    PauseRequested,
+    QuestionAnswered,
+    QuestionAsked,
+    RunFinished,
+    RunStarted,
+)
 from ralph_tui.events.waiting import Option
 from ralph_tui.loop.waiting.controls import Ended
 from ralph_tui.loop.waiting.scheduler import Scheduler
@@ -38,6 +48,7 @@ from tests.waiting import until
 START = RunStarted(
     run_id="r", root="/r", objective="o", agent="fake", max_iterations=3, session_timeout_s=1
 )
+E = TypeVar("E", bound=Event)
 QUESTION = QuestionAsked(
     iteration=1,
     question_id="q1",
@@ -58,9 +69,9 @@ class Living:
     engine: Engine
     path: Path
 
-    def events(self, kind: str) -> list[Event]:
-        """What was recorded."""
-        return [e for e in read_journal(self.engine.journal.path).events if e.kind == kind]
+    def events(self, kind: type[E]) -> list[E]:
+        """What was recorded of this type."""
+        return [e for e in read_journal(self.engine.journal.path).events if isinstance(e, kind)]
 
     @contextmanager
     def connected(self) -> Iterator[socket.socket]:
@@ -150,8 +161,8 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
 def test_a_command_is_obeyed_and_the_answer_names_its_event(living: Living) -> None:
     answer = send(living.path, Pause(by="the terminal pts/3"))
     assert isinstance(answer, Accepted)
-    (paused,) = living.events("pause_requested")
-    assert (paused.seq, paused.by) == (answer.seq, "the terminal pts/3")  # type: ignore[attr-defined]
+    (paused,) = living.events(PauseRequested)
+    assert (paused.seq, paused.by) == (answer.seq, "the terminal pts/3")
 
 
 def test_what_the_run_refuses_is_told_in_its_words(living: Living) -> None:
@@ -229,15 +240,15 @@ def test_the_client_does_not_even_send_what_is_too_long(living: Living) -> None:
     answer = send(living.path, command)
     assert isinstance(answer, Refused)
     assert "shorten" in answer.reason
-    assert living.events("guidance_queued") == []
+    assert living.events(GuidanceQueued) == []
 
 
 def test_control_characters_do_not_reach_the_record(living: Living) -> None:
     command = {"name": "guide", "text": "a\x1b[2J\x07b\x00\nc", "by": "x\x1b]0;y\x07\nz"}
     answer = living.say(json.dumps({"version": 1, "command": command}).encode() + b"\n")
     assert "accepted" in answer
-    (queued,) = living.events("guidance_queued")
-    assert (queued.text, queued.by) == ("ab\nc", "x⏎z")  # type: ignore[attr-defined]
+    (queued,) = living.events(GuidanceQueued)
+    assert (queued.text, queued.by) == ("ab\nc", "x⏎z")
     assert b"\\u001b" not in living.engine.journal.path.read_bytes()
 
 
@@ -257,7 +268,7 @@ def test_of_answers_at_once_the_first_counts_and_the_others_are_told(living: Liv
     for thread in threads:
         thread.join(20)
     assert sorted(type(got).__name__ for got in answers) == ["Accepted"] + ["Refused"] * 7
-    assert len(living.events("question_answered")) == 1
+    assert len(living.events(QuestionAnswered)) == 1
     assert all("already" in got.reason for got in answers if isinstance(got, Refused))
 
 
@@ -265,7 +276,7 @@ def test_an_answer_to_another_question_or_in_other_words_is_refused(living: Livi
     until(lambda: living.engine.state.needs.question is not None)
     for question, word in (("q0", "continue"), ("q1", "maybe")):
         assert isinstance(send(living.path, Answer(question_id=question, answer=word)), Refused)
-    assert living.events("question_answered") == []
+    assert living.events(QuestionAnswered) == []
 
 
 def test_silent_clients_make_room(living: Living) -> None:
@@ -372,8 +383,8 @@ def test_without_any_socket_the_run_goes_on_and_is_told_once(
         engine.send(Pause())
         until(lambda: engine.state.run.pause_requested)
         events = read_journal(engine.journal.path).events
-    (told,) = [event for event in events if event.kind == "noticed"]
-    assert "no other terminal can command this run" in told.text  # type: ignore[attr-defined]
+    (told,) = [event for event in events if isinstance(event, Noticed)]
+    assert "no other terminal can command this run" in told.text
 
 
 def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:

@@ -1,66 +1,50 @@
 """The overseer in the loop: what it asks, what silence means, and what every answer does."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Unpause
-from ralph_tui.events import Event, QuestionAsked
+from ralph_tui.events import (
+    ConflictsFound,
+    EffectObserved,
+    EscalationRaised,
+    GateStarted,
+    HealthChecked,
+    InterventionMade,
+    LimitsChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    RedirectDecided,
+    SignalComputed,
+    WorktreeRestored,
+)
 from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.events.run import Mode
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
-from tests.world.fakes import FakeSession, World, promise
+from tests.unit.loop.invariants import check
+from tests.world import FakeSession, World, promise
+from tests.world.owner import answer, first
 
 STUCK = [0, 3]
 """30 % after iteration 1, and no more: stuck at 4."""
-
-Reply = Callable[[World, QuestionAsked], Command | None]
-
-
-def play(world: World, reply: Reply, events: Iterator[Event] | None = None) -> World:
-    """The whole run, or the rest of it; `reply` is what the owner does about each question."""
-    for event in world.steps(events):
-        if isinstance(event, QuestionAsked):
-            command = reply(world, event)
-            if command is not None:
-                world.host.inbox.append(command)
-        if len(world.events) > 20_000:
-            raise AssertionError("the run does not end")
-    return world
-
-
-def answer(word: str, **more: object) -> Reply:
-    """The same answer to every question."""
-    return lambda _, asked: Answer.model_validate(
-        {"question_id": asked.question_id, "answer": word, **more}
-    )
-
-
-def first(world: World, asked: QuestionAsked) -> Command:
-    """The first option of every question: approve, or continue."""
-    return Answer(question_id=asked.question_id, answer=asked.options[0].answer)
 
 
 def levels(world: World) -> list[tuple[int, str, str]]:
     """Every intervention beyond a warning."""
     return [
-        (e.iteration, e.level, e.about)  # type: ignore[attr-defined]
-        for e in world.all("intervention_made")
-        if e.level not in ("LOG", "WARN")  # type: ignore[attr-defined]
+        (e.iteration, e.level, e.about)
+        for e in world.all(InterventionMade)
+        if e.level not in ("LOG", "WARN")
     ]
 
 
 def last(world: World) -> tuple[str, str]:
-    end = world.events[-1]
-    return end.outcome, end.reason  # type: ignore[attr-defined]
-
-
-def only(world: World, kind: str) -> Event:
-    (event,) = world.all(kind)
-    return event
+    return world.end.outcome, world.end.reason
 
 
 # -- REDIRECT --------------------------------------------------------------------------------------
@@ -68,34 +52,34 @@ def only(world: World, kind: str) -> Event:
 
 def test_silence_approves_a_redirect_when_the_countdown_ends() -> None:
     world = World([*STUCK, 3, 3, 3, 10], mode="attended").run()
-    asked, answered = only(world, "question_asked"), only(world, "question_answered")
-    assert (asked.topic, asked.about, asked.default) == ("redirect", "stuck", "approve")  # type: ignore[attr-defined]
+    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
+    assert (asked.topic, asked.about, asked.default) == ("redirect", "stuck", "approve")
     assert (answered.at - asked.at).total_seconds() == 120
-    assert answered.by == "the default"  # type: ignore[attr-defined]
+    assert answered.by == "the default"
     assert last(world)[0] == "completed"
 
 
 def test_without_a_terminal_a_redirect_is_approved_at_once() -> None:
     world = World([*STUCK, 3, 3, 3, 10]).run()
-    asked, answered = only(world, "question_asked"), only(world, "question_answered")
+    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
     assert answered.at == asked.at
-    assert only(world, "redirect_decided").approved is True  # type: ignore[attr-defined]
+    assert world.only(RedirectDecided).approved is True
 
 
 def test_approved_instructions_stand_in_the_prompts_until_there_is_a_new_best() -> None:
     edited = "Only look at the lexer."
     world = World([*STUCK, 3, 3, 3, 3, 6, 6, 10], mode="attended")
-    play(world, answer("approve", text=edited))
+    world.play(answer("approve", text=edited))
     carried = [edited in prompt for prompt in world.agent.prompts]
     assert carried == [False] * 4 + [True, True, False, False]
-    assert world.all("health_checked")[5].ended == "stuck"  # type: ignore[attr-defined]
+    assert world.all(HealthChecked)[5].ended == "stuck"
 
 
 def test_the_effect_is_told_two_iterations_later() -> None:
     world = World([*STUCK, 3, 3, 3, 4, 6, 10], mode="attended")
-    play(world, answer("approve"))
-    effect = only(world, "effect_observed")
-    assert (effect.of, effect.iteration, effect.points) == (4, 6, 30.0)  # type: ignore[attr-defined]
+    world.play(answer("approve"))
+    effect = world.only(EffectObserved)
+    assert (effect.of, effect.iteration, effect.points) == (4, 6, 30.0)
     rows = [row.text for row in world.state.log.rows if row.word == "EFFECT"]
     assert rows == ["REDIRECT stuck at 4, approved by you: +30 points after 2"]
 
@@ -103,39 +87,39 @@ def test_the_effect_is_told_two_iterations_later() -> None:
 def test_a_declined_redirect_changes_nothing_and_a_pause_follows() -> None:
     world = World([*STUCK, *[3] * 9], mode="attended")
 
-    def reply(_: World, asked: QuestionAsked) -> Command:
+    def reply(asked: QuestionAsked) -> Command:
         if asked.topic == "redirect":
             return Answer(question_id=asked.question_id, answer="decline")
         return Answer(question_id=asked.question_id, answer="abort", by="me")
 
-    play(world, reply)
+    world.play(reply)
     assert levels(world)[:2] == [(4, "REDIRECT", "stuck"), (6, "PAUSE", "stuck")]
     assert not any("# Redirect" in prompt for prompt in world.agent.prompts)
     assert last(world) == ("aborted", "aborted by me")
-    assert only(world, "redirect_decided").instructions == ""  # type: ignore[attr-defined]
+    assert world.only(RedirectDecided).instructions == ""
 
 
 def test_a_held_countdown_never_ends() -> None:
     world = World([*STUCK, *[3] * 3, 10], mode="attended")
     for event in world.steps():
-        if event.kind == "question_asked":
-            question = event.question_id  # type: ignore[attr-defined]
+        if isinstance(event, QuestionAsked):
+            question = event.question_id
             world.host.inbox.append(Hold(question_id=question))
             world.host.idle.extend([None] * 5000)
             world.host.idle.append(Answer(question_id=question, answer="decline"))
-    asked, answered = only(world, "question_asked"), only(world, "question_answered")
+    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
     assert (answered.at - asked.at).total_seconds() > 4000
     # Nobody answered for ten minutes, so people were told, once.
-    raised = only(world, "escalation_raised")
+    raised = world.only(EscalationRaised)
     assert (raised.at - asked.at).total_seconds() == pytest.approx(600, abs=2)
 
 
 def test_oscillation_damps_the_gains_until_the_episode_ends() -> None:
     world = World([0, 4, 6, 4, 6, 4, 6, 4], mode="attended", max_iterations=8)
-    play(world, first)
-    profiles = [e.profile for e in world.all("signal_computed")]  # type: ignore[attr-defined]
+    world.play(first)
+    profiles = [e.profile for e in world.all(SignalComputed)]
     assert levels(world)[0] == (5, "REDIRECT", "oscillating")
-    assert "kp 0.3" in world.all("question_asked")[0].gains  # type: ignore[attr-defined]
+    assert "kp 0.3" in world.all(QuestionAsked)[0].gains
     assert profiles[4] != "damped"
     assert profiles[5:7] == ["damped", "damped"]
 
@@ -148,10 +132,11 @@ def regressing() -> World:
 
 
 def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> None:
-    world = play(regressing(), answer("roll_back"))
-    asked = only(world, "question_asked")
-    assert (asked.about, asked.rollback.iteration) == ("regressing", 1)  # type: ignore[attr-defined]
-    assert asked.rollback.paths == ["a.py"]  # type: ignore[attr-defined]
+    world = regressing().play(answer("roll_back"))
+    asked = world.only(QuestionAsked)
+    assert asked.rollback is not None
+    assert (asked.about, asked.rollback.iteration) == ("regressing", 1)
+    assert asked.rollback.paths == ["a.py"]
     kinds = world.kinds("question_answered", "snapshot_taken", "worktree_restored")
     start = kinds.index("question_answered")
     assert kinds[start : start + 4] == [
@@ -160,32 +145,32 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
         "worktree_restored",
         "snapshot_taken",
     ]
-    restored = only(world, "worktree_restored")
-    point = world.state.timeline.snapshots[asked.rollback.snapshot]  # type: ignore[attr-defined]
+    restored = world.only(WorktreeRestored)
+    point = world.state.timeline.snapshots[asked.rollback.snapshot]
     assert world.workspace.restored == [point.tree]
-    assert restored.present == restored.snapshot + 3  # type: ignore[attr-defined]
-    assert only(world, "redirect_decided").approved is True  # type: ignore[attr-defined]
+    assert restored.present == restored.snapshot + 3
+    assert world.only(RedirectDecided).approved is True
     assert "brought back to what they were after iteration 1" in world.agent.prompts[3]
 
 
 def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:
-    world = play(regressing(), answer("roll_back"))
-    after = world.all("signal_computed")[3]
-    assert after.derivative == 0  # type: ignore[attr-defined]
-    assert [e.volatility for e in world.all("signal_computed")][3] < 0.5  # type: ignore[attr-defined]
+    world = regressing().play(answer("roll_back"))
+    after = world.all(SignalComputed)[3]
+    assert after.derivative == 0
+    assert [e.volatility for e in world.all(SignalComputed)][3] < 0.5
 
 
 def test_a_restore_that_fails_is_told_and_the_run_goes_on() -> None:
     world = regressing()
 
-    def reply(world: World, asked: QuestionAsked) -> Command:
+    def reply(asked: QuestionAsked) -> Command:
         world.workspace.error = OSError(5, "Input/output error", "x")
         world.host.idle.append(None)
         return Answer(question_id=asked.question_id, answer="roll_back")
 
     for event in world.steps():
         if isinstance(event, QuestionAsked):
-            world.host.inbox.append(reply(world, event))
+            world.host.inbox.append(reply(event))
         elif event.kind == "noticed":
             world.workspace.error = None
     texts = [row.text for row in world.state.log.rows]
@@ -219,14 +204,14 @@ def test_files_are_restored_only_while_nobody_uses_them() -> None:
 # -- PAUSE -----------------------------------------------------------------------------------------
 
 
-def flat(mode: str = "attended", max_iterations: int = 20) -> World:
-    return World([*STUCK, *[3] * 300], mode=mode, max_iterations=max_iterations)  # type: ignore[arg-type]
+def flat(mode: Mode = "attended", max_iterations: int = 20) -> World:
+    return World([*STUCK, *[3] * 300], mode=mode, max_iterations=max_iterations)
 
 
 def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
     world = flat("headless").run()
-    pause = world.all("question_asked")[1]
-    assert pause.deadline is not None  # type: ignore[attr-defined]
+    pause = world.all(QuestionAsked)[1]
+    assert pause.deadline is not None
     assert (world.events[-1].at - pause.at).total_seconds() >= 1800
     assert last(world) == ("aborted", "nobody answered the overseer's question in time")
 
@@ -248,12 +233,12 @@ def test_an_attended_pause_waits_for_days() -> None:
 def test_guidance_at_a_pause_is_in_the_next_prompt() -> None:
     world = flat()
 
-    def reply(_: World, asked: QuestionAsked) -> Command:
+    def reply(asked: QuestionAsked) -> Command:
         word = {"redirect": "approve", "pause": "guide"}[asked.topic]
         text = "try the grammar" if word == "guide" else ""
         return Answer(question_id=asked.question_id, answer=word, text=text)
 
-    play(world, reply)
+    world.play(reply)
     paused_at = next(k for k, level, _ in levels(world) if level == "PAUSE")
     assert "try the grammar" in world.agent.prompts[paused_at]
 
@@ -261,14 +246,14 @@ def test_guidance_at_a_pause_is_in_the_next_prompt() -> None:
 def test_more_iterations_at_a_pause() -> None:
     world = flat(max_iterations=7)
 
-    def reply(world: World, asked: QuestionAsked) -> Command:
+    def reply(asked: QuestionAsked) -> Command:
         if asked.topic == "pause" and world.state.run.max_iterations == 7:
             return Answer(question_id=asked.question_id, answer="extend", iterations=2)
         word = "approve" if asked.topic == "redirect" else "continue"
         return Answer(question_id=asked.question_id, answer=word)
 
-    play(world, reply)
-    assert only(world, "limits_changed").max_iterations == 9  # type: ignore[attr-defined]
+    world.play(reply)
+    assert world.only(LimitsChanged).max_iterations == 9
     assert world.state.run.iteration == 9
 
 
@@ -285,7 +270,7 @@ def test_the_budget_question_is_answered_by_going_on() -> None:
 
 def test_a_run_that_gained_nothing_is_aborted_at_its_limit() -> None:
     world = World([3] * 20, mode="attended", max_iterations=5)
-    play(world, first)
+    world.play(first)
     assert levels(world)[-1] == (5, "ABORT", "no_progress")
     outcome, reason = last(world)
     assert outcome == "aborted"
@@ -331,34 +316,34 @@ def test_an_abort_may_lead_back_to_a_snapshot() -> None:
 # -- a criterion in words --------------------------------------------------------------------------
 
 
-def criterion(*replies: str, mode: str = "attended") -> World:
-    world = World([], criterion="it reads well", mode=mode, max_iterations=3)  # type: ignore[arg-type]
+def criterion(*replies: str, mode: Mode = "attended") -> World:
+    world = World([], criterion="it reads well", mode=mode, max_iterations=3)
     world.agent.acts.extend([promise] * 3)
     words = list(replies)
 
-    def reply(_: World, asked: QuestionAsked) -> Command | None:
+    def reply(asked: QuestionAsked) -> Command | None:
         if asked.topic != "criterion" or not words:
             return None
         word = words.pop(0)
         text = "shorter" if word == "guide" else ""
         return Answer(question_id=asked.question_id, answer=word, text=text, by="me")
 
-    return play(world, reply)
+    return world.play(reply)
 
 
 def test_a_human_judges_a_promise() -> None:
     world = criterion("no", "guide", "yes")
-    assert len(world.all("question_asked")) == 3
+    assert len(world.all(QuestionAsked)) == 3
     assert last(world) == ("completed", "accepted by me after iteration 3")
     assert world.state.run.completion == 100
     assert "it reads well" in world.agent.prompts[0]
     assert "shorter" in world.agent.prompts[2]
-    assert not world.all("gate_started")
+    assert not world.all(GateStarted)
 
 
 def test_nobody_there_means_no() -> None:
     world = criterion(mode="headless")
-    assert {e.answer for e in world.all("question_answered")} == {"no"}  # type: ignore[attr-defined]
+    assert {e.answer for e in world.all(QuestionAnswered)} == {"no"}
     assert last(world)[0] in ("limit_reached", "aborted")
 
 
@@ -375,8 +360,8 @@ def test_of_two_answers_the_first_counts_and_the_other_is_told() -> None:
                 world.host.inbox.append(
                     CommandRequest(command, lambda given, by=by: answers.update({by: given}))  # type: ignore[misc]
                 )
-    answered = only(world, "question_answered")
-    assert answered.by == "left"  # type: ignore[attr-defined]
+    answered = world.only(QuestionAnswered)
+    assert answered.by == "left"
     assert answers["left"] == Accepted(answered.seq)
     assert answers["right"] == Refused("that question was answered already: decline, by left")
 
@@ -401,7 +386,7 @@ def test_answers_that_do_not_fit_have_no_effect(fields: dict[str, object], why: 
             world.host.inbox.extend([CommandRequest(wrong, given.append), Abort()])
     assert isinstance(given[0], Refused)
     assert why in given[0].reason
-    assert not world.all("limits_changed")
+    assert not world.all(LimitsChanged)
 
 
 def test_iterations_are_granted_and_taken_back() -> None:
@@ -437,13 +422,13 @@ def test_iterations_are_granted_and_taken_back() -> None:
     outcomes=st.lists(st.sampled_from(["success", "error", "crashed"]), max_size=20),
 )
 def test_whatever_is_answered(
-    passed: list[int], words: list[str], mode: str, outcomes: list[SessionOutcome]
+    passed: list[int], words: list[str], mode: Mode, outcomes: list[SessionOutcome]
 ) -> None:
-    world = World(passed, max_iterations=12, mode=mode)  # type: ignore[arg-type]
+    world = World(passed, max_iterations=12, mode=mode)
     world.agent.acts.extend(lambda s, o=o: s.finish(o) for o in outcomes)  # type: ignore[misc]
     left = list(words)
 
-    def reply(world: World, asked: QuestionAsked) -> Command | None:
+    def reply(asked: QuestionAsked) -> Command | None:
         word = left.pop(0) if left else "continue"
         known = {option.answer for option in asked.options}
         if word not in known:
@@ -452,75 +437,29 @@ def test_whatever_is_answered(
             world.host.idle.append(Abort())
         return Answer(question_id=asked.question_id, answer=word or "?", text="words", iterations=1)
 
-    play(world, reply)
+    world.play(reply)
     check(world)
-
-
-def check(world: World) -> None:
-    """What holds for every run the overseer watched."""
-    open_ = None
-    escalated: list[Event] = []
-    asked_by_level: list[Event] = []
-    for event in world.events:
-        if event.kind in ("run_resumed", "run_finished"):
-            open_ = None
-        elif event.kind == "question_asked":
-            assert open_ is None, "two open questions"
-            open_ = event.question_id  # type: ignore[attr-defined]
-        elif event.kind in ("question_answered", "question_withdrawn"):
-            assert open_ == event.question_id  # type: ignore[attr-defined]
-            open_ = None
-        elif event.kind == "escalation_raised":
-            escalated.append(event)
-        elif event.kind == "intervention_made":
-            asked_by_level.append(event)
-    assert [e.escalation_id for e in world.outreach.sent] == [
-        e.escalation_id  # type: ignore[attr-defined]
-        for e in escalated
-    ]
-    serious = [e for e in asked_by_level if e.level in ("PAUSE", "ABORT")]  # type: ignore[attr-defined]
-    told = [e for e in escalated if e.about != "question"]  # type: ignore[attr-defined]
-    for made in serious:
-        same = [
-            e
-            for e in told
-            if (e.iteration, e.about, e.reason) == (made.iteration, made.about, made.reason)  # type: ignore[attr-defined]
-        ]
-        assert len(same) == 1, made
-    readings = {e.iteration: e.completion for e in world.all("reading_taken")}  # type: ignore[attr-defined]
-    limits = {e.iteration: e.max_iterations for e in world.all("iteration_started")}  # type: ignore[attr-defined]
-    for made in asked_by_level:
-        if made.level in ("REDIRECT", "PAUSE"):  # type: ignore[attr-defined]
-            assert readings[made.iteration] < 100  # type: ignore[attr-defined]
-            assert made.iteration < limits[made.iteration]  # type: ignore[attr-defined]
-    end = world.events[-1]
-    assert end.kind == "run_finished"
-    # A run that was aborted once may have been resumed.
-    ends = [e.seq for e in world.all("run_finished")[:-1]]
-    begun = max(ends, default=0)
-    aborts = [e for e in serious if e.level == "ABORT" and e.seq > begun]  # type: ignore[attr-defined]
-    assert len(aborts) == (end.outcome == "aborted")  # type: ignore[attr-defined]
 
 
 def test_a_flat_run_is_asked_about_at_most_42_times() -> None:
     world = flat(max_iterations=200)
     world.gate.total = 100
-    play(world, first)
-    assert 10 < len(world.all("question_asked")) <= 42
+    world.play(first)
+    assert 10 < len(world.all(QuestionAsked)) <= 42
     check(world)
 
 
 def test_switched_off_nobody_watches() -> None:
     rules = Rules(oversight=OversightSettings(enabled=False))
     world = World([3] * 12, rules=rules).run()
-    assert not world.all("health_checked")
-    assert not world.all("intervention_made")
+    assert not world.all(HealthChecked)
+    assert not world.all(InterventionMade)
     assert last(world)[0] == "limit_reached"
 
 
 def test_conflicts_are_told_and_pause_the_run() -> None:
     world = World([0, 2, 4, 6, 10], mode="attended")
     world.workspace.conflicting = ("a.py",)
-    play(world, answer("continue"))
-    assert world.all("conflicts_found")[0].paths == ["a.py"]  # type: ignore[attr-defined]
+    world.play(answer("continue"))
+    assert world.all(ConflictsFound)[0].paths == ["a.py"]
     assert levels(world)[0] == (1, "PAUSE", "conflicts")

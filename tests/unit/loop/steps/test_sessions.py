@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Abort, Answer, Guide, Hold, Interrupt, RetryNow, SetPermissions
 from ralph_tui.errors import NoRoomError
-from ralph_tui.events import AgentSpoke, SessionFinished, UsageReported
+from ralph_tui.events import (
+    AgentSpoke,
+    CommandRefused,
+    IterationFinished,
+    Noticed,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    SessionFinished,
+    UsageReported,
+    WaitEnded,
+    WaitStarted,
+)
 from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.sessions import (
     AFTER_RESET_S,
@@ -19,13 +31,9 @@ from ralph_tui.loop.steps.sessions import (
     STALE_RESET_S,
     wait_until,
 )
-from tests.world.fakes import FakeSession, World, wait
+from tests.world import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def last(world: World) -> Any:
-    return world.events[-1]
 
 
 def limited(
@@ -56,14 +64,14 @@ def test_a_usage_limit_is_waited_for_and_costs_no_iteration() -> None:
     world = World([2, 10], max_iterations=1)
     world.agent.acts.append(limited(3600))
     world.run()
-    assert last(world).outcome == "completed"
-    assert last(world).iterations == 1
-    started, ended = world.all("wait_started")[0], world.all("wait_ended")[0]
-    assert started.resets_at == NOW + timedelta(hours=1)  # type: ignore[attr-defined]
-    assert 3600 <= ended.waited_s <= 3610  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    assert world.end.iterations == 1
+    started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
+    assert started.resets_at == NOW + timedelta(hours=1)
+    assert 3600 <= ended.waited_s <= 3610
     assert len(world.agent.sessions) == 2
-    finished = world.all("iteration_finished")[0]
-    assert finished.cost_usd == pytest.approx(0.01)  # type: ignore[attr-defined]
+    finished = world.all(IterationFinished)[0]
+    assert finished.cost_usd == pytest.approx(0.01)
 
 
 def test_the_owner_may_try_again_at_once() -> None:
@@ -71,7 +79,7 @@ def test_the_owner_may_try_again_at_once() -> None:
     world.agent.acts.append(limited(36_000))
     world.host.idle.extend([RetryNow()])
     world.run()
-    assert world.all("wait_ended")[0].by == "you"  # type: ignore[attr-defined]
+    assert world.all(WaitEnded)[0].by == "you"
     assert world.host.clock.seconds < 60
 
 
@@ -81,7 +89,7 @@ def test_overload_backs_off_and_a_new_iteration_starts_afresh() -> None:
     world.agent.acts.append(FakeSession.finish)
     world.agent.acts.append(limited(kind="overload"))
     world.run()
-    waits = [(e.until - e.at).total_seconds() for e in world.all("wait_started")]  # type: ignore[attr-defined]
+    waits = [(e.until - e.at).total_seconds() for e in world.all(WaitStarted) if e.until]
     assert waits == [30, 60, 120, 30]
 
 
@@ -90,7 +98,7 @@ def test_a_run_can_be_aborted_while_it_waits() -> None:
     world.agent.acts.append(limited(36_000))
     world.send(Abort())
     world.run()
-    assert last(world).outcome == "aborted"
+    assert world.end.outcome == "aborted"
     assert world.state.needs.wait is None
 
 
@@ -100,7 +108,7 @@ def test_retry_is_refused_when_nothing_is_waited_for() -> None:
     world.send(RetryNow())
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert [e.reason for e in world.all("command_refused")] == ["the run waits for no limit"]  # type: ignore[attr-defined]
+    assert [e.reason for e in world.all(CommandRefused)] == ["the run waits for no limit"]
 
 
 @given(
@@ -134,7 +142,7 @@ def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
 
     world.agent.acts.append(act)
     world.run()
-    assert (last(world).outcome, last(world).reason) == ("failed", "log in first")
+    assert (world.end.outcome, world.end.reason) == ("failed", "log in first")
     assert len(world.agent.sessions) == 1
 
 
@@ -148,22 +156,15 @@ def silent_world(passed: list[int]) -> World:
     return world
 
 
-def silent(world: World) -> Callable[[FakeSession], None]:
-    def act(session: FakeSession) -> None:
-        session.stop = lambda outcome="stopped": session.finish(outcome)  # type: ignore[method-assign, arg-type]
-
-    return act
-
-
 def test_silence_is_asked_about_and_by_default_retried_once() -> None:
     world = silent_world([2, 10])
     world.agent.acts.clear()
-    world.agent.acts.extend([silent(world), silent(world)])
+    world.agent.acts.extend([wait, wait])
     world.run()
-    asked = world.all("question_asked")
-    assert [e.default for e in asked] == ["retry", "stop"]  # type: ignore[attr-defined]
-    answered = world.all("question_answered")
-    assert [(e.answer, e.by) for e in answered] == [  # type: ignore[attr-defined]
+    asked = world.all(QuestionAsked)
+    assert [e.default for e in asked] == ["retry", "stop"]
+    answered = world.all(QuestionAnswered)
+    assert [(e.answer, e.by) for e in answered] == [
         ("retry", "the default"),
         ("stop", "the default"),
     ]
@@ -184,8 +185,8 @@ def test_a_sign_of_life_withdraws_the_question() -> None:
 
     world.host.idle.append(later)
     world.run()
-    assert len(world.all("question_withdrawn")) == 1
-    assert not world.all("question_answered")
+    assert len(world.all(QuestionWithdrawn)) == 1
+    assert not world.all(QuestionAnswered)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_a_sign_of_life_withdraws_the_question() -> None:
 def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
     world = silent_world([2, 10])
     world.agent.acts.clear()
-    world.agent.acts.append(silent(world))
+    world.agent.acts.append(wait)
 
     def later() -> None:
         question = world.state.needs.question
@@ -209,14 +210,14 @@ def test_the_owner_decides(answer: str, sessions: int, outcome: str) -> None:
     world.host.idle.append(later)
     world.run()
     assert len(world.agent.sessions) == sessions
-    assert last(world).outcome == outcome
-    assert [e.by for e in world.all("question_answered")] == ["you"]  # type: ignore[attr-defined]
+    assert world.end.outcome == outcome
+    assert [e.by for e in world.all(QuestionAnswered)] == ["you"]
 
 
 def test_a_question_whose_countdown_was_stopped_waits_for_its_owner() -> None:
     world = silent_world([2, 10])
     world.agent.acts.clear()
-    world.agent.acts.append(silent(world))
+    world.agent.acts.append(wait)
 
     def act() -> None:
         question = world.state.needs.question
@@ -229,7 +230,7 @@ def test_a_question_whose_countdown_was_stopped_waits_for_its_owner() -> None:
 
     world.host.idle.append(act)
     world.run()
-    assert [e.by for e in world.all("question_answered")] == ["you"]  # type: ignore[attr-defined]
+    assert [e.by for e in world.all(QuestionAnswered)] == ["you"]
     assert world.host.clock.seconds > 5000
     # The desk escalates what stays unanswered for long, whoever has asked it.
     assert [e.about for e in world.outreach.sent] == ["question"]
@@ -240,8 +241,8 @@ def test_an_answer_to_a_closed_question_changes_nothing() -> None:
     world.send(Answer(question_id="gone", answer="abort"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert last(world).outcome == "completed"
-    assert [e.command for e in world.all("command_refused")] == ["answer"]  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    assert [e.command for e in world.all(CommandRefused)] == ["answer"]
 
 
 # -- interrupt, permissions, budgets ---------------------------------------------------------------
@@ -249,11 +250,11 @@ def test_an_answer_to_a_closed_question_changes_nothing() -> None:
 
 def test_an_interrupt_ends_the_turn_and_not_the_run() -> None:
     world = World([2, 4, 10])
-    world.agent.acts.append(silent(world))
+    world.agent.acts.append(wait)
     world.send(Interrupt())
     world.run()
-    assert [e.status for e in world.all("iteration_finished")] == ["interrupted", "completed"]  # type: ignore[attr-defined]
-    assert last(world).outcome == "completed"
+    assert [e.status for e in world.all(IterationFinished)] == ["interrupted", "completed"]
+    assert world.end.outcome == "completed"
 
 
 def test_changed_permissions_hold_from_the_next_session_on() -> None:
@@ -278,13 +279,13 @@ def test_a_session_over_budget_is_stopped_and_the_overshoot_said() -> None:
     world = World([2, 4, 10], budget_usd=1.0)
 
     def act(session: FakeSession) -> None:
-        session.stop = lambda outcome="stopped": session.finish(outcome, cost=1.25)  # type: ignore[method-assign, arg-type]
+        session.cost_usd = 1.25
         session.emit(UsageReported(iteration=1, cost_usd=1.25, tokens=10))
 
     world.agent.acts.append(act)
     world.run()
-    assert last(world).outcome == "limit_reached"
-    said = [e.text for e in world.all("noticed")]  # type: ignore[attr-defined]
+    assert world.end.outcome == "limit_reached"
+    said = [e.text for e in world.all(Noticed)]
     assert any("budget of $1 is used up ($1.25)" in text for text in said)
     assert any("overshot the run's budget by $0.25" in text for text in said)
 
@@ -305,15 +306,15 @@ def test_a_full_disk_at_a_snapshot_is_waited_for() -> None:
     world.agent.acts.append(act)
     world.host.idle.append(free)
     world.run()
-    assert last(world).outcome == "completed"
-    assert [e.cause for e in world.all("wait_started")] == ["disk_full"]  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    assert [e.cause for e in world.all(WaitStarted)] == ["disk_full"]
 
 
 def test_an_agent_stopped_by_a_full_disk_works_on_in_the_same_iteration() -> None:
     world = World([2, 10])
     world.agent.acts.append(lambda session: session.finish("stopped"))
     world.run()
-    assert last(world).iterations == 1
+    assert world.end.iterations == 1
     assert len(world.agent.sessions) == 2
 
 
@@ -338,7 +339,7 @@ def test_words_that_reach_nobody_are_told_at_the_end() -> None:
     world.send(Guide(text="too late"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
-    assert any("before the agent could be told: too late" in e.text for e in world.all("noticed"))  # type: ignore[attr-defined]
+    assert any("before the agent could be told: too late" in e.text for e in world.all(Noticed))
 
 
 def test_trying_again_by_hand_does_not_lengthen_the_next_wait() -> None:
@@ -346,7 +347,7 @@ def test_trying_again_by_hand_does_not_lengthen_the_next_wait() -> None:
     world.agent.acts.extend(limited(kind="overload") for _ in range(3))
     world.host.idle.extend([RetryNow(), RetryNow()])
     world.run()
-    assert [e.attempt for e in world.all("wait_started")] == [1, 1, 1]  # type: ignore[attr-defined]
+    assert [e.attempt for e in world.all(WaitStarted)] == [1, 1, 1]
 
 
 def test_an_agent_that_fails_three_times_alike_and_does_nothing_ends_the_run() -> None:
@@ -360,9 +361,9 @@ def test_an_agent_that_fails_three_times_alike_and_does_nothing_ends_the_run() -
 
     world.agent.acts.extend([act] * 5)
     world.run()
-    assert last(world).outcome == "aborted"
-    assert last(world).iterations == 3
-    assert "no such model" in last(world).reason
+    assert world.end.outcome == "aborted"
+    assert world.end.iterations == 3
+    assert "no such model" in world.end.reason
 
 
 def test_an_aborted_iteration_keeps_what_it_has_cost() -> None:
@@ -370,4 +371,4 @@ def test_an_aborted_iteration_keeps_what_it_has_cost() -> None:
     world.agent.acts.append(limited(36_000))
     world.send(Abort())
     world.run()
-    assert world.all("iteration_finished")[0].cost_usd == pytest.approx(0.01)  # type: ignore[attr-defined]
+    assert world.all(IterationFinished)[0].cost_usd == pytest.approx(0.01)

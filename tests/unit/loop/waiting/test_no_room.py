@@ -13,13 +13,16 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.commands import Abort, Checkpoint, Stop
 from ralph_tui.errors import NoRoomError, WorkspaceError
-from ralph_tui.events import RunStarted
+from ralph_tui.events import (
+    GateFinished,
+    IterationFinished,
+    Noticed,
+    RunStarted,
+    WaitEnded,
+    WaitStarted,
+)
 from ralph_tui.layers.sensor.gate import GateResult
-from tests.world.fakes import FakeClock, FakeSession, World
-
-
-def last(world: World) -> Any:
-    return world.events[-1]
+from tests.world import FakeClock, FakeSession, World
 
 
 def fill(world: World) -> None:
@@ -48,15 +51,15 @@ def test_it_is_told_once_however_long_it_takes() -> None:
     world.workspace.snapshot = snapshot  # type: ignore[method-assign]
     fill(world)
     world.run()
-    assert last(world).outcome == "completed"
+    assert world.end.outcome == "completed"
     waits = world.kinds("wait_started", "wait_ended", "snapshot_taken")
     assert waits[:4] == ["wait_started", "wait_ended", "snapshot_taken", "snapshot_taken"]
-    assert len(world.all("wait_started")) == 1
-    started, ended = world.all("wait_started")[0], world.all("wait_ended")[0]
-    assert started.reason.startswith("the disk is full: what was recorded is safe")  # type: ignore[attr-defined]
-    assert started.reason.endswith("No space left on device)")  # type: ignore[attr-defined]
-    assert ended.waited_s >= 6  # type: ignore[attr-defined]
-    assert not world.all("noticed")
+    assert len(world.all(WaitStarted)) == 1
+    started, ended = world.all(WaitStarted)[0], world.all(WaitEnded)[0]
+    assert started.reason.startswith("the disk is full: what was recorded is safe")
+    assert started.reason.endswith("No space left on device)")
+    assert ended.waited_s >= 6
+    assert not world.all(Noticed)
 
 
 @pytest.mark.parametrize(
@@ -74,9 +77,9 @@ def test_the_owner_need_not_wait_for_room(order: Any, outcome: str) -> None:
 
     world.agent.acts.append(act)
     world.run()
-    assert last(world).outcome == outcome
-    assert len(world.all("iteration_finished")) == 1
-    said = [event.text for event in world.all("noticed")]  # type: ignore[attr-defined]
+    assert world.end.outcome == outcome
+    assert len(world.all(IterationFinished)) == 1
+    said = [event.text for event in world.all(Noticed)]
     assert any(text.startswith("no snapshot taken: ") for text in said)
 
 
@@ -90,9 +93,9 @@ def test_a_checkpoint_without_room_stops_the_agent_until_there_is() -> None:
 
     world.agent.acts.append(act)
     world.run()
-    assert last(world).outcome == "completed"
+    assert world.end.outcome == "completed"
     assert [session.stopped for session in world.agent.sessions] == [True, False]
-    assert [e.iteration for e in world.all("iteration_finished")] == [1]  # type: ignore[attr-defined]
+    assert [e.iteration for e in world.all(IterationFinished)] == [1]
     kinds = world.kinds("session_finished", "wait_started", "wait_ended", "session_started")
     assert kinds.index("session_finished") < kinds.index("wait_started")
     assert "after a full disk" in " ".join(world.workspace.taken)
@@ -110,8 +113,8 @@ def test_a_gate_that_a_full_disk_cancelled_runs_again() -> None:
 
     world.gate.run = gate  # type: ignore[method-assign]
     world.run()
-    assert last(world).outcome == "completed"
-    assert [e.ok for e in world.all("gate_finished")] == [False, True]  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    assert [e.ok for e in world.all(GateFinished)] == [False, True]
 
 
 def test_a_folder_that_cannot_be_made_is_waited_for() -> None:
@@ -125,8 +128,8 @@ def test_a_folder_that_cannot_be_made_is_waited_for() -> None:
 
     world.records.iteration_folder = folder  # type: ignore[method-assign]
     world.run()
-    assert last(world).outcome == "completed"
-    assert [e.cause for e in world.all("wait_started")] == ["disk_full"] * 2  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    assert [e.cause for e in world.all(WaitStarted)] == ["disk_full"] * 2
 
 
 def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
@@ -137,8 +140,8 @@ def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
 
     world.workspace.changes = changes  # type: ignore[method-assign]
     world.run()
-    assert last(world).outcome == "completed"
-    said = [event.text for event in world.all("noticed")]  # type: ignore[attr-defined]
+    assert world.end.outcome == "completed"
+    said = [event.text for event in world.all(Noticed)]
     (told,) = said
     assert told.startswith("what this iteration changed cannot be told")
     assert told.endswith("(git diff-tree failed: bad object)")

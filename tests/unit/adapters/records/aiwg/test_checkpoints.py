@@ -22,7 +22,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.format import duration
 from tests.processes import Child
-from tests.world.fakes import FakeClock
+from tests.world import FakeClock
 
 
 def manager(

@@ -1,0 +1,79 @@
+"""An agent that plays one act per session, and the acts it is mostly given."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
+
+from ralph_tui.events import AgentReported, PromiseMade, SessionFinished, SessionStarted
+from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.ports import Emit, Turn
+
+
+@dataclass
+class FakeSession:
+    """Ends when it is told to, or at once."""
+
+    iteration: int
+    emit: Emit
+    takes_guidance: bool = False
+    sent: list[str] = field(default_factory=list)
+    stopped: bool = False
+    cost_usd: float | None = None
+    """What it has cost when it is stopped."""
+
+    def send(self, guidance_id: str, text: str) -> bool:
+        self.sent.append(text)
+        return True
+
+    def stop(self, outcome: str = "stopped") -> None:
+        if not self.stopped:
+            self.stopped = True
+            self.finish(cast("SessionOutcome", outcome), self.cost_usd)
+
+    def fail(self, reason: str) -> None:
+        self.emit(SessionFinished(iteration=self.iteration, outcome="error", reason=reason))
+
+    def finish(self, outcome: SessionOutcome = "success", cost: float | None = None) -> None:
+        self.emit(SessionFinished(iteration=self.iteration, outcome=outcome, cost_usd=cost))
+
+
+class FakeAgent:
+    """Plays one act per session; without one it ends its turn at once."""
+
+    name = "fake"
+
+    def __init__(self) -> None:
+        self.acts: deque[Callable[[FakeSession], None]] = deque()
+        self.prompts: list[str] = []
+        self.sessions: list[FakeSession] = []
+        self.takes_guidance = False
+
+    def start(self, turn: Turn, emit: Emit) -> FakeSession:
+        session = FakeSession(turn.iteration, emit, self.takes_guidance)
+        self.sessions.append(session)
+        self.prompts.append(turn.prompt)
+        emit(SessionStarted(iteration=turn.iteration, session_id="s", agent="fake"))
+        act = self.acts.popleft() if self.acts else FakeSession.finish
+        act(session)
+        return session
+
+
+def promise(session: FakeSession) -> None:
+    """An act: claim to be done, and end the turn."""
+    session.emit(PromiseMade(iteration=session.iteration))
+    session.finish()
+
+
+def wait(session: FakeSession) -> None:
+    """An act: go on until stopped."""
+
+
+def report(next_step: str) -> Callable[[FakeSession], None]:
+    """An act: report, and end the turn."""
+
+    def act(session: FakeSession) -> None:
+        session.emit(AgentReported(iteration=session.iteration, next=next_step))
+        session.finish()
+
+    return act

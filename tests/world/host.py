@@ -1,0 +1,52 @@
+"""The host of a loop: time that is told to move, and jobs that are done at once."""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from ralph_tui.events import Event
+from ralph_tui.ports import Job
+
+
+class FakeClock:
+    """Time that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+class FakeHost:
+    """Jobs are done at once; what they came to waits in the inbox like everything else."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.inbox: deque[object] = deque()
+        self.idle: deque[object] = deque()
+        """Given out one by one when nothing else is there: commands that come while waiting."""
+
+    def start(self, name: str, work: Callable[[], object]) -> Job:
+        job = Job(name)
+        try:
+            job.result = work()
+        except Exception as error:  # noqa: BLE001  as the engine does
+            job.error = error
+        self.inbox.append(job)
+        return job
+
+    def receive(self, timeout: float) -> object | None:
+        if self.inbox:
+            return self.inbox.popleft()
+        self.clock.seconds += timeout
+        if self.idle:
+            item = self.idle.popleft()
+            return item() if callable(item) else item
+        return None
+
+    def emit(self, event: Event) -> None:
+        self.inbox.append(event)

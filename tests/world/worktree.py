@@ -1,0 +1,74 @@
+"""A worktree without files: its snapshots, its watcher, and the completion command."""
+
+from collections import deque
+from pathlib import Path
+
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.ports import Restored, Snapshot
+
+
+class FakeGate:
+    """Counts as told: one number of passed tests per run, of `total`."""
+
+    def __init__(self, passed: list[int], total: int = 10) -> None:
+        self.passed = deque(passed)
+        self.total = total
+        self.cancelled = 0
+        self.last = 0
+
+    def run(self, log: Path) -> GateResult:
+        self.last = self.passed.popleft() if self.passed else self.last
+        failed = self.total - self.last
+        counts = Counts("pytest", self.last, failed)
+        return GateResult(ok=not failed, exit_code=int(failed > 0), counts=counts, tail="the tail")
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+
+class FakeWorkspace:
+    """Numbers its trees; every session changes one file unless told otherwise."""
+
+    def __init__(self) -> None:
+        self.root = Path("/r")
+        self.taken: list[str] = []
+        self.changed = [FileChange(path="a.py", status="modified", category="source", added=1)]
+        self.error: Exception | None = None
+        self.restored: list[str] = []
+        self.conflicting: tuple[str, ...] = ()
+
+    def snapshot(self, number: int, message: str) -> Snapshot:
+        if self.error is not None:
+            raise self.error
+        self.taken.append(message)
+        return Snapshot(number, f"refs/ralph/x/{number:03}", f"c{number}", f"t{number}")
+
+    def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
+        return tuple(self.changed)
+
+    def restore(self, tree: str) -> Restored:
+        if self.error is not None:
+            raise self.error
+        self.restored.append(tree)
+        return Restored(("a.py",), ())
+
+    def newest(self) -> int:
+        return len(self.taken)
+
+    def conflicts(self) -> tuple[str, ...]:
+        return self.conflicting
+
+
+class FakeWatcher:
+    """Remembers what it followed."""
+
+    def __init__(self) -> None:
+        self.followed: list[tuple[int, str]] = []
+        self.stopped = False
+
+    def follow(self, iteration: int, tree: str) -> None:
+        self.followed.append((iteration, tree))
+
+    def stop(self) -> None:
+        self.stopped = True

@@ -1,0 +1,114 @@
+"""A loop with everything around it played."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from ralph_tui.commands import Command
+from ralph_tui.events import Event, QuestionAsked, RunFinished, RunStarted
+from ralph_tui.events.run import Mode
+from ralph_tui.loop.loop import Loop
+from ralph_tui.loop.run import Layers, Rules, Run
+from ralph_tui.loop.waiting.scheduler import Scheduler
+from ralph_tui.ports import Ports
+from tests.world.agents import FakeAgent
+from tests.world.host import FakeHost
+from tests.world.outreach import FakeOutreach
+from tests.world.owner import Reply
+from tests.world.records import FakeRecords
+from tests.world.worktree import FakeGate, FakeWatcher, FakeWorkspace
+
+E = TypeVar("E", bound=Event)
+
+
+class World:
+    """A loop with everything around it played."""
+
+    def __init__(
+        self,
+        passed: list[int],
+        *,
+        max_iterations: int = 10,
+        rules: Rules | None = None,
+        budget_usd: float | None = None,
+        mode: Mode = "headless",
+        criterion: str | None = None,
+        past: Sequence[Event] = (),
+    ) -> None:
+        """`past` is the journal of a run that is to be resumed."""
+        self.passed = passed
+        self.max_iterations = max_iterations
+        self.host = FakeHost()
+        self.agent = FakeAgent()
+        self.gate = FakeGate(passed)
+        self.workspace = FakeWorkspace()
+        self.watcher = FakeWatcher()
+        self.records = FakeRecords()
+        self.events = list(past)
+        start = RunStarted(
+            run_id="run",
+            root="/r",
+            objective="Fix it",
+            command=None if criterion else "pytest -q",
+            criterion=criterion,
+            mode=mode,
+            agent="fake",
+            max_iterations=max_iterations,
+            session_timeout_s=60,
+            budget_usd=budget_usd,
+        )
+        gate = None if criterion else self.gate
+        self.outreach = FakeOutreach()
+        ports = Ports(self.agent, gate, self.workspace, self.watcher, self.records, self.outreach)
+        rules = rules or Rules()
+        layers = Layers.of(rules, start.command)
+        self.state = layers.recall(past)
+        self.loop = Loop(Run(start, rules, ports, layers, Scheduler(self.host, self.state)))
+
+    def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
+        """The run, or these events of it, each recorded as the engine would."""
+        for event in events or self.loop.run():
+            stamped = event.model_copy(
+                update={"seq": len(self.events) + 1, "at": self.host.clock.now()}
+            )
+            self.events.append(stamped)
+            self.state.apply(stamped)
+            yield stamped
+
+    def run(self) -> "World":
+        """The whole run, whose owner answers nothing."""
+        return self.play(lambda asked: None)
+
+    def play(self, reply: Reply, events: Iterator[Event] | None = None) -> "World":
+        """The whole run, or these events of it; `reply` is what the owner does about a question."""
+        for event in self.steps(events):
+            if isinstance(event, QuestionAsked):
+                command = reply(event)
+                if command is not None:
+                    self.host.inbox.append(command)
+            if len(self.events) > 20_000:
+                raise AssertionError("the run does not end")
+        return self
+
+    def kinds(self, *of: str) -> list[str]:
+        """The kinds of events that came, in order; only these where named."""
+        return [event.kind for event in self.events if not of or event.kind in of]
+
+    def all(self, kind: type[E]) -> list[E]:
+        """All events of one type, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def only(self, kind: type[E]) -> E:
+        """The one event of this type."""
+        (event,) = self.all(kind)
+        return event
+
+    @property
+    def end(self) -> RunFinished:
+        """The last event, when the run is over."""
+        end = self.events[-1]
+        assert isinstance(end, RunFinished), end
+        return end
+
+    def send(self, *commands: Command) -> None:
+        """Let these commands come while the loop waits for something."""
+        self.host.idle.extend(commands)
