@@ -16,8 +16,8 @@ from ralph_tui.sources.replay import Live, Replay, Source
 from ralph_tui.tui.app import CockpitApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
-from tests.tui.decisions import DECISIONS
-from tests.tui.make_run import STORIES
+from tests.world.decisions import DECISIONS
+from tests.world.stories import STORIES
 
 
 class Stopwatch:

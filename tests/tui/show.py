@@ -5,8 +5,8 @@ from collections import deque
 
 from ralph_tui.sources.replay import Live, Replay
 from ralph_tui.tui.app import CockpitApp
-from tests.tui.decisions import DECISIONS
-from tests.tui.make_run import STORIES
+from tests.world.decisions import DECISIONS
+from tests.world.stories import STORIES
 
 
 def main() -> None:

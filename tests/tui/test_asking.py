@@ -12,7 +12,7 @@ from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, live, replay, story
-from tests.tui.make_run import HOSTILE, silence
+from tests.world.stories import HOSTILE, silence
 
 
 def is_open(driver: Driver) -> bool:

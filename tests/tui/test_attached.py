@@ -24,8 +24,8 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, story
-from tests.tui.make_run import flood
 from tests.waiting import until
+from tests.world.stories import flood
 
 RUN_ID = "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11"
 """Of every story."""

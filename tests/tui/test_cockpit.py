@@ -25,7 +25,7 @@ from ralph_tui.tui.modals.guide import Guide as GuideDialog
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
 from tests.tui.driving import Driver, drive, live, replay, story
-from tests.tui.make_run import STORIES
+from tests.world.stories import STORIES
 
 SIZES = [(80, 24), (100, 30), (140, 45), (60, 15), (200, 20), (99, 60), (300, 100)]
 

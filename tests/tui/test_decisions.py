@@ -22,9 +22,9 @@ from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.sheet import Sheet
 from ralph_tui.tui.panes.signal_chart import marks_of
 from ralph_tui.tui.panes.stops import stops_of
-from tests.tui.decisions import DECISIONS, REFRAME, decided, nasty, redirect, rolled_back
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.test_cockpit import frames
+from tests.world.decisions import DECISIONS, REFRAME, decided, nasty, redirect, rolled_back
 
 HELD = Hold(question_id="q1")
 

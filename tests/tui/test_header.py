@@ -24,7 +24,8 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.draw.words import context_level, fraction, percent, short_duration
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.verdict import verdict
-from tests.tui.make_run import START, STORIES, Recorder
+from tests.world.recorder import START, Recorder
+from tests.world.stories import STORIES
 
 ANY = (
     st.text(max_size=80) | st.just("日本語" * 40) | st.just("[/foo]" * 9) | st.just("e\u0301" * 90)

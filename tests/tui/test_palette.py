@@ -9,7 +9,7 @@ from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit.palette import Palette, offers
 from ralph_tui.tui.modals.confirm import Confirm
 from tests.tui.driving import Driver, drive, live, replay, story
-from tests.tui.make_run import HOSTILE
+from tests.world.stories import HOSTILE
 
 
 async def search(driver: Driver, words: str, best: str) -> None:

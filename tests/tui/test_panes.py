@@ -27,7 +27,8 @@ from ralph_tui.tui.panes.prompt import read_inside
 from ralph_tui.tui.panes.stops import stops_of, track
 from ralph_tui.tui.panes.timeline import Timeline
 from tests.tui.driving import Driver, drive, live, replay, story
-from tests.tui.make_run import START, flood, running, stuck
+from tests.world.recorder import START
+from tests.world.stories import flood, running, stuck
 
 
 def agent(driver: Driver) -> AgentPane:

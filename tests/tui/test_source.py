@@ -13,7 +13,8 @@ from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.sources.keyframes import copied
 from ralph_tui.sources.replay import FRAME, LONGEST_GAP_S, SPEEDS, Live, Replay
 from ralph_tui.state import RunState
-from tests.tui.make_run import START, STORIES, flood, running, stuck
+from tests.world.recorder import START
+from tests.world.stories import STORIES, flood, running, stuck
 
 
 def folded(events: list[Event]) -> RunState:

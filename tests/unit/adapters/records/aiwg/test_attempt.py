@@ -26,7 +26,8 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.state import RunState
-from tests.tui.make_run import STORIES, Recorder
+from tests.world.recorder import Recorder
+from tests.world.stories import STORIES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PROJECTIONS = ("attempt.json", "outcome.json", "plan.md", "actions.jsonl")

@@ -31,7 +31,8 @@ from ralph_tui.loop.steps.overseer import (
     GUIDE,
     ROLL_BACK,
 )
-from tests.tui.make_run import HOSTILE, Recorder
+from tests.world.recorder import Recorder
+from tests.world.stories import HOSTILE
 
 STUCK = "No new best for 3 iterations: each of the last 3 steps gained under 5 points."
 WORSE = "The last 2 steps lost 20 points: 70 % became 50 %."
