@@ -27,6 +27,7 @@ from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
@@ -76,12 +77,19 @@ class Overseer:
     def detect(self, k: int) -> Steps[Finding | None]:
         """The control law and the overseer's rules on the latest reading, once.
 
-        None with the overseer switched off.
+        None with the overseer switched off, and when the rules themselves fail.
         """
         evaluated, self._governor.recalled = self._governor.recalled, None
         if evaluated is None or evaluated.evaluation.signal.iteration != k:
             yield from self._look_for_conflicts(k)
-            evaluated = self._governor.read(self._state)
+            evaluated = yield from guarded(
+                "governor",
+                lambda: self._governor.read(self._state),
+                lambda: None,
+                instead="this reading gets no control signal and no oversight",
+            )
+            if evaluated is None:
+                return None
         known = self._state.control
         if known.latest is None or known.latest.iteration != k:
             yield evaluated.evaluation.signal

@@ -6,6 +6,7 @@ from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence.prompts import Prompt, Situation, build_prompt
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
@@ -26,7 +27,12 @@ class PromptWriter:
     def write(self, k: int, control: Evaluation | None) -> Steps[str]:
         """What is sent; `control` is None with the layer off, and before a reading."""
         records, guidance = self._records, self._state.guidance.queued
-        prompt = brief(k, self._start, self._state, control)
+        prompt = yield from guarded(
+            "intelligence",
+            lambda: compose_prompt(k, self._start, self._state, control),
+            lambda: basic_prompt(k, self._start, self._state),
+            instead="the prompt says nothing of what was measured",
+        )
         path = yield from self._scheduler.run_job(
             "prompt", lambda: records.write_prompt(k, prompt.text)
         )
@@ -42,8 +48,24 @@ class PromptWriter:
         return prompt.text
 
 
-def brief(iteration: int, start: RunStarted, state: RunState, control: Evaluation | None) -> Prompt:
-    """What is known of the run, in words."""
+def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
+    """What the owner has said, and nothing that is derived: the fallback."""
+    return build_prompt(
+        Situation(
+            objective=start.objective,
+            command=start.command or "",
+            iteration=iteration,
+            criterion=start.criterion or "",
+            max_iterations=state.run.max_iterations,
+            guidance=[item.text for item in state.guidance.queued],
+        )
+    )
+
+
+def compose_prompt(
+    iteration: int, start: RunStarted, state: RunState, control: Evaluation | None
+) -> Prompt:
+    """All that is known of the run, in words."""
     agent, gate, redirect = state.agent, state.gate, state.oversight.redirect
     return build_prompt(
         Situation(

@@ -1,0 +1,52 @@
+"""A layer that fails costs its advice, and not the run."""
+
+import pytest
+
+from ralph_tui.events import HealthChecked, Noticed, RunFinished, SignalComputed
+from ralph_tui.layers.governor import Evaluated, Governor
+from ralph_tui.loop.steps import prompting
+from ralph_tui.state import RunState
+from tests.world.world import World
+
+
+def broken(*_: object) -> None:
+    raise ZeroDivisionError("of a layer")
+
+
+def failures(world: World) -> list[Noticed]:
+    return [event for event in world.all(Noticed) if event.level == "error"]
+
+
+def test_a_prompt_that_cannot_be_composed_is_replaced_by_a_basic_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prompting, "compose_prompt", broken)
+    world = World([0, 2, 10]).run()
+    assert [event.outcome for event in world.all(RunFinished)] == ["completed"]
+    assert "Fix it" in world.agent.prompts[0]
+    first = failures(world)[0]
+    assert first.source == "intelligence"
+    assert first.text == (
+        "intelligence failed (ZeroDivisionError: of a layer); "
+        "the prompt says nothing of what was measured"
+    )
+    assert "Traceback" in first.detail
+    assert len(failures(world)) == 2
+
+
+def test_a_reading_that_the_rules_fail_on_is_recorded_without_signal_and_oversight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = Governor.read
+
+    def fail_at_two(governor: Governor, state: RunState) -> Evaluated:
+        if state.gate.readings[-1].iteration == 2:
+            raise ZeroDivisionError("of a layer")
+        return read(governor, state)
+
+    monkeypatch.setattr(Governor, "read", fail_at_two)
+    world = World([0, 2, 4, 10]).run()
+    assert [event.outcome for event in world.all(RunFinished)] == ["completed"]
+    assert [event.iteration for event in world.all(SignalComputed)] == [1, 3]
+    assert [event.iteration for event in world.all(HealthChecked)] == [1, 3]
+    assert [event.source for event in failures(world)] == ["governor"]
