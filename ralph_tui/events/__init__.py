@@ -68,7 +68,7 @@ def parse_event(line: str | bytes) -> Event:
 
 
 def _unknown(fields: dict[str, Any]) -> UnknownEvent:
-    """Raw fields are foreign text too: every string passes the door."""
+    """Raw fields are foreign text too: every string is sanitized."""
     clean = {plain(key): _clean(value) for key, value in fields.items()}
     return UnknownEvent.model_validate(
         {"seq": fields.get("seq"), "at": fields.get("at"), "kind": clean["kind"], "raw": clean}

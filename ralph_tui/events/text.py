@@ -1,4 +1,4 @@
-"""The types of every text field of an event: foreign text that has passed the door."""
+"""The types of every text field of an event: foreign text that is sanitized."""
 
 from typing import Annotated
 

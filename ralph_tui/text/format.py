@@ -42,7 +42,7 @@ def ending(outcome: str, reason: str) -> str:
 
 
 def money(usd: float, *, known: bool = True, estimated: bool = False, exact: bool = False) -> str:
-    """``$1.82``, ``~$1.82`` for an estimate, ``—`` while nobody has told.
+    """``$1.82``, ``~$1.82`` for an estimate, ``—`` while it is not known.
 
     `exact`: sums below ten cents keep four digits, ``$0.0031``.
     """

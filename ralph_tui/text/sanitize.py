@@ -1,8 +1,8 @@
-"""Where foreign text becomes ours: control sequences out, secrets out, once, at the door.
+"""Foreign text is sanitized once, as it enters: control sequences out, secrets out.
 
 Agent output, file names, commit messages and imported records are untrusted. Every text field of an
-event passes here when the event is made, so nothing further in ever needs to ask whether a string
-may reach a terminal. Standard library only: quick commands use it too.
+event is sanitized when the event is made, so no other module needs to ask whether a string may
+reach a terminal. Standard library only: quick commands use it too.
 """
 
 import os
@@ -105,12 +105,12 @@ def strip_controls(text: str) -> str:
 
 def plain(text: str) -> str:
     """Text that may reach disk and screen: no control sequences, no secrets."""
-    return _plain_again(text) if len(text) <= SHORT else redact(strip_controls(text))
+    return _plain_cached(text) if len(text) <= SHORT else redact(strip_controls(text))
 
 
 @lru_cache(maxsize=4096)
-def _plain_again(text: str) -> str:
-    """Short texts are mostly names and paths that have passed here before."""
+def _plain_cached(text: str) -> str:
+    """Short texts are mostly names and paths that were sanitized before."""
     return redact(strip_controls(text))
 
 

@@ -1,4 +1,4 @@
-"""Every event survives its journal line, and no foreign text survives the door."""
+"""Every event survives its journal line, and all foreign text in it is sanitized."""
 
 import unicodedata
 from datetime import UTC, datetime

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.adapters.processes import capture
 from ralph_tui.adapters.processes.capture import HOLD_LIMIT, TAIL_LIMIT, CappedLog, redact_bytes
-from ralph_tui.text import sanitize as door
+from ralph_tui.text import sanitize
 from ralph_tui.text.sanitize import HIDDEN, redact
 
 SECRETS = [
@@ -73,8 +73,8 @@ def matches(pattern: re.Pattern[str]) -> st.SearchStrategy[str]:
     return st.from_regex(pattern, fullmatch=True, alphabet=st.characters(codec="ascii"))
 
 
-@given(matches(door._SECRETS) | matches(door._NAMED), st.sampled_from(WORDS))
-def test_whatever_the_door_hides_is_hidden(content: str, word: str) -> None:
+@given(matches(sanitize._SECRETS) | matches(sanitize._NAMED), st.sampled_from(WORDS))
+def test_what_sanitizing_hides_is_hidden_in_a_log(content: str, word: str) -> None:
     text = f"{word}\n{content}\n{word}"
     assert redact_bytes(text.encode()) == redact(text).encode()
 
