@@ -9,7 +9,7 @@ class Outreach(Protocol):
     """Tells people who are not here; returns at once, and `EscalationDelivered` events follow."""
 
     @property
-    def speaks(self) -> bool:
+    def enabled(self) -> bool:
         """Whether any channel is set up."""
         ...
 
@@ -21,7 +21,7 @@ class Outreach(Protocol):
 class Silent:
     """No channel is set up."""
 
-    speaks = False
+    enabled = False
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
         """Nobody is told."""

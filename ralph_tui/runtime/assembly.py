@@ -58,7 +58,7 @@ class AssembledRun:
 
     def begin(self) -> None:
         """Start the engine's thread."""
-        self.outreach.take_up()
+        self.outreach.resume()
         steps = self.loop.run()
         if self.past:
             steps = self.loop.resume(_run_resumed(self.engine, self.loop))

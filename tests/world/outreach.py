@@ -6,7 +6,7 @@ from ralph_tui.events import EscalationRaised, RunStarted
 class FakeOutreach:
     """Keeps what it is to tell."""
 
-    speaks = True
+    enabled = True
 
     def __init__(self) -> None:
         self.sent: list[EscalationRaised] = []

@@ -1,4 +1,4 @@
-"""Carries one channel's messages, in their order, in a thread of its own.
+"""Delivers one channel's messages, in their order, in a thread of its own.
 
 Every problem is told once, not with every retry: `EscalationDelivered` with ``ok`` False when it
 comes up, with ``ok`` True when a message has arrived.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ralph_tui.adapters.outreach.channel import Channel
 from ralph_tui.adapters.outreach.http_service import UndeliveredError
 from ralph_tui.adapters.outreach.message import Message
-from ralph_tui.adapters.outreach.outbox import Entry, Outbox
+from ralph_tui.adapters.outreach.outbox import Outbox, QueuedMessage
 from ralph_tui.events import EscalationDelivered
 from ralph_tui.ports import Clock, Emit
 
@@ -20,7 +20,7 @@ FIRST_PAUSE = 5.0
 LONGEST_PAUSE = 300.0
 
 
-class Courier:
+class DeliveryQueue:
     """One channel's queue and its thread."""
 
     def __init__(
@@ -37,30 +37,30 @@ class Courier:
         self._emit = emit
         self._clock = clock
         self._jitter = jitter
-        self._queue: deque[Entry] = deque()
-        self._told: set[str] = set()
+        self._entries: deque[QueuedMessage] = deque()
+        self._reported: set[str] = set()
         self._failures = 0
         self._due = 0.0
-        self._shut = False
-        """The set-up is wrong: nothing is tried before the next run."""
+        self._blocked = False
+        """The set-up is wrong: nothing is delivered before the next run."""
         self._wake = threading.Event()
         self._closing = False
         self._thread: threading.Thread | None = None
 
     @property
-    def left(self) -> int:
+    def undelivered(self) -> int:
         """Messages that are not delivered."""
-        return len(self._queue)
+        return len(self._entries)
 
-    def take_up(self) -> None:
+    def resume(self) -> None:
         """Go on with what earlier runs have left; call it once, before any `add`."""
-        self._queue = self._outbox.waiting(self._clock.now())
-        if self._queue:
+        self._entries = self._outbox.waiting(self._clock.now())
+        if self._entries:
             self._start()
 
     def add(self, message: Message) -> None:
         """Keep a message and deliver it; returns at once."""
-        self._queue.append(self._outbox.put(message))
+        self._entries.append(self._outbox.put(message))
         self._start()
 
     def close(self) -> None:
@@ -73,13 +73,13 @@ class Courier:
         if self._thread is not None:
             self._thread.join(timeout)
 
-    def work(self) -> float | None:
+    def deliver_due(self) -> float | None:
         """Do what is due; the seconds until something is, None when nothing will be."""
-        while self._queue and not self._shut:
+        while self._entries and not self._blocked:
             pause = self._due - self._clock.monotonic()
             if pause > 0:
                 return pause
-            entry = self._queue[0]
+            entry = self._entries[0]
             again = entry.attempted
             self._outbox.mark(entry)
             try:
@@ -89,29 +89,31 @@ class Courier:
             else:
                 self._done(entry)
                 self._failures, self._due = 0, 0.0
-                self._told.clear()
-                self._tell(entry, where, ok=True)
+                self._reported.clear()
+                self._report(entry, where, ok=True)
         return None
 
-    def _failed(self, entry: Entry, problem: UndeliveredError) -> None:
+    def _failed(self, entry: QueuedMessage, problem: UndeliveredError) -> None:
         kept = problem.then != "drop"
         if not kept:
             self._done(entry)
-        self._shut = problem.then == "mend"
+        self._blocked = problem.then == "mend"
         if problem.then == "retry":
             pause = min(FIRST_PAUSE * 2 ** min(self._failures, 20), LONGEST_PAUSE)
             pause *= 1 + self._jitter() / 2
             self._failures += 1
             self._due = self._clock.monotonic() + max(pause, problem.after_s or 0.0)
-        if str(problem) not in self._told:
-            self._told.add(str(problem))
-            self._tell(entry, str(problem), queued=kept)
+        if str(problem) not in self._reported:
+            self._reported.add(str(problem))
+            self._report(entry, str(problem), queued=kept)
 
-    def _done(self, entry: Entry) -> None:
-        self._queue.popleft()
+    def _done(self, entry: QueuedMessage) -> None:
+        self._entries.popleft()
         self._outbox.remove(entry)
 
-    def _tell(self, entry: Entry, text: str, *, ok: bool = False, queued: bool = False) -> None:
+    def _report(
+        self, entry: QueuedMessage, text: str, *, ok: bool = False, queued: bool = False
+    ) -> None:
         if entry.left_over:
             text = f"{text} (left over from {entry.message.loop})"
         self._emit(
@@ -136,7 +138,7 @@ class Courier:
         while True:
             self._wake.clear()
             last = self._closing
-            pause = self.work()
+            pause = self.deliver_due()
             if last:
                 return
             self._wake.wait(pause)

@@ -6,7 +6,7 @@ from pathlib import Path
 from time import monotonic
 
 from ralph_tui.adapters.outreach.channel import Channel
-from ralph_tui.adapters.outreach.delivery_queue import Courier
+from ralph_tui.adapters.outreach.delivery_queue import DeliveryQueue
 from ralph_tui.adapters.outreach.message import Readings, message_of
 from ralph_tui.adapters.outreach.outbox import Outbox
 from ralph_tui.events import EscalationRaised, RunStarted
@@ -14,7 +14,7 @@ from ralph_tui.ports import Clock, Emit
 
 
 class EscalationHandler:
-    """A `ports.Outreach` with a courier for every channel."""
+    """A `ports.Outreach` with a queue for every channel."""
 
     def __init__(
         self,
@@ -25,35 +25,35 @@ class EscalationHandler:
         readings: Callable[[], Readings] = Readings,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """`folder` is the outbox; `readings` is called by whoever calls `send`."""
-        self._couriers = [
-            Courier(channel, Outbox(folder, channel.name), emit, clock, jitter)
+        """`folder` is the outbox; `readings` is called in the thread that calls `send`."""
+        self._queues = [
+            DeliveryQueue(channel, Outbox(folder, channel.name), emit, clock, jitter)
             for channel in channels
         ]
         self._clock = clock
         self._readings = readings
 
     @property
-    def speaks(self) -> bool:
+    def enabled(self) -> bool:
         """Whether any channel is set up."""
-        return bool(self._couriers)
+        return bool(self._queues)
 
-    def take_up(self) -> None:
+    def resume(self) -> None:
         """Deliver what earlier runs have left; call it once, before any `send`."""
-        for courier in self._couriers:
-            courier.take_up()
+        for queue in self._queues:
+            queue.resume()
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
         """Hand one over; what cannot be delivered is kept and tried again."""
         message = message_of(escalation, run, self._readings(), self._clock.now())
-        for courier in self._couriers:
-            courier.add(message)
+        for queue in self._queues:
+            queue.add(message)
 
     def close(self, grace_s: float) -> int:
         """End within `grace_s` seconds; the messages that are kept for the next run."""
-        for courier in self._couriers:
-            courier.close()
+        for queue in self._queues:
+            queue.close()
         deadline = monotonic() + grace_s
-        for courier in self._couriers:
-            courier.join(max(0.0, deadline - monotonic()))
-        return sum(courier.left for courier in self._couriers)
+        for queue in self._queues:
+            queue.join(max(0.0, deadline - monotonic()))
+        return sum(queue.undelivered for queue in self._queues)

@@ -38,7 +38,7 @@ class UndeliveredError(Exception):
     """A message did not get through; the text is one sentence, without secrets."""
 
     def __init__(self, text: str, then: Then, after_s: float | None = None) -> None:
-        """`then`: try again soon, not before somebody mends the set-up, or never.
+        """`then`: try again soon, not before the set-up is mended, or never.
 
         `after_s`: the seconds the server asked for.
         """
@@ -48,8 +48,8 @@ class UndeliveredError(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a server said."""
+class HttpResponse:
+    """What a server answered."""
 
     status: int
     headers: Mapping[str, str]
@@ -68,7 +68,7 @@ class Answer:
         value = self.json()
         return value if isinstance(value, dict) else {}
 
-    def words(self) -> str:
+    def explanation(self) -> str:
         """What the server says is wrong, in parentheses; empty when it says nothing."""
         said = self.object().get("message")
         return f" ({clip(one_line(said), 200)})" if isinstance(said, str) and said else ""
@@ -89,8 +89,8 @@ USUAL = Timeouts()
 
 
 @dataclass(frozen=True)
-class Wire:
-    """Speaks to one service."""
+class HttpService:
+    """Requests to one service."""
 
     place: str
     """The service as sentences name it."""
@@ -107,7 +107,7 @@ class Wire:
         body: object = None,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> HttpResponse:
         """Send one request; any answer but a "later" (408, 429, 5xx) is given back.
 
         Raises ``UndeliveredError``.
@@ -140,7 +140,7 @@ class Wire:
                     extensions={"trace": deadline.watch},
                 ) as response,
             ):
-                answer = Answer(response.status_code, response.headers, _read(response))
+                answer = HttpResponse(response.status_code, response.headers, _read(response))
         except httpx.ConnectTimeout as error:
             text = f"did not take a connection within {limits.connect_s:g} s"
             raise self._later(text) from error
@@ -163,7 +163,7 @@ class Wire:
             raise self._later(_TOO_LONG.format(limits.total_s))
         return self._unless_later(answer)
 
-    def _unless_later(self, answer: Answer) -> Answer:
+    def _unless_later(self, answer: HttpResponse) -> HttpResponse:
         status, pause = answer.status, _asked_pause(answer.headers)
         if status in (408, 429) or (status == 403 and pause is not None):
             raise self._later(f"asks to wait (HTTP {status})", pause)
@@ -192,14 +192,14 @@ def _read(response: "httpx.Response") -> bytes | None:
 
 @cache
 def _trusted() -> "ssl.SSLContext":
-    """Whose certificates are believed; reading them costs more than a request."""
+    """The certificates that are trusted; reading them costs more than a request."""
     import httpx  # noqa: PLC0415  as above
 
     return httpx.create_ssl_context()
 
 
 class _Deadline:
-    """Ends a connection whose other end drips: httpx counts its timeouts from byte to byte."""
+    """Ends a connection whose answer never ends: httpx counts its timeouts from byte to byte."""
 
     def __init__(self, seconds: float) -> None:
         self.passed = False

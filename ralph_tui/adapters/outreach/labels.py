@@ -1,7 +1,7 @@
 """The labels of a tracker's repository: found by name, made where they are missing."""
 
 from ralph_tui.adapters.outreach.dialects import Dialect
-from ralph_tui.adapters.outreach.http_service import Wire
+from ralph_tui.adapters.outreach.http_service import HttpService
 
 COLOURS = {
     "ralph-external": "1d76db",
@@ -20,10 +20,10 @@ MOST_PAGES = 20
 class Labels:
     """Remembers what it has found."""
 
-    def __init__(self, dialect: Dialect, wire: Wire, repository: str) -> None:
+    def __init__(self, dialect: Dialect, service: HttpService, repository: str) -> None:
         """`repository` is its address in the interface."""
         self._dialect = dialect
-        self._wire = wire
+        self._service = service
         self._repo = repository
         self._known: dict[str, int] = {}
         """Ids, by name in small letters."""
@@ -46,10 +46,10 @@ class Labels:
     def _find(self, names: list[str]) -> bool:
         """Look through the repository's labels; whether all of them are there."""
         for page in range(1, MOST_PAGES + 1):
-            answer = self._wire.call(
+            response = self._service.call(
                 "GET", f"{self._repo}/labels", params=self._dialect.page(page, 50)
             )
-            labels = answer.json() if answer.status == 200 else None
+            labels = response.json() if response.status == 200 else None
             if not isinstance(labels, list) or not labels:
                 return False
             for label in labels:
@@ -59,13 +59,13 @@ class Labels:
         return False
 
     def _make(self, name: str) -> bool:
-        answer = self._wire.call(
+        response = self._service.call(
             "POST",
             f"{self._repo}/labels",
             body={"name": name, "color": self._dialect.colour_mark + COLOURS[name]},
         )
-        if answer.status == 201:
-            self._know(answer.object())
+        if response.status == 201:
+            self._know(response.object())
         return name in self._known
 
     def _know(self, label: object) -> None:

@@ -1,6 +1,6 @@
 """What is told: the same facts as an issue's title and body, a comment, or a webhook's JSON.
 
-Rule: texts in a message are foreign. They address nobody and form no Markdown of their own.
+Rule: texts in a message are foreign. They mention no user and form no Markdown of their own.
 """
 
 import re
@@ -59,7 +59,7 @@ class Message(Fact):
     objective: Short = ""
     host: Short = ""
     folder: Short = ""
-    """Name of the worktree's folder; its path is nobody's business."""
+    """Name of the worktree's folder; its path stays on this machine."""
     raised: AwareDatetime
     readings: Readings = Readings()
 
@@ -116,7 +116,7 @@ def comment_body(message: Message) -> str:
 def payload(message: Message) -> dict[str, object]:
     """A webhook's JSON; chat services show `text` or `content`, programs read the rest."""
     words = f"{message.title}\n{message.reason}\nTo answer: {_how_to_answer(message)}"
-    words = clip(_addressing_nobody(words), 1900)
+    words = clip(_without_mentions(words), 1900)
     return {
         "event": "escalation",
         "text": words,
@@ -160,9 +160,9 @@ def _how_to_answer(message: Message) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _addressing_nobody(re.sub(r"([\\`*_\[\]()<>#!|~+-])", r"\\\1", text))
+    return _without_mentions(re.sub(r"([\\`*_\[\]()<>#!|~+-])", r"\\\1", text))
 
 
-def _addressing_nobody(text: str) -> str:
+def _without_mentions(text: str) -> str:
     """A zero-width space makes plain words of ``@name`` and of a chat's ``<!everyone>``."""
     return re.sub("([@<])", "\\1\u200b", text)

@@ -27,7 +27,7 @@ MOST_BYTES = 1 << 18
 """Of one file."""
 LONGEST_AGE = timedelta(days=7)
 MOST_RUNS = 100
-"""Whose issues are remembered."""
+"""Runs whose issues are remembered."""
 
 
 def outbox_folder(root: Path) -> Path:
@@ -42,14 +42,14 @@ class _File(Fact):
 
 
 @dataclass
-class Entry:
+class QueuedMessage:
     """A message that waits for one channel."""
 
     message: Message
     path: Path | None
     """None: the disk would not take it, so it ends with the process."""
     attempted: bool = False
-    """It may have arrived although nobody knows."""
+    """An attempt has begun: the message may have arrived."""
     left_over: bool = False
     """From an earlier run."""
 
@@ -62,19 +62,19 @@ class Outbox:
         self._folder = folder
         self._channel = channel
 
-    def put(self, message: Message) -> Entry:
+    def put(self, message: Message) -> QueuedMessage:
         """Keep a message; what is too much goes, oldest first."""
         mark = hashlib.sha256(message.key.encode()).hexdigest()[:12]
         name = f"{message.raised:%Y%m%dT%H%M%S%f}-{mark}-{self._channel}.json"
-        entry = Entry(message, self._folder / name)
+        entry = QueuedMessage(message, self._folder / name)
         self._write(entry)
         for path in self._files()[:-MOST_FILES]:
             _unlink(path)
         return entry
 
-    def waiting(self, now: datetime) -> deque[Entry]:
+    def waiting(self, now: datetime) -> deque[QueuedMessage]:
         """What earlier runs have left; what is too old goes."""
-        found: deque[Entry] = deque()
+        found: deque[QueuedMessage] = deque()
         for path in self._files():
             file = _read(path)
             if file is None:
@@ -82,15 +82,15 @@ class Outbox:
             if now - file.message.raised > LONGEST_AGE:
                 _unlink(path)
             else:
-                found.append(Entry(file.message, path, file.attempted, left_over=True))
+                found.append(QueuedMessage(file.message, path, file.attempted, left_over=True))
         return found
 
-    def mark(self, entry: Entry) -> None:
+    def mark(self, entry: QueuedMessage) -> None:
         """An attempt begins."""
         entry.attempted = True
         self._write(entry)
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: QueuedMessage) -> None:
         """It is delivered, or never will be."""
         if entry.path is not None:
             _unlink(entry.path)
@@ -100,7 +100,7 @@ class Outbox:
             return sorted(self._folder.glob(f"*-{self._channel}.json"))
         return []
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: QueuedMessage) -> None:
         if entry.path is None:
             return
         file = _File(attempted=entry.attempted, message=entry.message)

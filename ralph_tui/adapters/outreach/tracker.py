@@ -1,6 +1,6 @@
-"""An issue per run on Gitea or GitHub, by their REST interfaces; later messages are its comments.
+"""A channel: an issue per run on Gitea or GitHub; later messages are comments of it.
 
-What the token may not do with labels is done without: an issue that nobody sees is worse.
+Where the token may not set labels, the issue is made without them: no issue would be worse.
 """
 
 from datetime import timedelta
@@ -8,7 +8,13 @@ from typing import Any, Protocol
 
 from ralph_tui.adapters.outreach.channel import ChannelContext
 from ralph_tui.adapters.outreach.dialects import DIALECTS, Dialect
-from ralph_tui.adapters.outreach.http_service import USUAL, Answer, Timeouts, UndeliveredError, Wire
+from ralph_tui.adapters.outreach.http_service import (
+    USUAL,
+    HttpResponse,
+    HttpService,
+    Timeouts,
+    UndeliveredError,
+)
 from ralph_tui.adapters.outreach.labels import Labels
 from ralph_tui.adapters.outreach.message import Message, comment_body, issue_body
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
@@ -58,13 +64,13 @@ class Tracker:
         self.place = f"{shown_address(url)} {repository}"
         self._base = url.removesuffix(dialect.api) + dialect.api
         self._repo = f"{self._base}/repos/{repository}"
-        self._wire = Wire(
+        self._service = HttpService(
             shown_address(url),
             {**dialect.headers, "Authorization": f"{dialect.scheme} {self._token}"},
             (self._token,) if self._token else (),
             timeouts,
         )
-        self._labels = Labels(dialect, self._wire, self._repo)
+        self._labels = Labels(dialect, self._service, self._repo)
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Tracker | None":
@@ -113,8 +119,10 @@ class Tracker:
         number = _number(issue)
         if number is None:
             return self._remembered(issue, message.run_id) + note
-        answer = self._wire.call("PATCH", f"{self._repo}/issues/{number}", body={"state": "closed"})
-        closed = "closed again" if 200 <= answer.status < 300 else "still open: close it by hand"
+        response = self._service.call(
+            "PATCH", f"{self._repo}/issues/{number}", body={"state": "closed"}
+        )
+        closed = "closed again" if 200 <= response.status < 300 else "still open: close it by hand"
         return f"{_address(issue, number)} was made{note}, and is {closed}"
 
     def _check_token(self) -> None:
@@ -132,18 +140,18 @@ class Tracker:
     def _comment(self, number: int, message: Message) -> str | None:
         """None: the issue is gone."""
         url = f"{self._repo}/issues/{number}/comments"
-        answer = self._wire.call("POST", url, body={"body": comment_body(message)})
-        if answer.status == 201:
-            return f"{_address(answer.object(), number)} (a comment)"
-        if answer.status in (404, 410):
+        response = self._service.call("POST", url, body={"body": comment_body(message)})
+        if response.status == 201:
+            return f"{_address(response.object(), number)} (a comment)"
+        if response.status in (404, 410):
             return None
-        raise self._refusal(answer)
+        raise self._error(response)
 
     def _search(self, message: Message) -> dict[str, Any] | None:
         # A day of grace: two machines seldom agree about the time.
         since = f"{message.raised - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
         for page in range(1, SEARCHED_PAGES + 1):
-            answer = self._wire.call(
+            response = self._service.call(
                 "GET",
                 f"{self._repo}/issues",
                 params={
@@ -153,7 +161,7 @@ class Tracker:
                     **self._dialect.page(page, SEARCHED_PER_PAGE),
                 },
             )
-            issues = answer.json() if answer.status == 200 else None
+            issues = response.json() if response.status == 200 else None
             if not isinstance(issues, list) or not issues:
                 return None
             for issue in issues:
@@ -167,18 +175,18 @@ class Tracker:
         body: dict[str, object] = {"title": message.title, "body": issue_body(message)}
         labels = self._labels.of(message.labels)
         if labels:
-            answer = self._wire.call("POST", url, body={**body, "labels": labels})
-            if answer.status not in FORBIDDEN:
-                issue = self._created(answer)
+            response = self._service.call("POST", url, body={**body, "labels": labels})
+            if response.status not in FORBIDDEN:
+                issue = self._created(response)
                 # GitHub drops labels without a word where they are not allowed.
                 return issue, NO_LABELS if issue.get("labels") == [] else ""
             self._labels.forget()
-        return self._created(self._wire.call("POST", url, body=body)), NO_LABELS
+        return self._created(self._service.call("POST", url, body=body)), NO_LABELS
 
-    def _created(self, answer: Answer) -> dict[str, Any]:
-        if answer.status != 201:
-            raise self._refusal(answer)
-        return answer.object()
+    def _created(self, response: HttpResponse) -> dict[str, Any]:
+        if response.status != 201:
+            raise self._error(response)
+        return response.object()
 
     def _remembered(self, issue: dict[str, Any], run_id: str) -> str:
         number = _number(issue)
@@ -186,9 +194,9 @@ class Tracker:
             self._numbers.put(run_id, number)
         return _address(issue, number)
 
-    def _refusal(self, answer: Answer) -> UndeliveredError:
+    def _error(self, response: HttpResponse) -> UndeliveredError:
         """What is wrong and what to do, by status."""
-        status, host = answer.status, self._wire.place
+        status, host = response.status, self._service.place
         match status:
             case 401:
                 text = f"{host} refuses the token: put a valid one into {self._variable}"
@@ -212,9 +220,9 @@ class Tracker:
             case _ if status < 300:
                 text = f"what answers at {host} is no tracker: check outreach.tracker_url"
             case _:
-                said = self._wire.safe(f"{host} does not accept the issue (HTTP {status})")
-                return UndeliveredError(said + self._wire.safe(answer.words()), "drop")
-        return UndeliveredError(text + self._wire.safe(answer.words()), "mend")
+                said = self._service.safe(f"{host} does not accept the issue (HTTP {status})")
+                return UndeliveredError(said + self._service.safe(response.explanation()), "drop")
+        return UndeliveredError(text + self._service.safe(response.explanation()), "mend")
 
 
 def _number(issue: dict[str, Any]) -> int | None:

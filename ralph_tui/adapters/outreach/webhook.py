@@ -1,7 +1,7 @@
-"""A web address that takes JSON. Nobody says what it does with it; 2xx means that it took it."""
+"""A channel: a web address that takes JSON; 2xx means that it took the message."""
 
 from ralph_tui.adapters.outreach.channel import ChannelContext
-from ralph_tui.adapters.outreach.http_service import USUAL, Timeouts, UndeliveredError, Wire
+from ralph_tui.adapters.outreach.http_service import USUAL, HttpService, Timeouts, UndeliveredError
 from ralph_tui.adapters.outreach.message import Message, payload
 from ralph_tui.config.settings import shown_address
 
@@ -17,7 +17,7 @@ class Webhook:
         """`url` is a secret: sentences name scheme and host."""
         self._url = url
         self.place = shown_address(url)
-        self._wire = Wire(self.place, secrets=(url,), timeouts=timeouts)
+        self._service = HttpService(self.place, secrets=(url,), timeouts=timeouts)
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Webhook | None":
@@ -28,8 +28,8 @@ class Webhook:
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Where it went, one sentence; raises ``UndeliveredError``."""
         key = {"Idempotency-Key": message.key}
-        answer = self._wire.call("POST", self._url, body=payload(message), headers=key)
-        status = answer.status
+        response = self._service.call("POST", self._url, body=payload(message), headers=key)
+        status = response.status
         if 200 <= status < 300:
             return f"{self.place} took it (HTTP {status})"
         if status < 400:

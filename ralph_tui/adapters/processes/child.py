@@ -37,7 +37,7 @@ class Exit:
     """How a command ended. Nothing it started is alive any more, but for `survivors`."""
 
     code: int | None
-    """As a shell says it, 128 + signal included; None when nobody saw it end."""
+    """As a shell says it, 128 + signal included; None when the end was not seen."""
     signal: int | None = None
     stopped: bool = False
     """By order, before it ended by itself."""

@@ -37,7 +37,7 @@ def main() -> int:
     except Terminated:
         return 143
     except BrokenPipeError:
-        # Nobody listens any more; Python would complain again when it flushes at exit.
+        # The reader is gone; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0

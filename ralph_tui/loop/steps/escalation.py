@@ -43,7 +43,7 @@ class Escalation:
 
     def again(self) -> None:
         """Hand over once more what an earlier process may have died on."""
-        if self._outreach.speaks:
+        if self._outreach.enabled:
             for untold in self._state.oversight.untold.values():
                 self._outreach.send(untold, self._start)
 
@@ -51,7 +51,7 @@ class Escalation:
         """Before the last event: wait a little for the word that people were told."""
         clock = self._scheduler.host.clock
         end = clock.monotonic() + DELIVERY_S
-        if self._outreach.speaks:
+        if self._outreach.enabled:
             yield from self._scheduler.wait_until(
                 lambda: not self._state.oversight.untold or clock.monotonic() >= end
             )

@@ -5,7 +5,7 @@ from ralph_tui.ports import Emit, Turn
 
 
 class RefusedSession:
-    """Says why, and takes nothing."""
+    """Emits why it did not start, as its one end."""
 
     takes_guidance = False
 
@@ -14,7 +14,7 @@ class RefusedSession:
         emit(SessionFinished(iteration=turn.iteration, outcome="missing", reason=reason))
 
     def send(self, guidance_id: str, text: str) -> bool:
-        """False: nobody is there."""
+        """False: no program runs."""
         return False
 
     def stop(self, outcome: str = "stopped") -> None:

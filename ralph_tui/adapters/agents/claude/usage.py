@@ -77,7 +77,7 @@ class Usage:
         return self._ledger.windows.get(self.model)
 
     def window_unknown(self) -> bool:
-        """Whether somebody should ask for the main model's window; yes only once in a run."""
+        """Whether the main model's window should be asked for; True only once in a run."""
         ledger = self._ledger
         if not self.model or ledger.window_asked or self.model in ledger.windows:
             return False

@@ -1,6 +1,6 @@
 """What becomes of a message until it is delivered: retries, the queue on disk, what the user hears.
 
-Time is played, and a courier is worked by hand: no test waits for a pause.
+Time is played, and a queue is worked by hand: no test waits for a pause.
 """
 
 import json
@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.outreach import EscalationHandler
-from ralph_tui.adapters.outreach.delivery_queue import FIRST_PAUSE, LONGEST_PAUSE, Courier
+from ralph_tui.adapters.outreach.delivery_queue import FIRST_PAUSE, LONGEST_PAUSE, DeliveryQueue
 from ralph_tui.adapters.outreach.dialects import DIALECTS
 from ralph_tui.adapters.outreach.http_service import Timeouts, UndeliveredError
 from ralph_tui.adapters.outreach.message import Message, Readings, message_of
@@ -33,16 +33,16 @@ SECRET = "T0AB/hook-secret-4711"
 
 
 class Bench:
-    """One courier to a webhook, its thread left out."""
+    """One queue to a webhook, its thread left out."""
 
     def __init__(self, folder: Path, url: str, clock: FakeClock | None = None) -> None:
         self.clock = clock or FakeClock()
         self.told: list[EscalationDelivered] = []
         self.outbox = Outbox(folder, "webhook")
         channel = Webhook(f"{url}/{SECRET}", QUICK)
-        self.courier = Courier(channel, self.outbox, self.hear, self.clock, lambda: 0.0)
-        self.courier._queue = self.outbox.waiting(self.clock.now())
-        self.courier._start = lambda: None  # type: ignore[method-assign]
+        self.queue = DeliveryQueue(channel, self.outbox, self.hear, self.clock, lambda: 0.0)
+        self.queue._entries = self.outbox.waiting(self.clock.now())
+        self.queue._start = lambda: None  # type: ignore[method-assign]
 
     def hear(self, event: Event) -> None:
         assert isinstance(event, EscalationDelivered)
@@ -51,7 +51,7 @@ class Bench:
     def pass_time(self, seconds: float) -> None:
         """Work through whatever becomes due."""
         end = self.clock.seconds + seconds
-        while (pause := self.courier.work()) is not None and self.clock.seconds + pause <= end:
+        while (pause := self.queue.deliver_due()) is not None and self.clock.seconds + pause <= end:
             self.clock.seconds += pause
         self.clock.seconds = end
 
@@ -94,9 +94,9 @@ def test_a_webhook_gets_the_facts_as_json_with_a_key_of_their_own(
     hook: Service, tmp_path: Path
 ) -> None:
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message())
+    bench.queue.add(message())
     assert files(tmp_path) != []
-    assert bench.courier.work() is None
+    assert bench.queue.deliver_due() is None
     (request,) = hook.requests
     assert request.path == f"/{SECRET}"
     assert request.body["level"] == "critical"
@@ -111,8 +111,8 @@ def test_a_webhook_gets_the_facts_as_json_with_a_key_of_their_own(
 def test_a_fault_is_told_once_and_retried_until_it_is_over(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(500)
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message(1))
-    bench.courier.add(message(2))
+    bench.queue.add(message(1))
+    bench.queue.add(message(2))
     bench.pass_time(3600)
     assert len(hook.requests) > 5
     assert [(told.ok, told.queued) for told in bench.told] == [(False, True)]
@@ -126,10 +126,10 @@ def test_a_fault_is_told_once_and_retried_until_it_is_over(hook: Service, tmp_pa
 def test_pauses_grow_and_a_server_may_ask_for_longer_ones(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(500)
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message())
+    bench.queue.add(message())
     pauses = []
     for _ in range(9):
-        pause = bench.courier.work()
+        pause = bench.queue.deliver_due()
         assert pause is not None
         pauses.append(pause)
         bench.clock.seconds += pause
@@ -137,7 +137,7 @@ def test_pauses_grow_and_a_server_may_ask_for_longer_ones(hook: Service, tmp_pat
     assert pauses[1] == 2 * FIRST_PAUSE
     assert pauses[-1] == LONGEST_PAUSE
     hook.special = lambda _: Reply(429, None, {"Retry-After": "1234"})
-    pause = bench.courier.work()
+    pause = bench.queue.deliver_due()
     assert pause == 1234
 
 
@@ -157,17 +157,17 @@ def test_jitter_only_lengthens_a_pause(jitter: float, failures: int) -> None:
         def _write(self, entry: object) -> None:
             return
 
-    courier = Courier(
+    queue = DeliveryQueue(
         Broken(),
         Nowhere(Path("/nonexistent"), "webhook"),
         lambda _: None,
         FakeClock(),
         lambda: jitter,
     )
-    courier._start = lambda: None  # type: ignore[method-assign]
-    courier._failures = failures
-    courier.add(message())
-    pause = courier.work()
+    queue._start = lambda: None  # type: ignore[method-assign]
+    queue._failures = failures
+    queue.add(message())
+    pause = queue.deliver_due()
     plain = min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE)
     assert pause is not None
     assert plain <= pause <= 1.5 * plain
@@ -179,8 +179,8 @@ def test_a_wrong_set_up_is_told_once_and_left_for_the_next_run(
 ) -> None:
     hook.special = lambda _: Reply(status)
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message(1))
-    bench.courier.add(message(2))
+    bench.queue.add(message(1))
+    bench.queue.add(message(2))
     bench.pass_time(3600)
     assert len(hook.requests) == 1
     (told,) = bench.told
@@ -197,8 +197,8 @@ def test_a_wrong_set_up_is_told_once_and_left_for_the_next_run(
 def test_a_message_that_is_not_accepted_holds_up_no_other(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda r: Reply(422) if r.body["id"].endswith("esc-1") else None
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message(1))
-    bench.courier.add(message(2))
+    bench.queue.add(message(1))
+    bench.queue.add(message(2))
     bench.pass_time(1)
     assert [(told.ok, told.queued) for told in bench.told] == [(False, False), (True, False)]
     assert files(tmp_path) == []
@@ -207,8 +207,8 @@ def test_a_message_that_is_not_accepted_holds_up_no_other(hook: Service, tmp_pat
 def test_a_webhook_that_never_answers_is_tried_again(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(0)
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message())
-    assert bench.courier.work() == FIRST_PAUSE
+    bench.queue.add(message())
+    assert bench.queue.deliver_due() == FIRST_PAUSE
     assert "did not answer" in bench.told[0].text
     assert bench.told[0].queued
 
@@ -216,8 +216,8 @@ def test_a_webhook_that_never_answers_is_tried_again(hook: Service, tmp_path: Pa
 def test_a_long_answer_of_a_webhook_does_no_harm(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(200, raw=b"x" * 5_000_000)
     bench = Bench(tmp_path, hook.url)
-    bench.courier.add(message())
-    bench.courier.work()
+    bench.queue.add(message())
+    bench.queue.deliver_due()
     assert bench.told[0].ok
 
 
@@ -225,14 +225,14 @@ def test_the_queue_survives_a_restart_in_its_order(hook: Service, tmp_path: Path
     hook.special = lambda _: Reply(503)
     bench = Bench(tmp_path, hook.url)
     for number in (1, 2, 3):
-        bench.courier.add(message(number, bench.clock.now() + timedelta(seconds=number)))
+        bench.queue.add(message(number, bench.clock.now() + timedelta(seconds=number)))
     bench.pass_time(10)
     hook.special = lambda _: None
     hook.requests.clear()
     later = Bench(tmp_path, hook.url)
     later.pass_time(1)
     assert [r.body["id"][-1] for r in hook.requests] == ["1", "2", "3"]
-    assert Bench(tmp_path, hook.url).courier.left == 0
+    assert Bench(tmp_path, hook.url).queue.undelivered == 0
 
 
 def test_what_is_too_old_or_too_much_goes(tmp_path: Path) -> None:
@@ -304,8 +304,8 @@ def test_a_folder_that_cannot_be_written_only_costs_the_queue(
 ) -> None:
     (tmp_path / "outbox").write_text("a file is in the way")
     bench = Bench(tmp_path / "outbox", hook.url)
-    bench.courier.add(message())
-    bench.courier.work()
+    bench.queue.add(message())
+    bench.queue.deliver_due()
     assert bench.told[0].ok
 
 
@@ -316,23 +316,23 @@ def test_after_a_crash_between_sending_and_removing_no_second_issue_is_made(
     with served(service):
         told: list[Event] = []
 
-        def courier(folder: Path) -> Courier:
+        def queue(folder: Path) -> DeliveryQueue:
             # The number of the issue is lost, too: it is written after the answer.
             numbers = IssueNumbers(folder, service.url)
             made = Tracker(DIALECTS["gitea"], service.url, REPOSITORY, TOKEN, "T", numbers, QUICK)
             outbox = Outbox(tmp_path, "gitea")
-            one = Courier(made, outbox, told.append, FakeClock(), lambda: 0.0)
-            one._queue = outbox.waiting(FakeClock().now())
+            one = DeliveryQueue(made, outbox, told.append, FakeClock(), lambda: 0.0)
+            one._entries = outbox.waiting(FakeClock().now())
             one._start = lambda: None  # type: ignore[method-assign]
             return one
 
-        first = courier(tmp_path / "a")
+        first = queue(tmp_path / "a")
         first._outbox.remove = lambda entry: None  # type: ignore[method-assign]
         first.add(message())
-        first.work()
+        first.deliver_due()
         assert len(files(tmp_path)) == 1
-        second = courier(tmp_path / "b")
-        second.work()
+        second = queue(tmp_path / "b")
+        second.deliver_due()
         assert len(service.issues) == 1
         assert files(tmp_path) == []
     assert service.violations == []
@@ -375,7 +375,7 @@ def test_a_restarted_handler_delivers_what_was_left(hook: Service, tmp_path: Pat
     assert before.close(5) == 1
     hook.special = lambda _: None
     after = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, FakeClock())
-    after.take_up()
+    after.resume()
     until(lambda: len(told) == 2)
     assert after.close(5) == 0
     assert files(tmp_path) == []
@@ -393,7 +393,7 @@ def test_the_end_of_a_run_still_delivers_what_it_has_just_raised(
 def test_without_channels_nothing_is_written_and_nothing_started(tmp_path: Path) -> None:
     threads = threading.active_count()
     handler = EscalationHandler([], tmp_path / "outbox", lambda _: None, FakeClock())
-    handler.take_up()
+    handler.resume()
     handler.send(raised(), run())
     assert handler.close(0) == 0
     assert threading.active_count() == threads
@@ -410,7 +410,7 @@ def test_no_secret_is_in_a_file_or_a_sentence(
             status, {"message": r.path}, {"Location": f"http://127.0.0.1/{SECRET}"}
         )
         bench = Bench(tmp_path, hook.url)
-        bench.courier.add(
+        bench.queue.add(
             message_of(raised(1, f"it says {key}"), run(), Readings(), FakeClock().now())
         )
         bench.pass_time(10)

@@ -13,9 +13,9 @@ import pytest
 from ralph_tui.adapters.outreach.dialects import DIALECTS
 from ralph_tui.adapters.outreach.http_service import (
     LARGEST_ANSWER,
+    HttpService,
     Timeouts,
     UndeliveredError,
-    Wire,
 )
 from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, message_of
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
@@ -268,9 +268,11 @@ def test_headers_that_drip_for_ever_are_given_up_on(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=drip, args=(listener,))
         thread.start()
-        wire = Wire("the tracker", timeouts=Timeouts(connect_s=2, silence_s=1, total_s=0.3))
+        service = HttpService(
+            "the tracker", timeouts=Timeouts(connect_s=2, silence_s=1, total_s=0.3)
+        )
         with pytest.raises(UndeliveredError, match="takes longer than") as caught:
-            wire.call("GET", f"http://127.0.0.1:{listener.getsockname()[1]}/")
+            service.call("GET", f"http://127.0.0.1:{listener.getsockname()[1]}/")
         assert caught.value.then == "retry"
         over.set()
         thread.join()
