@@ -23,9 +23,9 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import parse_event
 from ralph_tui.ports import Refused
 from ralph_tui.ports.player import Player
+from ralph_tui.ports.source import Files
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.tui.modals.outlook import Files
 
 POLL_S = 0.03
 """Seconds a poll may fold before the screen is drawn again."""

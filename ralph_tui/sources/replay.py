@@ -1,29 +1,26 @@
-"""Where the cockpit's events come from. Live and replay differ here and nowhere else.
+"""A recorded run: its events are folded up to a position, which its player moves.
 
 Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touches a widget.
 """
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
 
 from ralph_tui.commands import Command
 from ralph_tui.events import Event, InterventionMade
 from ralph_tui.ports.player import Player
+from ralph_tui.ports.source import Files
 from ralph_tui.sources.keyframes import copied
 from ralph_tui.state import RunState
-from ralph_tui.tui.modals.outlook import Files
 
 OPENING_S = 0.15
 """Seconds a poll may fold of a record that is opened: a long one grows complete poll by poll."""
-PER_POLL = 5000
-"""Events taken in at most per poll, so that a flood delays nobody's key."""
 LONGEST_GAP_S = 2.0
 """Seconds of replay time that a silence lasts at most."""
 FRAME = 8192
@@ -33,99 +30,6 @@ SPEEDS = (1, 2, 4, 8, 16, 32, 64, 0)
 FIRST_SPEED = 8
 ACTING = ("REDIRECT", "PAUSE", "ABORT")
 """Levels of an intervention that stop the run, and a replay's way to the next mark."""
-
-
-class Source(Protocol):
-    """Fills a `RunState`, and takes commands where there is somebody to obey them."""
-
-    live: bool
-    elsewhere: bool
-    """Another process has the run: to leave this screen never stops it."""
-    name: str
-    """How the commands of this screen are signed."""
-    lost: bool
-    """That process is gone, and no end was recorded."""
-    refused: deque[tuple[Command, str]]
-    """Commands that were not obeyed, each with the reason; whoever shows them takes them out."""
-    folder: Path | None
-    """The attempt's folder; None when there are no files to look at."""
-    files: Files | None
-    """What changed between two snapshots; None while nobody can tell."""
-    note: str
-    """One sentence about the record itself, such as where it breaks off; mostly empty."""
-    player: Player | None
-    """The means to move in time; None for what happens now."""
-
-    def start(self) -> None:
-        """Begin to deliver; called once, before the first poll."""
-        ...
-
-    def poll(self, state: RunState, now: float) -> RunState:
-        """Bring the state up to date; `now` is monotonic. A jump back returns a new state."""
-        ...
-
-    def clock(self, state: RunState) -> datetime:
-        """The present of what is shown: ages are told against it."""
-        ...
-
-    def send(self, command: Command) -> None:
-        """Hand a wish to the engine, if there is one."""
-        ...
-
-    def stop(self) -> None:
-        """The screen is gone."""
-        ...
-
-
-def _wall_clock() -> datetime:
-    return datetime.now(UTC)
-
-
-class Live:
-    """A run of this process: its engine's thread fills the deque, the UI thread empties it."""
-
-    live = True
-    elsewhere = False
-    name = "you"
-    lost = False
-    player: Player | None = None
-    files: Files | None = None
-
-    def __init__(
-        self,
-        inbox: deque[Event],
-        send: Callable[[Command], None],
-        folder: Path | None = None,
-        *,
-        wall_clock: Callable[[], datetime] = _wall_clock,
-    ) -> None:
-        self.folder = folder
-        self.note = ""
-        self.refused: deque[tuple[Command, str]] = deque()
-        self._inbox = inbox
-        self._send = send
-        self._wall_clock = wall_clock
-
-    def start(self) -> None:
-        """See `Source`."""
-
-    def poll(self, state: RunState, now: float) -> RunState:
-        """See `Source`."""
-        inbox = self._inbox
-        for _ in range(min(len(inbox), PER_POLL)):
-            state.apply(inbox.popleft())
-        return state
-
-    def clock(self, state: RunState) -> datetime:
-        """See `Source`."""
-        return self._wall_clock()
-
-    def send(self, command: Command) -> None:
-        """See `Source`."""
-        self._send(command)
-
-    def stop(self) -> None:
-        """See `Source`."""
 
 
 class Replay:

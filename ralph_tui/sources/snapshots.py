@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RecordedFiles:
-    """`ralph_tui.tui.modals.outlook.Files`; the repository is opened when it is first asked.
+    """A run's `Files`; the repository is opened when it is first asked.
 
     Its calls come from any thread. They raise ``WorkspaceError`` or ``UsageError`` when there is no
     repository around the attempt's folder, or when it does not hold the snapshots.
@@ -47,8 +48,6 @@ class RecordedFiles:
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """See `Files`."""
-        from ralph_tui.tui.draw.diff import parts_of
-
         workspace = self._holding(since, until)
         found = workspace.diff(since, until, path)
         if found or path is None:

@@ -13,7 +13,7 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.tui.cockpit.screen import CockpitScreen

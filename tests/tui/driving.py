@@ -12,7 +12,9 @@ from textual.pilot import Pilot
 
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
-from ralph_tui.sources.replay import Live, Replay, Source
+from ralph_tui.ports.source import Source
+from ralph_tui.sources.live import Live
+from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.app import CockpitApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal

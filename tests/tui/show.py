@@ -3,7 +3,8 @@
 import sys
 from collections import deque
 
-from ralph_tui.sources.replay import Live, Replay
+from ralph_tui.sources.live import Live
+from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.app import CockpitApp
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES

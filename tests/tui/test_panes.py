@@ -17,7 +17,7 @@ from ralph_tui.events import (
     ToolStarted,
     WaitEnded,
 )
-from ralph_tui.sources.replay import Live
+from ralph_tui.sources.live import Live
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS, without_report
 from ralph_tui.tui.draw.spans import cells

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ralph_tui.commands import Pause
 from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.sources.keyframes import copied
-from ralph_tui.sources.replay import FRAME, LONGEST_GAP_S, SPEEDS, Live, Replay
+from ralph_tui.sources.live import Live
+from ralph_tui.sources.replay import FRAME, LONGEST_GAP_S, SPEEDS, Replay
 from ralph_tui.state import RunState
 from tests.world.recorder import START
 from tests.world.stories import STORIES, flood, running, stuck

@@ -36,7 +36,9 @@ from ralph_tui.commands import Command, Stop  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
 from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
 from ralph_tui.ports import Accepted, Refused  # noqa: E402
-from ralph_tui.sources.replay import Live, Replay, Source  # noqa: E402
+from ralph_tui.ports.source import Source  # noqa: E402
+from ralph_tui.sources.live import Live  # noqa: E402
+from ralph_tui.sources.replay import Replay  # noqa: E402
 from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
 from ralph_tui.tui.app import CockpitApp  # noqa: E402
 

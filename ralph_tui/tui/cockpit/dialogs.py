@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ralph_tui import commands
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.words import percent

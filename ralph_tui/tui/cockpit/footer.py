@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.player import Player
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration
 from ralph_tui.tui.actions import ACTIONS, Action, offered

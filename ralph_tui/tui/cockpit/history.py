@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui import commands
 from ralph_tui.events import WorktreeRestored
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.outlook import Outlook, preview

@@ -13,7 +13,7 @@ from textual.containers import Container
 
 from ralph_tui import commands
 from ralph_tui.ports.player import PLAYING
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
 from ralph_tui.tui.cockpit import layout

@@ -3,8 +3,7 @@
 It is foreign text: cleaned here line by line, lest a control sequence swallow the lines behind it.
 """
 
-import re
-
+from ralph_tui.text.git_diff import HEAD, path_of
 from ralph_tui.text.sanitize import one_line, redact, strip_controls
 from ralph_tui.tui.draw.spans import Line
 
@@ -17,31 +16,6 @@ PIECE = 50
 MODES = {"100755": "executable", "120000": "symbolic link", "100644": "plain file"}
 SIGNS = {"+": "good", "-": "bad", "\\": "dim"}
 
-_HEAD = "diff --git "
-_PART = re.compile(f"^(?={_HEAD})", re.MULTILINE)
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
-
-
-def parts_of(text: str) -> list[tuple[str, str]]:
-    """A diff as git wrote it, file by file: the path, not quoted any more, and its part."""
-    parts = [part for part in _PART.split(text) if part.startswith(_HEAD)]
-    return [(_path(part.split("\n", 1)[0]), part) for part in parts]
-
-
-def _path(head: str) -> str:
-    # Git writes the path twice, each in as many characters.
-    names = head.removeprefix(_HEAD)
-    name = names[(len(names) + 1) // 2 :]
-    if name.startswith('"'):
-        name = _ESCAPE.sub(_unescaped, name[1:-1].encode()).decode("utf-8", "replace")
-    return name.removeprefix("b/")
-
-
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    what = found[1]
-    return bytes([int(what, 8) & 255 if len(what) == 3 else _ESCAPED.get(what[0], what[0])])
-
 
 def rows_of(text: str) -> list[Line]:
     """The rows of a diff; a very long one is cut, and says so."""
@@ -53,7 +27,7 @@ def rows_of(text: str) -> list[Line]:
     rows: list[Line] = []
     head: list[str] | None = None
     for line in cleaned:
-        if line.startswith(_HEAD):
+        if line.startswith(HEAD):
             rows += _head(head)
             head = [line]
         elif head is not None and not line.startswith("@@"):
@@ -92,7 +66,7 @@ def _head(lines: list[str] | None) -> list[Line]:
     """The rows that begin a file."""
     if not lines:
         return []
-    path = one_line(_path(lines[0]))
+    path = one_line(path_of(lines[0]))
     facts = []
     old = ""
     for line in lines[1:]:

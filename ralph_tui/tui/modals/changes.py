@@ -17,11 +17,12 @@ from textual.content import Content
 
 from ralph_tui.errors import RalphError
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
 from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, wrap
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.modals.outlook import NOBODY, Files
+from ralph_tui.tui.modals.outlook import NOBODY
 from ralph_tui.tui.modals.sheet import Sheet
 from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
 

@@ -1,36 +1,17 @@
-"""What the screen may ask about snapshots. Rule: these calls block, so they run in a thread."""
+"""What a restore would change, in words. Rule: to look blocks, so it is done in a thread."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import FileChange, SnapshotTaken
+from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
 from ralph_tui.tui.draw.spans import clip, flat
 
 NAMED = 3
 """Paths that a preview names."""
 NOBODY = "the files cannot be looked at from here"
-
-
-class Files(Protocol):
-    """The snapshots of a run, each named by its tree."""
-
-    def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
-        """Changed files between two trees; ``RalphError`` when they are not there any more."""
-        ...
-
-    def from_present(self, tree: str) -> tuple[FileChange, ...]:
-        """What bringing the files as they are now back to a tree would change.
-
-        A file that is there only now is "deleted"; raises as `changes`.
-        """
-        ...
-
-    def diff(self, since: str, until: str, path: str | None = None) -> str:
-        """A unified diff of one path or all, as git wrote it: untrusted; raises as `changes`."""
-        ...
 
 
 def lines(added: int, removed: int) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
-from ralph_tui.sources.replay import Source
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, wrap

@@ -1,0 +1,76 @@
+"""What a screen needs of a run: events that become state, and somebody to take its commands.
+
+Rule: a screen does not ask where its events come from; live, replayed and attached runs differ in
+their source alone.
+"""
+
+from collections import deque
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from ralph_tui.commands import Command
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.ports.player import Player
+from ralph_tui.state import RunState
+
+
+class Files(Protocol):
+    """The snapshots of a run, each named by its tree."""
+
+    def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
+        """Changed files between two trees; ``RalphError`` when they are not there any more."""
+        ...
+
+    def from_present(self, tree: str) -> tuple[FileChange, ...]:
+        """What bringing the files as they are now back to a tree would change.
+
+        A file that is there only now is "deleted"; raises as `changes`.
+        """
+        ...
+
+    def diff(self, since: str, until: str, path: str | None = None) -> str:
+        """A unified diff of one path or all, as git wrote it: untrusted; raises as `changes`."""
+        ...
+
+
+class Source(Protocol):
+    """Fills a `RunState`, and takes commands where there is somebody to obey them."""
+
+    live: bool
+    elsewhere: bool
+    """Another process has the run: to leave this screen never stops it."""
+    name: str
+    """How the commands of this screen are signed."""
+    lost: bool
+    """That process is gone, and no end was recorded."""
+    refused: deque[tuple[Command, str]]
+    """Commands that were not obeyed, each with the reason; whoever shows them takes them out."""
+    folder: Path | None
+    """The attempt's folder; None when there are no files to look at."""
+    files: Files | None
+    """What changed between two snapshots; None while nobody can tell."""
+    note: str
+    """One sentence about the record itself, such as where it breaks off; mostly empty."""
+    player: Player | None
+    """The means to move in time; None for what happens now."""
+
+    def start(self) -> None:
+        """Begin to deliver; called once, before the first poll."""
+        ...
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """Bring the state up to date; `now` is monotonic. A jump back returns a new state."""
+        ...
+
+    def clock(self, state: RunState) -> datetime:
+        """The present of what is shown: ages are told against it."""
+        ...
+
+    def send(self, command: Command) -> None:
+        """Hand a wish to the engine, if there is one."""
+        ...
+
+    def stop(self) -> None:
+        """The screen is gone."""
+        ...

@@ -1,0 +1,69 @@
+"""A run of this process: its events come through a deque, its commands go to its engine.
+
+Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touches a widget.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ralph_tui.commands import Command
+from ralph_tui.events import Event
+from ralph_tui.ports.player import Player
+from ralph_tui.ports.source import Files
+from ralph_tui.state import RunState
+
+PER_POLL = 5000
+"""Events taken in at most per poll, so that a flood delays nobody's key."""
+
+
+def _wall_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Live:
+    """A run of this process: its engine's thread fills the deque, the UI thread empties it."""
+
+    live = True
+    elsewhere = False
+    name = "you"
+    lost = False
+    player: Player | None = None
+    files: Files | None = None
+
+    def __init__(
+        self,
+        inbox: deque[Event],
+        send: Callable[[Command], None],
+        folder: Path | None = None,
+        *,
+        wall_clock: Callable[[], datetime] = _wall_clock,
+    ) -> None:
+        self.folder = folder
+        self.note = ""
+        self.refused: deque[tuple[Command, str]] = deque()
+        self._inbox = inbox
+        self._send = send
+        self._wall_clock = wall_clock
+
+    def start(self) -> None:
+        """See `Source`."""
+
+    def poll(self, state: RunState, now: float) -> RunState:
+        """See `Source`."""
+        inbox = self._inbox
+        for _ in range(min(len(inbox), PER_POLL)):
+            state.apply(inbox.popleft())
+        return state
+
+    def clock(self, state: RunState) -> datetime:
+        """See `Source`."""
+        return self._wall_clock()
+
+    def send(self, command: Command) -> None:
+        """See `Source`."""
+        self._send(command)
+
+    def stop(self) -> None:
+        """See `Source`."""
