@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from bench.result import Result, Scale
 from bench.usage import resident_bytes
 from ralph_tui.events import Event, IterationStarted, SessionStarted
 from ralph_tui.sources.live import PER_POLL, Live
-from ralph_tui.tui.app import CockpitApp
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 FEW = 10_000
 MANY = 1_000_000
@@ -51,7 +53,7 @@ def growth(scale: Scale) -> Iterator[Result]:
 async def _resident_after(counts: list[int]) -> list[int]:
     """Resident bytes each time so many events have been shown."""
     inbox: deque[Event] = deque()
-    app = CockpitApp(Live(inbox, lambda command: None))
+    app = RalphApp(partial(CockpitScreen, Live(inbox, lambda command: None)))
     events = stamped(_session(max(counts)))
     taken: list[int] = []
     async with app.run_test(size=(140, 45)):

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from ralph_tui.adapters.records.journal import read_journal
@@ -25,7 +26,7 @@ from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import Replay
-from ralph_tui.tui.app import CockpitApp
+from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 FOLDER = Path(__file__).parent
@@ -145,7 +146,7 @@ def elsewhere(text: str, folder: Path) -> str:
 async def draw(picture: Picture, run: Run) -> str:
     """The cockpit as an SVG."""
     source, seq = _source(picture, run)
-    app = CockpitApp(source, theme=picture.theme)
+    app = RalphApp(partial(CockpitScreen, source), theme=picture.theme)
     async with app.run_test(size=picture.size) as pilot:
         deadline = time.monotonic() + PATIENCE_S
         while not any(

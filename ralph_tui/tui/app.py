@@ -1,22 +1,21 @@
-"""The Textual app: themes, keys that work everywhere, and an orderly way out.
+"""The Textual app: themes, calls to the owner, and keys that work everywhere.
 
-Rule: it knows the source and the screen; it decides nothing about the run, nor about exit codes.
+Rule: it knows no screen of its own, no run and no exit code. Each mode has a stack of screens:
+the one at the bottom answers to the keys that work everywhere, the others are dialogs.
 """
 
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic as real_monotonic
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
-from ralph_tui.ports.source import Source
-from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.tui.cockpit.screen import CockpitScreen
+from ralph_tui.tui.draw.ink import InkScreen
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.themes import TERMINAL, THEMES, ink_for, named
 
@@ -28,16 +27,6 @@ NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
 """Brings the title back; where the terminal cannot, it is at least no longer a call."""
 CALL_CELLS = 160
 """Of the text of a desktop notification."""
-
-
-def call_text(state: RunState) -> str:
-    """What the owner is called for."""
-    run, question = state.run, state.needs.question
-    if run.crash is not None:
-        return "the run has crashed"
-    if run.finished is not None:
-        return f"{run.finished.outcome.replace('_', ' ')}: {run.finished.reason}"
-    return question.text if question is not None else "the run needs you"
 
 
 def desktop_call(text: str, environ: Mapping[str, str]) -> str:
@@ -57,13 +46,30 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
     return sequence
 
 
-class CockpitApp(App[str], inherit_bindings=False):
-    """Shows one run, live or recorded; the caller decides the exit code.
+class BaseScreen(InkScreen):
+    """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
+
+    def interrupt(self) -> None:
+        """Ctrl+c was pressed."""
+        raise NotImplementedError
+
+    def ask_to_leave(self) -> None:
+        """Ctrl+q was pressed."""
+        raise NotImplementedError
+
+    def hang_up(self, by: str) -> None:
+        """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
+        raise NotImplementedError
+
+
+class RalphApp(App[str], inherit_bindings=False):
+    """Shows the screens it is given; the caller decides the exit code.
 
     It returns ``screen`` when its owner wanted to leave only that.
     """
 
     CSS_PATH = Path(__file__).with_name("ralph.tcss")
+    DEFAULT_MODE = "cockpit"
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = None
 
@@ -74,41 +80,46 @@ class CockpitApp(App[str], inherit_bindings=False):
 
     def __init__(
         self,
-        source: Source,
+        cockpit: Callable[[], BaseScreen],
         title: str = "ralph-tui",
         *,
         theme: str | None = None,
         monotonic: Callable[[], float] = real_monotonic,
         ready: Callable[[], None] | None = None,
     ) -> None:
-        """`ready` is called once, when the first screen stands."""
+        """`cockpit` makes the first screen; `ready` is called once, when it stands."""
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
         self.animation_level = "none"
-        self.source = source
         self.monotonic = monotonic
         self._when_painted = ready
         self.title = one_line(title)
         for known in THEMES:
             self.register_theme(known)
         self.theme = TERMINAL.name if colourless else named(theme, self.available_themes)
-        self._screen: CockpitScreen | None = None
-        self._was_live = False
-        self._called_at_end = False
+        self._make_cockpit = cockpit
+        self._cockpit: BaseScreen | None = None
+        self.add_mode(self.DEFAULT_MODE, self._first_screen)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What panes draw with, also in themes that know nothing of it."""
         return ink_for(self.current_theme)
 
-    def get_default_screen(self) -> CockpitScreen:
-        """The cockpit itself: a screen below it would only delay the first paint."""
-        self._screen = CockpitScreen(self.source)
-        return self._screen
+    @property
+    def base(self) -> BaseScreen:
+        """The screen below the dialogs that are open."""
+        return cast("BaseScreen", self.screen_stack[0])
+
+    def _first_screen(self) -> BaseScreen:
+        # A signal has to reach it also while the app closes its screens, and from any other one.
+        self._cockpit = self._make_cockpit()
+        return self._cockpit
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001  as it is called
-        """Not before there is a screen: its widgets bring styles, with which all are parsed."""
-        self.stylesheet.set_variables(self.get_css_variables())
-        if self.screen_stack:
+        """Once for the first paint: what a screen brings with it is parsed when it is mounted."""
+        if not self.screen_stack:
+            self.stylesheet.set_variables(self.get_css_variables())
+        elif self.screen.is_mounted:
             super().refresh_css(animate)
 
     def on_mount(self) -> None:
@@ -133,46 +144,36 @@ class CockpitApp(App[str], inherit_bindings=False):
         self.theme = names[(here + 1) % len(names)]
         return f"theme: {self.theme}"
 
-    def call_owner(self, *, needed: bool) -> None:
-        """Ring once, say so in the terminal's title and on the desktop; or give the title back."""
-        if needed:
-            self.bell()
-        if self._driver is None or self.is_headless:
-            return
-        if needed and self._screen is not None:
-            self._driver.write(NEEDED + desktop_call(call_text(self._screen.state), os.environ))
-        else:
-            self._driver.write(NEEDED_NO_MORE)
-
-    def follow_end(self, state: RunState) -> None:
-        """Call the owner once, when a run ends before his eyes."""
-        if self._was_live and not state.run.live and self.source.live:
-            self._called_at_end = True
-            self.call_owner(needed=True)
-        self._was_live = state.run.live
+    def call_owner(self, text: str) -> None:
+        """Ring once, change the terminal's title, and tell the desktop `text`: what it is for."""
+        self.bell()
+        self._tell_terminal(NEEDED + desktop_call(text, os.environ))
 
     def end_call(self) -> None:
-        """The screen is gone, and with it the reason to call."""
-        if self._called_at_end:
-            self.call_owner(needed=False)
+        """The owner is needed no more: the terminal's title comes back."""
+        self._tell_terminal(NEEDED_NO_MORE)
+
+    def _tell_terminal(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
 
     def action_interrupt(self) -> None:
         """ctrl+c."""
-        if self._screen is not None:
-            self._screen.dialogs.interrupt(self._screen.state)
+        if self.screen_stack:
+            self.base.interrupt()
 
     def action_leave(self) -> None:
         """ctrl+q."""
-        if self._screen is not None:
-            self._screen.dialogs.ask_to_leave(self._screen.state)
+        if self.screen_stack:
+            self.base.ask_to_leave()
 
     async def action_quit(self) -> None:
         """Textual's own way out leads through the same dialog."""
         self.action_leave()
 
     def on_hangup(self, by: str = "signal") -> None:
-        """For the caller's signals: stop a run of this process, then leave within 8 seconds."""
-        if self._screen is None or not self.source.live or self.source.elsewhere:
+        """For the caller's signals: leave, and stop what goes on in this process alone."""
+        if self._cockpit is None:
             self.exit()
         else:
-            self._screen.dialogs.stop_now(by)
+            self._cockpit.hang_up(by)

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from textual.pilot import Pilot
@@ -15,7 +15,7 @@ from ralph_tui.events import Event
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import Replay
-from ralph_tui.tui.app import CockpitApp
+from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
 from tests.world.decisions import DECISIONS
@@ -37,9 +37,10 @@ class Driver:
 
     def __init__(self, source: Source, **options: Any) -> None:
         self.watch = Stopwatch()
+        self.source = source
         self.sent: list[Command] = []
         self.inbox: deque[Event] = deque()
-        self.app = CockpitApp(source, monotonic=self.watch, **options)
+        self.app = RalphApp(partial(CockpitScreen, source), monotonic=self.watch, **options)
         self.pilot: Pilot[str]
 
     @property

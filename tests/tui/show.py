@@ -2,10 +2,12 @@
 
 import sys
 from collections import deque
+from functools import partial
 
 from ralph_tui.sources.live import Live
 from ralph_tui.sources.replay import Replay
-from ralph_tui.tui.app import CockpitApp
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.cockpit.screen import CockpitScreen
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 
@@ -15,7 +17,8 @@ def main() -> None:
     events = (STORIES | DECISIONS)[name]()
     now = events[-1].at
     live = Live(deque(events), lambda command: None, wall_clock=lambda: now)
-    CockpitApp(live if rest else Replay(events)).run()
+    source = live if rest else Replay(events)
+    RalphApp(partial(CockpitScreen, source)).run()
 
 
 if __name__ == "__main__":

@@ -149,7 +149,8 @@ def test_it_counts_down() -> None:
 def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = live(story("asked"))
     calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_owner", lambda *, needed: calls.append(needed))
+    monkeypatch.setattr(driver.app, "call_owner", lambda text: calls.append(True))
+    monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
 
     async def look(driver: Driver) -> None:
         await opened(driver)

@@ -3,7 +3,8 @@
 import pytest
 
 from ralph_tui.state import RunState
-from ralph_tui.tui.app import call_text, desktop_call
+from ralph_tui.tui.app import desktop_call
+from ralph_tui.tui.cockpit.calling import call_text
 from tests.tui.driving import Driver, drive, live, story
 
 
@@ -41,7 +42,8 @@ def test_the_end_of_a_run_calls_once(monkeypatch: pytest.MonkeyPatch) -> None:
     events = story("steady")
     driver = live(events[:-1])
     calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_owner", lambda *, needed: calls.append(needed))
+    monkeypatch.setattr(driver.app, "call_owner", lambda text: calls.append(True))
+    monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
 
     async def look(driver: Driver) -> None:
         assert calls == []
@@ -58,7 +60,8 @@ def test_the_end_of_a_run_calls_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_that_was_over_before_calls_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = live(story("steady"))
     calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_owner", lambda *, needed: calls.append(needed))
+    monkeypatch.setattr(driver.app, "call_owner", lambda text: calls.append(True))
+    monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
 
     async def look(driver: Driver) -> None:
         driver.cockpit.tick()

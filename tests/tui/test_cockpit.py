@@ -79,7 +79,7 @@ def test_a_zoomed_pane_has_the_whole_place(source: Callable[..., Driver], name: 
             for digit, pane in enumerate(layout.ORDER, start=1):
                 driver.cockpit.action_pane(pane)
                 await driver.pilot.pause()
-                assert driver.cockpit.panes[pane].region == body.region, (size, digit)
+                assert driver.cockpit.body.panes[pane].region == body.region, (size, digit)
                 assert body.region.width == size[0]
 
     drive(source(story(name)), look)
@@ -116,11 +116,13 @@ def test_every_pane_is_reachable_by_number_and_by_tab(size: tuple[int, int]) -> 
     async def look(driver: Driver) -> None:
         for digit, name in enumerate(layout.ORDER, start=1):
             await driver.press(str(digit))
-            pane = driver.cockpit.panes[name]
+            pane = driver.cockpit.body.panes[name]
             assert pane.has_focus
             assert pane.display
             lit = [
-                p.key for p in driver.cockpit.panes.values() if p._rows and "focus" in p._rows[0][0]
+                p.key
+                for p in driver.cockpit.body.panes.values()
+                if p._rows and "focus" in p._rows[0][0]
             ]
             assert lit == [name], "the frame tells which pane has the focus"
             assert pane.size.height > 2
@@ -130,7 +132,7 @@ def test_every_pane_is_reachable_by_number_and_by_tab(size: tuple[int, int]) -> 
             visited.append(driver.cockpit.focused.id if driver.cockpit.focused else None)
         assert sorted(filter(None, visited)) == sorted(layout.ORDER)
         await driver.press("shift+tab")
-        assert driver.cockpit.panes["gate"].has_focus
+        assert driver.cockpit.body.panes["gate"].has_focus
 
     drive(live(story("running")), look, size)
 
@@ -141,11 +143,11 @@ def test_zoom_shows_the_focused_pane_alone_and_escape_brings_all_back() -> None:
         await driver.sees("kp·P + ki·I + kd·D")
         assert "6 agent" not in "\n".join(driver.text())
         await driver.press("4")
-        assert driver.cockpit.zoomed == "files"
+        assert driver.cockpit.body.zoomed == "files"
         await driver.press("escape")
         await driver.sees("1 control signal")
         await driver.press("z", "z")
-        assert driver.cockpit.zoomed is None
+        assert driver.cockpit.body.zoomed is None
 
     drive(live(story("running")), look)
 

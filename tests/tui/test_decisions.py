@@ -446,7 +446,7 @@ def test_an_effect_that_arrives_finds_its_intervention() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("2")
         await driver.sees("└ approved by you")
-        pane = driver.cockpit.panes["log"]
+        pane = driver.cockpit.body.panes["log"]
         before = pane.row_count(pane.inner_width, pane.inner_height)
         driver.inbox.extend(events[at : at + 1])
         await driver.sees("after 2: +14 points")

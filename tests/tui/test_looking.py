@@ -120,7 +120,7 @@ def test_points_and_their_trees() -> None:
 
 
 def timeline(driver: Driver) -> Timeline:
-    return driver.cockpit.timeline
+    return driver.cockpit.body.timeline
 
 
 def dialog(driver: Driver) -> Changes:
@@ -220,10 +220,10 @@ def test_two_points_are_compared_the_earlier_one_first() -> None:
 def test_esc_closes_the_zoom_only_when_nothing_is_marked() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "z", "space", "escape")
-        assert driver.cockpit.zoomed == "timeline"
+        assert driver.cockpit.body.zoomed == "timeline"
         assert timeline(driver).marked is None
         await driver.press("escape")
-        assert driver.cockpit.zoomed is None
+        assert driver.cockpit.body.zoomed is None
 
     drive(live(story("steady")), look)
 

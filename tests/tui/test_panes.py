@@ -32,7 +32,7 @@ from tests.world.stories import flood, running, stuck
 
 
 def agent(driver: Driver) -> AgentPane:
-    pane = driver.cockpit.panes["agent"]
+    pane = driver.cockpit.body.panes["agent"]
     assert isinstance(pane, AgentPane)
     return pane
 
@@ -54,7 +54,7 @@ def test_an_entry_of_the_log_opens_its_evidence() -> None:
         await driver.sees("STUCK")
         await driver.sees("recommended: pivot_strategy")
         await driver.press("escape")
-        assert driver.cockpit.panes["log"].has_focus
+        assert driver.cockpit.body.panes["log"].has_focus
 
     drive(live(story("stuck")[:-1]), look)
 
@@ -169,7 +169,7 @@ def test_the_track_shows_the_selected_point_at_any_width(width: int) -> None:
 
 def test_the_timeline_selection_survives_the_run_going_on() -> None:
     async def look(driver: Driver) -> None:
-        pane = driver.cockpit.panes["timeline"]
+        pane = driver.cockpit.body.panes["timeline"]
         assert isinstance(pane, Timeline)
         await driver.press("3", "home")
         driver.inbox.extend(running()[-3:])
@@ -192,7 +192,7 @@ def test_the_prompt_is_read_from_the_attempts_folder(tmp_path: Path) -> None:
         await driver.press("escape")
 
     driver = live(events)
-    source = driver.app.source
+    source = driver.source
     assert isinstance(source, Live)
     source.folder = tmp_path
     drive(driver, look)
@@ -223,10 +223,10 @@ def test_a_flood_of_rows_is_kept_up_with() -> None:
 
 def test_nothing_is_drawn_when_nothing_changed() -> None:
     async def look(driver: Driver) -> None:
-        versions = {name: pane.version for name, pane in driver.cockpit.panes.items()}
+        versions = {name: pane.version for name, pane in driver.cockpit.body.panes.items()}
         for _ in range(20):
             driver.cockpit.tick()
-        assert {name: pane.version for name, pane in driver.cockpit.panes.items()} == versions
+        assert {name: pane.version for name, pane in driver.cockpit.body.panes.items()} == versions
 
     drive(live(running()), look, (140, 45))
 

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,8 @@ from ralph_tui.ports.source import Source  # noqa: E402
 from ralph_tui.sources.live import Live  # noqa: E402
 from ralph_tui.sources.replay import Replay  # noqa: E402
 from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
-from ralph_tui.tui.app import CockpitApp  # noqa: E402
+from ralph_tui.tui.app import RalphApp  # noqa: E402
+from ralph_tui.tui.cockpit.screen import CockpitScreen  # noqa: E402
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.journal import Recording
@@ -56,7 +58,9 @@ class CockpitRun:
     def __init__(self, create_run: RunFactory, presentation: Presentation) -> None:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
-        self.app = CockpitApp(self.live, theme=presentation.theme, ready=self.begin)
+        self.app = RalphApp(
+            partial(CockpitScreen, self.live), theme=presentation.theme, ready=self.begin
+        )
         self.code: int = ExitCode.COMPLETED
         self.error: BaseException | None = None
         self._create_run = create_run
@@ -258,7 +262,7 @@ def replay_in_cockpit(recording: "Recording", note: str = "", theme: str | None 
 
 def look_on(source: Source, theme: str | None = None) -> None:
     """Show a run that goes its own way; every signal only ends the screen."""
-    app = CockpitApp(source, theme=theme, ready=collect_garbage_again)
+    app = RalphApp(partial(CockpitScreen, source), theme=theme, ready=collect_garbage_again)
     loops: list[asyncio.AbstractEventLoop] = []
 
     def end_screen(number: signal.Signals) -> None:

@@ -4,12 +4,10 @@ Rule: nothing here knows a pane; a run is changed by commands to the source alon
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ralph_tui import commands
-from ralph_tui.ports.source import Source
-from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.cockpit.host import DialogHost
 from ralph_tui.tui.draw.words import percent
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
@@ -17,9 +15,6 @@ from ralph_tui.tui.modals.give_up import GiveUp, Way
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving
 from ralph_tui.tui.modals.outlook import lacking, preview
-
-if TYPE_CHECKING:
-    from ralph_tui.tui.app import CockpitApp
 
 LEAVE_S = 8.0
 """How long a stopping run may keep the screen."""
@@ -32,10 +27,10 @@ MOST_CHARACTERS = 100_000
 class Dialogs:
     """Asks, and sends what was answered; remembers a draft and the wish to leave."""
 
-    def __init__(self, app: "CockpitApp", source: Source, say: Callable[[str], None]) -> None:
-        self._app = app
-        self._source = source
-        self._say = say
+    def __init__(self, host: DialogHost) -> None:
+        self._host = host
+        self._app = host.ralph
+        self._source = host.source
         self._draft = ""
         self._leaving: float | None = None
         self._interrupted = float("-inf")
@@ -44,12 +39,12 @@ class Dialogs:
     def _clock(self) -> Callable[[], float]:
         return self._app.monotonic
 
-    def guide(self, state: RunState) -> None:
+    def guide(self) -> None:
         """Ask for words to the agent."""
         # Textual's editor takes long to import, and the first paint does not wait for it.
         from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
 
-        into_session = state.run.takes_guidance
+        into_session = self._host.state.run.takes_guidance
         dialog = Guide(self._draft, into_session=into_session, clock=self._clock)
         self._app.push_screen(dialog, self._guided)
 
@@ -58,7 +53,7 @@ class Dialogs:
         text = plain(text)
         if send and len(text) > MOST_CHARACTERS:
             send = False
-            self._say(f"guidance is limited to {MOST_CHARACTERS} characters; the text is kept")
+            self._host.say(f"guidance is limited to {MOST_CHARACTERS} characters; the text is kept")
         self._draft = "" if send else text
         if send and text.strip():
             self._source.send(commands.Guide(text=text))
@@ -68,9 +63,9 @@ class Dialogs:
         if text not in self._draft:
             self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()
 
-    def abort(self, state: RunState) -> None:
+    def abort(self) -> None:
         """Give the run up, after one question: with the work as it is, or at its best."""
-        best, snapshot, where = state.timeline.best, None, ""
+        best, snapshot, where = self._host.state.timeline.best, None, ""
         look, lacks = None, ""
         if best is not None and best.boundary is not None and best.completion is not None:
             snapshot = best.boundary.number
@@ -100,13 +95,13 @@ class Dialogs:
     def _permitted(self, wish: commands.SetPermissions, yes: bool | None) -> None:  # noqa: FBT001
         if yes:
             self._source.send(wish)
-            self._say("permissions: from the agent's next session on")
+            self._host.say("permissions: from the agent's next session on")
 
-    def help(self, state: RunState) -> None:
+    def help(self) -> None:
         """Keys, lines, glyphs."""
         self._app.push_screen(Help(live=self._source.live, clock=self._clock))
 
-    def palette(self, state: RunState) -> None:
+    def palette(self) -> None:
         """All commands, to search."""
         # Not before it is needed: the first paint does not wait for it.
         from ralph_tui.tui.cockpit.palette import Palette  # noqa: PLC0415
@@ -119,23 +114,23 @@ class Dialogs:
 
     # leaving ----------------------------------------------------------------------------------
 
-    def leave(self, state: RunState) -> None:
+    def leave(self) -> None:
         """q: leave; a live run of this process asks how."""
         if self._source.elsewhere:
             self._app.exit()
         else:
-            self.ask_to_leave(state)
+            self.ask_to_leave()
 
-    def ask_to_leave(self, state: RunState) -> None:
+    def ask_to_leave(self) -> None:
         """ctrl+q: as q, but it asks also where leaving stops nothing."""
-        run = state.run
+        run = self._host.state.run
         if not self._source.live or self._source.lost or run.finished or run.crash:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
             dialog = Leave(self._clock, elsewhere=self._source.elsewhere)
             self._app.push_screen(dialog, self._left)
 
-    def interrupt(self, state: RunState) -> None:
+    def interrupt(self) -> None:
         """ctrl+c: the same dialog; a second one soon after it stops now, or leaves an attached run.
 
         What was only looked at from here is never stopped by a reflex.
@@ -145,7 +140,7 @@ class Dialogs:
         if again and isinstance(self._app.screen, Leave):
             self._app.screen.dismiss("screen" if self._source.elsewhere else "now")
         else:
-            self.ask_to_leave(state)
+            self.ask_to_leave()
 
     def _left(self, way: Leaving | None) -> None:
         if way == "screen":
@@ -155,17 +150,25 @@ class Dialogs:
         elif way == "after_iteration":
             self._source.send(commands.Stop(mode="after_iteration"))
 
+    def hang_up(self, by: str) -> None:
+        """A signal: stop a run of this process, then leave within `LEAVE_S`."""
+        if self._source.live and not self._source.elsewhere:
+            self.stop_now(by)
+        else:
+            self._app.exit()
+
     def stop_now(self, by: str) -> None:
         """Stop the run, and leave as soon as `may_go` says so."""
         if self._leaving is None:
             self._leaving = self._clock()
             self._source.send(commands.Stop(mode="now", by=by))
 
-    def may_go(self, state: RunState) -> bool:
+    def may_go(self) -> bool:
         """Whether a wish to leave is due: the end is recorded, or eight seconds have passed."""
         if self._leaving is None:
             return False
-        over = state.run.finished is not None or state.run.crash is not None
+        run = self._host.state.run
+        over = run.finished is not None or run.crash is not None
         return over or self._clock() - self._leaving > LEAVE_S
 
     # what was not obeyed ----------------------------------------------------------------------
@@ -174,4 +177,4 @@ class Dialogs:
         """Say why; a stop that was not obeyed is no way out."""
         if isinstance(command, commands.Stop):
             self._leaving = None
-        self._say(reason)
+        self._host.say(reason)

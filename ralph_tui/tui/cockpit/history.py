@@ -4,25 +4,18 @@ Rule: git is asked through the source's `Files` alone, and never on the UI threa
 command like any other, which the run may refuse.
 """
 
-from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ralph_tui import commands
 from ralph_tui.events import WorktreeRestored
-from ralph_tui.ports.source import Source
-from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
+from ralph_tui.tui.cockpit.host import DialogHost
 from ralph_tui.tui.draw.spans import clip
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
 from ralph_tui.tui.panes.stops import Stop, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
-
-if TYPE_CHECKING:
-    from ralph_tui.tui.app import CockpitApp
 
 RECENT_S = 60.0
 """A rollback that was recorded longer ago is no news."""
@@ -31,22 +24,20 @@ RECENT_S = 60.0
 class Looking:
     """Serves the timeline."""
 
-    def __init__(
-        self, app: "CockpitApp", source: Source, timeline: Timeline, say: Callable[[str], None]
-    ) -> None:
-        self._app = app
-        self._source = source
+    def __init__(self, host: DialogHost, timeline: Timeline) -> None:
+        self._host = host
+        self._app = host.ralph
+        self._source = host.source
         self._timeline = timeline
-        self._say = say
         self._seen = 0
         """The last rollback that was told of."""
 
-    def changes(self, state: RunState) -> None:
+    def changes(self) -> None:
         """Open what changed up to the selected point, or between the two."""
         # Not before it is needed: the first paint does not wait for it.
         from ralph_tui.tui.modals.changes import Changes  # noqa: PLC0415
 
-        timeline = self._timeline
+        state, timeline = self._host.state, self._timeline
         ends = timeline.ends
         if ends is not None:
             first, second = ends
@@ -66,15 +57,15 @@ class Looking:
         files, clock = self._source.files, self._app.monotonic
         self._app.push_screen(Changes(title, timeline.told, files, what, clock))
 
-    def restore(self, state: RunState) -> bool:
+    def restore(self) -> bool:
         """Ask whether the files shall go back to the selected point; False where none is."""
         if not self._timeline.display or self._timeline.chosen is None:
-            self._say("r restore: select a point with ← →, then r")
+            self._host.say("r restore: select a point with ← →, then r")
             return False
         stop = self._timeline.stops[self._timeline.current]
-        target = to_restore(stop, state)
+        target = to_restore(stop, self._host.state)
         if target is None:
-            self._say(f"{stop.name} has no snapshot: select another point")
+            self._host.say(f"{stop.name} has no snapshot: select another point")
             return True
         number = target.number
 
@@ -87,8 +78,9 @@ class Looking:
         self._app.push_screen(dialog, answered)
         return True
 
-    def refusal(self, state: RunState) -> str | None:
+    def refusal(self) -> str | None:
         """Why the files cannot be brought back from here now, and how else; None: they can."""
+        state = self._host.state
         live, started, stops = self._source.live, state.run.started, self._timeline.stops
         if live and not (self._source.lost or state.run.finished or state.run.crash):
             return BY_NAME["restore"].refusal(state)
@@ -101,18 +93,20 @@ class Looking:
         place = "" if Path.cwd().is_relative_to(root) else f"in {clip(root, 40)}: "
         return f"{why}; {place}ralph-tui restore{number}{run}"
 
-    def follow(self, state: RunState, now: datetime) -> None:
+    def follow(self) -> None:
         """Say how a rollback that has just happened is undone, and select it for that."""
+        state = self._host.state
         spans = state.timeline.spans
         last = next((b for span in reversed(spans) for b in reversed(span.rollbacks)), None)
         if last is None or last.seq == self._seen:
             return
         self._seen = last.seq
-        if self._source.live and (now - last.at).total_seconds() < RECENT_S:
+        age = self._source.clock(state) - last.at
+        if self._source.live and age.total_seconds() < RECENT_S:
             self._timeline.choose(("back", last.seq))
             over = state.run.finished is not None or state.run.crash is not None
             undo = f"ralph-tui restore {last.present} undoes it" if over else "r on ↶ undoes it"
-            self._say(f"{_restored(last)}; {undo}")
+            self._host.say(f"{_restored(last)}; {undo}")
 
 
 def _question(stop: Stop, snapshot: int) -> str:

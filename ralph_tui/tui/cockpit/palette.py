@@ -7,7 +7,7 @@ foreign text, so nothing here is ever markup.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -16,10 +16,8 @@ from textual.widgets import Input
 from ralph_tui.commands import SetPermissions
 from ralph_tui.text.format import count
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.cockpit.host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
-
-if TYPE_CHECKING:
-    from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 MOST_PERMITS = 50
 """Denied tools that are offered to be permitted, the most often denied first."""
@@ -44,28 +42,28 @@ class Offer:
         return Content.assemble((self.text, "dim"), (f"  ({self.refused})", "dim italic"))
 
 
-def offers(cockpit: "CockpitScreen") -> Iterator[Offer]:
+def offers(host: DialogHost) -> Iterator[Offer]:
     """All that can be asked for: what was denied first, what cannot be done now last."""
     able: list[Offer] = []
     unable: list[Offer] = []
     for action in ACTIONS:
-        if action.name != "palette" and offered(action, live=cockpit.source.live):
-            refused = action.refusal(cockpit.state)
+        if action.name != "palette" and offered(action, live=host.source.live):
+            refused = action.refusal(host.state)
             text = f"{action.verb} ({action.shown_key}): {action.help}"
-            offer = Offer(text, partial(cockpit.action_do, action.name), refused)
+            offer = Offer(text, partial(host.action_do, action.name), refused)
             (able if refused is None else unable).append(offer)
-    going = cockpit.source.live and BY_NAME["guide"].refusal(cockpit.state) is None
+    going = host.source.live and BY_NAME["guide"].refusal(host.state) is None
     if going:
-        yield from _permits(cockpit)
+        yield from _permits(host)
     yield from able
     if going:
-        yield _other_mode(cockpit)
+        yield _other_mode(host)
     yield from unable
 
 
-def _permits(cockpit: "CockpitScreen") -> Iterator[Offer]:
+def _permits(host: DialogHost) -> Iterator[Offer]:
     """A line for each kind of tool that was denied and is not permitted yet."""
-    needs = cockpit.state.needs
+    needs = host.state.needs
     if needs.mode == "skip":
         return
     missing = [line for line in needs.denied if line not in needs.allow]
@@ -73,21 +71,21 @@ def _permits(cockpit: "CockpitScreen") -> Iterator[Offer]:
         wish = SetPermissions(mode="edits", allow=(*needs.allow, line))
         times = count(needs.denied[line], "time")
         text = f"permit {clip(flat(line), LONGEST)} (denied {times})"
-        yield Offer(text, partial(cockpit.dialogs.permissions, wish))
+        yield Offer(text, partial(host.set_permissions, wish))
 
 
-def _other_mode(cockpit: "CockpitScreen") -> Offer:
-    needs = cockpit.state.needs
+def _other_mode(host: DialogHost) -> Offer:
+    needs = host.state.needs
     wish = SetPermissions(mode="edits" if needs.mode == "skip" else "skip", allow=needs.allow)
     text = f"permissions: {wish.mode}{' (everything)' if wish.mode == 'skip' else ''}"
-    return Offer(text, partial(cockpit.dialogs.permissions, wish))
+    return Offer(text, partial(host.set_permissions, wish))
 
 
 class Offers(Provider):
     """Textual's way to ask for them."""
 
     def _offers(self) -> Iterator[Offer]:
-        return offers(cast("CockpitScreen", self.screen))
+        return offers(cast("DialogHost", self.screen))
 
     async def discover(self) -> Hits:
         """All of them, before a word is typed."""

@@ -11,30 +11,24 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
-from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.tui.cockpit.calling import call_text
+from ralph_tui.tui.cockpit.host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.outlook import Outlook, preview
 
 if TYPE_CHECKING:
-    from ralph_tui.tui.app import CockpitApp
     from ralph_tui.tui.modals.question import Question, Texts
 
 
 class Asking:
     """Brings the question to its owner."""
 
-    def __init__(
-        self,
-        app: "CockpitApp",
-        source: Source,
-        say: Callable[[str], None],
-        keep: Callable[[str], None],
-    ) -> None:
+    def __init__(self, host: DialogHost, keep: Callable[[str], None]) -> None:
         """`keep` takes words that were written and not sent."""
-        self._app = app
-        self._source = source
-        self._say = say
+        self._host = host
+        self._app = host.ralph
+        self._source = host.source
         self._keep = keep
         self._known: str | None = None
         """The question that is open, as far as it was looked at."""
@@ -45,35 +39,41 @@ class Asking:
         """What was written for the open question."""
         self._sent: Answer | None = None
 
-    def follow(self, state: RunState, now: datetime) -> None:
+    def follow(self) -> None:
         """Do what the state asks for; called at every tick."""
+        state = self._host.state
+        now = self._source.clock(state)
         question = state.needs.question if self._source.live else None
         wanted = None if question is None else question.question_id
         if wanted != self._known:
             if self._known is not None:
                 self._settled(state, self._known)
             self._known = wanted
-            self._app.call_owner(needed=wanted is not None)
+            if wanted is not None:
+                self._app.call_owner(call_text(state))
+            else:
+                self._app.end_call()
         if self._dialog is not None:
             self._tend(self._dialog, question, now)
         elif (
             question is not None
             and question.question_id != self._shown
             # What the owner is doing in another dialog is not taken out of his hands.
-            and len(self._app.screen_stack) == 1
+            and self._host.in_front
         ):
             self._open(question, state, now)
 
-    def reopen(self, state: RunState, now: datetime) -> None:
+    def reopen(self) -> None:
         """Show the dialog again that was closed without an answer."""
+        state = self._host.state
         if state.needs.question is not None:
-            self._open(state.needs.question, state, now)
+            self._open(state.needs.question, state, self._source.clock(state))
 
     def end(self) -> None:
         """The screen is gone."""
         if self._known is not None:
             self._known = None
-            self._app.call_owner(needed=False)
+            self._app.end_call()
 
     def _open(self, question: QuestionAsked, state: RunState, now: datetime) -> None:
         # Not before it is needed: the first paint does not wait for it.
@@ -136,7 +136,7 @@ class Asking:
             self._keep(text)
         if not here:
             kept = "; g has what you wrote" if lost else ""
-            self._say(f"the question is settled: {how}{kept}")
+            self._host.say(f"the question is settled: {how}{kept}")
 
     def _written(self) -> list[str]:
         return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
@@ -147,4 +147,4 @@ class Asking:
         for text in texts:
             self._keep(text)
         if texts:
-            self._say("g has what you wrote")
+            self._host.say("g has what you wrote")

@@ -4,37 +4,27 @@ Rule: it holds no state of the run but the `RunState` its source brings up to da
 do, and why not, is asked of the table of actions.
 """
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 
 from ralph_tui import commands
 from ralph_tui.ports.player import PLAYING
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.app import BaseScreen, RalphApp
 from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit.body import Body
+from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.footer import Banner, Footer, Note, Scrubber
 from ralph_tui.tui.cockpit.history import Looking
 from ralph_tui.tui.cockpit.questions import Asking
-from ralph_tui.tui.draw.ink import InkScreen
-from ralph_tui.tui.panes.agent import AgentPane
-from ralph_tui.tui.panes.event_log import EventLog
-from ralph_tui.tui.panes.files import FilesPane
-from ralph_tui.tui.panes.gate import GatePane
 from ralph_tui.tui.panes.header import Header, OneLine, VerdictLine
-from ralph_tui.tui.panes.learnings import LearningsPane
-from ralph_tui.tui.panes.pane import Pane, Tab
-from ralph_tui.tui.panes.prompt import PromptPane
-from ralph_tui.tui.panes.signal_chart import SignalChart
-from ralph_tui.tui.panes.timeline import Timeline
-
-if TYPE_CHECKING:
-    from ralph_tui.tui.app import CockpitApp
+from ralph_tui.tui.panes.pane import Pane
 
 HZ = 15
 FRESH_S = 1.0
@@ -51,7 +41,7 @@ ASKED = ("guide", "abort", "palette", "help", "leave")
 """Keys that open the dialog of their name."""
 
 
-class CockpitScreen(InkScreen):
+class CockpitScreen(BaseScreen):
     """Live and replay alike; only the source knows which."""
 
     HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
@@ -74,38 +64,48 @@ class CockpitScreen(InkScreen):
         self._stamp: object = None
         self._wish_to_pause = (float("-inf"), False)
         """When p was pressed last, and whether it asked to pause."""
-        self.zoomed: str | None = None
-        self.recent: list[str] = []
-        """Panes by when they were looked at, the latest first."""
-        self.timeline = Timeline(live=source.live)
-        self.panes: dict[str, Pane] = {
-            pane.key: pane
-            for pane in (
-                SignalChart(),
-                EventLog(),
-                self.timeline,
-                FilesPane(),
-                LearningsPane(),
-                AgentPane(),
-                GatePane(),
-                PromptPane(source),
-            )
-        }
+        self.body = Body(source)
         self.header, self.verdict, self.status = Header(), VerdictLine(), OneLine()
-        self.footer, self.banner = Footer(source, self.cockpit.monotonic), Banner()
+        self.footer, self.banner = Footer(source, self.ralph.monotonic), Banner()
         self.note = Note(source.note)
-        self.dialogs = Dialogs(self.cockpit, source, self.footer.say)
-        self.asking = Asking(self.cockpit, source, self.footer.say, self.dialogs.keep)
-        self.looking = Looking(self.cockpit, source, self.timeline, self.footer.say)
+        self.dialogs = Dialogs(self)
+        self.asking = Asking(self, self.dialogs.keep)
+        self.looking = Looking(self, self.body.timeline)
+        self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for action in ACTIONS:
             if offered(action, live=source.live):
                 self._bindings.bind(action.keys, f"do('{action.name}')", show=False)
 
     @property
-    def cockpit(self) -> "CockpitApp":
-        """The app."""
-        return cast("CockpitApp", self.app)
+    def ralph(self) -> RalphApp:
+        """See `DialogHost`."""
+        return cast("RalphApp", self.app)
+
+    @property
+    def in_front(self) -> bool:
+        """See `DialogHost`."""
+        return self.app.screen is self
+
+    def say(self, text: str) -> None:
+        """See `DialogHost`."""
+        self.footer.say(text)
+
+    def set_permissions(self, wish: commands.SetPermissions) -> None:
+        """See `DialogHost`."""
+        self.dialogs.permissions(wish)
+
+    def interrupt(self) -> None:
+        """See `BaseScreen`."""
+        self.dialogs.interrupt()
+
+    def ask_to_leave(self) -> None:
+        """See `BaseScreen`."""
+        self.dialogs.ask_to_leave()
+
+    def hang_up(self, by: str) -> None:
+        """See `BaseScreen`."""
+        self.dialogs.hang_up(by)
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -113,8 +113,7 @@ class CockpitScreen(InkScreen):
         yield self.header
         yield self.verdict
         yield self.note
-        with Container(id="body"):
-            yield from self.panes.values()
+        yield self.body
         yield self.banner
         if self.scrubber is not None:
             yield self.scrubber
@@ -124,19 +123,19 @@ class CockpitScreen(InkScreen):
         """Begin."""
         self.source.start()
         self._arrange()
-        self.set_focus(self.scrubber or self.panes["agent"])
+        self.set_focus(self.scrubber or self.body.panes["agent"])
         self.tick()
         self.set_interval(1 / HZ, self.tick)
 
     def on_unmount(self) -> None:
         """The screen is gone."""
         self.asking.end()
-        self.cockpit.end_call()
+        self.end_call.end()
         self.source.stop()
 
     def tick(self) -> None:
         """Bring everything up to date; nothing is drawn when nothing changed."""
-        self.state = self.source.poll(self.state, self.cockpit.monotonic())
+        self.state = self.source.poll(self.state, self.ralph.monotonic())
         player, clock = self.source.player, self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
@@ -147,22 +146,21 @@ class CockpitScreen(InkScreen):
             self._sync()
         else:
             self.footer.sync(self.state)
-        self.asking.follow(self.state, self.source.clock(self.state))
+        self.asking.follow()
         while self.source.refused:
             self.dialogs.refused(*self.source.refused.popleft())
-        if self.dialogs.may_go(self.state):
+        if self.dialogs.may_go():
             self.app.exit()
         else:
-            self.cockpit.follow_end(self.state)
+            self.end_call.follow(self.state)
 
     def _sync(self) -> None:
         state, clock = self.state, self.source.clock(self.state)
         for head in (self.header, self.verdict, self.status):
             head.sync(state, clock, lost=self.source.lost)
         self.note.say(self.source.note)
-        for pane in self.panes.values():
-            pane.sync(state, clock)
-        self.looking.follow(state, clock)
+        self.body.sync(state, clock)
+        self.looking.follow()
         self.banner.sync(state, clock)
         self.footer.sync(state)
         if self.scrubber is not None:
@@ -177,45 +175,22 @@ class CockpitScreen(InkScreen):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """What is focused was looked at last."""
         pane = event.widget
-        if isinstance(pane, Pane) and self.recent[:1] != [pane.key]:
+        if isinstance(pane, Pane) and self.body.recent[:1] != [pane.key]:
             self._look_at(pane.key)
 
     def _look_at(self, name: str) -> None:
-        self.recent = [name, *(other for other in self.recent if other != name)]
-        if self.zoomed is not None:
-            self.zoomed = name
+        self.body.look_at(name)
         self._arrange()
 
     def _arrange(self) -> None:
-        places = layout.groups(*self.app.size)
-        visible = layout.shown(places, self.recent, self.zoomed)
-        self.set_class(self.zoomed is not None, "-zoomed")
-        self.set_class(len(places) == 1, "-single")
-        self._place_agent(places)
-        for name, pane in self.panes.items():
-            group = (name,) if self.zoomed else layout.group_of(places, name)
-            tabs = tuple(
-                Tab(sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
-                for sharer in map(self.panes.__getitem__, group)
-            )
-            pane.take_place(tabs, zoomed=self.zoomed == name)
-            pane.display = name in visible
+        self.body.place_panes()
         self._sync()
-
-    def _place_agent(self, places: layout.Groups) -> None:
-        """The grid is filled in order: where two columns end in one, the agent comes last."""
-        body, agent = self.query_one("#body"), self.panes["agent"]
-        if (body.children[-1] is agent) == (places is layout.WIDE):
-            if places is layout.WIDE:
-                body.move_child(agent, before=self.panes["gate"])
-            else:
-                body.move_child(agent, after=body.children[-1])
 
     def action_pane(self, name: str) -> None:
         """Show a pane and focus it."""
         self._look_at(name)
         # At once: the next key may already be waiting, and means the pane that was just called.
-        self.set_focus(self.panes[name])
+        self.set_focus(self.body.panes[name])
 
     def action_next(self, by: int) -> None:
         """Focus the next pane, tabs included; the scrubber comes before the first."""
@@ -231,8 +206,8 @@ class CockpitScreen(InkScreen):
 
     def action_unzoom(self) -> None:
         """All panes again."""
-        if self.zoomed is not None:
-            self.zoomed = None
+        if self.body.zoomed is not None:
+            self.body.zoomed = None
             self._arrange()
 
     # actions ----------------------------------------------------------------------------------
@@ -244,15 +219,14 @@ class CockpitScreen(InkScreen):
         action = next((a for a in ACTIONS if event.key in a.keys.split(",")), None)
         where = "only in a replay" if self.source.live else "only in a live run"
         if action is BY_NAME["restore"]:
-            where = self.looking.refusal(self.state) or where
+            where = self.looking.refusal() or where
         why = f"{action.verb}: {where}" if action else "does nothing; ? lists the keys"
         self.footer.say(f"{event.character} {why}")
 
     def action_do(self, name: str) -> None:
         """Do what the table calls by this name, or say why not."""
         action = BY_NAME[name]
-        refusal = self.looking.refusal if name == "restore" else action.refusal
-        refused = refusal(self.state)
+        refused = self.looking.refusal() if name == "restore" else action.refusal(self.state)
         if refused is not None:
             self.footer.say(f"{action.shown_key} {action.verb}: {refused}")
         elif name in PLAYING:
@@ -260,50 +234,50 @@ class CockpitScreen(InkScreen):
         elif name in SENT:
             self.source.send(SENT[name])
         elif name in ASKED:
-            getattr(self.dialogs, name)(self.state)
+            getattr(self.dialogs, name)()
         else:
             getattr(self, f"do_{name}")()
 
     def do_pause(self) -> None:
         """Pause, or go on; a second press need not wait until the first is recorded."""
         waiting = self.state.run.paused or self.state.run.pause_requested
-        now, (then, wished) = self.cockpit.monotonic(), self._wish_to_pause
+        now, (then, wished) = self.ralph.monotonic(), self._wish_to_pause
         waiting = wished if now - then < FRESH_S else waiting
         self._wish_to_pause = (now, not waiting)
         self.source.send(commands.Unpause() if waiting else commands.Pause())
 
     def do_decide(self) -> None:
         """The question that is open."""
-        self.asking.reopen(self.state, self.source.clock(self.state))
+        self.asking.reopen()
 
     def do_restore(self) -> None:
         """The files as they were at the selected point."""
-        if not self.looking.restore(self.state):
+        if not self.looking.restore():
             self.action_pane("timeline")
 
     def on_timeline_wanted(self) -> None:
         """Show what changed there."""
-        self.looking.changes(self.state)
+        self.looking.changes()
 
     def do_zoom(self) -> None:
         """The pane looked at last alone, or all again."""
-        if self.zoomed is not None:
+        if self.body.zoomed is not None:
             self.action_unzoom()
             return
-        self.zoomed = (self.recent or ["signal"])[0]
+        self.body.zoomed = (self.body.recent or ["signal"])[0]
         if self.focused is self.scrubber and self.scrubber is not None:
             self._arrange()
         else:
-            self.action_pane(self.zoomed)
+            self.action_pane(self.body.zoomed)
 
     def do_prompt(self) -> None:
         """The prompt alone."""
-        self.zoomed = "prompt"
+        self.body.zoomed = "prompt"
         self.action_pane("prompt")
 
     def do_theme(self) -> None:
         """The next theme."""
-        self.footer.say(self.cockpit.next_theme())
+        self.footer.say(self.ralph.next_theme())
 
     def on_pane_opened(self, message: Pane.Opened) -> None:
         """Show an entry's evidence."""

@@ -1,0 +1,87 @@
+"""The panes in their places: which of them are seen at this size, and which was looked at last.
+
+Rule: it decides nothing about keys; `layout` says which panes share a place.
+"""
+
+from datetime import datetime
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from ralph_tui.ports.source import Source
+from ralph_tui.state import RunState
+from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.panes.agent import AgentPane
+from ralph_tui.tui.panes.event_log import EventLog
+from ralph_tui.tui.panes.files import FilesPane
+from ralph_tui.tui.panes.gate import GatePane
+from ralph_tui.tui.panes.learnings import LearningsPane
+from ralph_tui.tui.panes.pane import Pane, Tab
+from ralph_tui.tui.panes.prompt import PromptPane
+from ralph_tui.tui.panes.signal_chart import SignalChart
+from ralph_tui.tui.panes.timeline import Timeline
+
+
+class Body(Container):
+    """All panes; every one keeps up with the run, also while it is not seen."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(id="body")
+        self.timeline = Timeline(live=source.live)
+        self.panes: dict[str, Pane] = {
+            pane.key: pane
+            for pane in (
+                SignalChart(),
+                EventLog(),
+                self.timeline,
+                FilesPane(),
+                LearningsPane(),
+                AgentPane(),
+                GatePane(),
+                PromptPane(source),
+            )
+        }
+        self.zoomed: str | None = None
+        """The pane that is seen alone."""
+        self.recent: list[str] = []
+        """Panes by when they were looked at, the latest first."""
+
+    def compose(self) -> ComposeResult:
+        """In the order of their places."""
+        yield from self.panes.values()
+
+    def sync(self, state: RunState, now: datetime) -> None:
+        """Bring every pane up to date."""
+        for pane in self.panes.values():
+            pane.sync(state, now)
+
+    def look_at(self, name: str) -> None:
+        """Bring a pane to the front of its place; a zoom moves on to it."""
+        self.recent = [name, *(other for other in self.recent if other != name)]
+        if self.zoomed is not None:
+            self.zoomed = name
+
+    def place_panes(self) -> None:
+        """Put the panes where this size and the last looks want them."""
+        places = layout.groups(*self.app.size)
+        visible = layout.shown(places, self.recent, self.zoomed)
+        self.screen.set_class(self.zoomed is not None, "-zoomed")
+        self.screen.set_class(len(places) == 1, "-single")
+        self._place_agent(places)
+        for name, pane in self.panes.items():
+            group = (name,) if self.zoomed else layout.group_of(places, name)
+            tabs = tuple(
+                Tab(sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
+                for sharer in map(self.panes.__getitem__, group)
+            )
+            pane.take_place(tabs, zoomed=self.zoomed == name)
+            pane.display = name in visible
+
+    def _place_agent(self, places: layout.Groups) -> None:
+        """The grid is filled in order: where two columns end in one, the agent comes last."""
+        agent = self.panes["agent"]
+        if (self.children[-1] is agent) == (places is layout.WIDE):
+            if places is layout.WIDE:
+                self.move_child(agent, before=self.panes["gate"])
+            else:
+                self.move_child(agent, after=self.children[-1])
