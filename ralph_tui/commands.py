@@ -1,11 +1,25 @@
-"""What a human may ask of a run: commands go into the engine's inbox, events come back."""
+"""What a human may ask of a run: commands go into the engine's inbox, events come back.
 
-from typing import Annotated, Literal
+Rule: why a command cannot be carried out now is said here and nowhere else. Whoever may know it
+beforehand asks `refusal`; the run itself asks it last, and answers with its sentence.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.text import Line, Plain
+
+if TYPE_CHECKING:
+    from ralph_tui.events import QuestionAsked
+    from ralph_tui.state import RunState
+
+MOST_ITERATIONS = 1000
+"""Of a run, granted ones included."""
+MOST_GUIDANCE = 20
+"""Pieces that may wait for the next prompt."""
+NO_MONEY = "the run has no budget in dollars that could grow"
 
 
 class Command(BaseModel):
@@ -131,3 +145,112 @@ AnyCommand = Annotated[
     | SetPermissions,
     Field(discriminator="name"),
 ]
+
+
+def over(state: "RunState") -> str | None:
+    """Why nothing more can be asked of the run; None while it goes on."""
+    if state.run.finished or state.run.crash:
+        return "the run is over"
+    return "the run is being aborted" if state.run.aborting else None
+
+
+def stopping(state: "RunState") -> str | None:
+    """Why the run begins nothing new; None while it does."""
+    return "the run is being stopped" if state.run.stopping == "now" else over(state)
+
+
+def files_rest(state: "RunState") -> bool:
+    """Whether neither the agent nor the completion command uses the files."""
+    return state.run.paused or state.needs.question is not None
+
+
+def refusal(command: Command, state: "RunState", *, offered: bool | None = None) -> str | None:
+    """Why the run cannot carry the command out now, in one sentence; None when it can.
+
+    `offered` tells whether the wait that goes on takes the command, which a run knows sooner than
+    its state does; None: as far as the state tells.
+    """
+    run = state.run
+    can_wait = isinstance(command, Abort | Stop | Answer | Hold | Restore)
+    if reason := over(state) if can_wait else stopping(state):
+        return reason
+    taken = _taken(command, state) if offered is None else offered
+    match command:
+        case Pause() if run.paused or run.pause_requested:
+            return "a pause was asked for already"
+        case Unpause() if not (run.paused or run.pause_requested):
+            return "the run is not paused"
+        case Guide() if len(state.guidance.queued) >= MOST_GUIDANCE:
+            return f"{MOST_GUIDANCE} pieces wait for the next prompt already"
+        case Checkpoint() if not taken:
+            return "no session runs that could change files"
+        case Interrupt() if not taken:
+            return "no session runs"
+        case RetryNow() if not taken:
+            return "the run waits for no limit"
+        case Abort(roll_back_to=int(number)) | Restore(snapshot=number) if (
+            number not in state.timeline.snapshots
+        ):
+            return f"there is no snapshot {number} in this run"
+        case Restore() if not taken:
+            return "the files are in use: pause the run, and restore when it holds"
+        case Hold() | Answer():
+            return _question_refusal(command, state)
+        case Extend():
+            return _extend_refusal(command, state)
+    return None
+
+
+def _taken(command: Command, state: "RunState") -> bool:
+    """Whether the wait that goes on takes the command, as far as the state tells."""
+    match command:
+        case Checkpoint():
+            return state.run.session_running or state.run.paused
+        case Interrupt():
+            return state.run.session_running
+        case RetryNow():
+            return state.needs.wait is not None
+        case Restore():
+            return files_rest(state)
+    return True
+
+
+def _extend_refusal(command: Extend, state: "RunState") -> str | None:
+    run = state.run
+    if command.budget_usd and run.budget_usd is None:
+        return NO_MONEY
+    if run.max_iterations + command.iterations > MOST_ITERATIONS:
+        return f"a run has at most {MOST_ITERATIONS} iterations"
+    if run.max_iterations + command.iterations < max(1, run.iteration):
+        return f"iteration {run.iteration} has begun"
+    if not (command.iterations or command.budget_usd):
+        return "by nothing: name iterations or dollars"
+    return None
+
+
+def _question_refusal(command: Hold | Answer, state: "RunState") -> str | None:
+    question, last = state.needs.question, state.needs.answer
+    if question is not None and question.question_id == command.question_id:
+        if isinstance(command, Answer):
+            return _answer_refusal(command, question, state)
+        return "no countdown runs" if question.deadline is None else None
+    if isinstance(command, Answer) and last and last.question_id == command.question_id:
+        return f"that question was answered already: {last.answer}, by {last.by}"
+    return "that question is closed already"
+
+
+def _answer_refusal(command: Answer, question: "QuestionAsked", state: "RunState") -> str | None:
+    meant = [option for option in question.options if option.answer == command.answer]
+    if not meant:
+        known = dict.fromkeys(option.answer for option in question.options)
+        return f"{command.answer} is no answer to it: {', '.join(known)} are"
+    match meant[0].takes:
+        case "words" if not command.text.strip():
+            return f"{command.answer} needs words for the agent: give some"
+        case "more" if not (command.iterations or command.budget_usd):
+            return f"{command.answer} needs a number: iterations, or dollars"
+        case "more" if command.budget_usd and state.run.budget_usd is None:
+            return NO_MONEY
+        case "more" if state.run.max_iterations + command.iterations > MOST_ITERATIONS:
+            return f"a run has at most {MOST_ITERATIONS} iterations"
+    return None

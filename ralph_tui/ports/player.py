@@ -1,6 +1,6 @@
-"""What a recorded run can be told, and by which keys. Rule: no widgets, no files."""
+"""What a recorded run can be told. Rule: no widgets, no files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -37,19 +37,3 @@ class Player(Protocol):
     def change_speed(self, direction: int) -> None:
         """Double (1) or halve (-1)."""
         ...
-
-
-PLAYING: dict[str, Callable[[Player], None]] = {
-    "play": lambda player: player.toggle(),
-    "back": lambda player: player.seek(player.position - 1),
-    "forward": lambda player: player.seek(player.position + 1),
-    "back_iteration": lambda player: player.step_iteration(-1),
-    "forward_iteration": lambda player: player.step_iteration(1),
-    "slower": lambda player: player.change_speed(-1),
-    "faster": lambda player: player.change_speed(1),
-    "start": lambda player: player.seek(1),
-    "end": lambda player: player.seek(player.length),
-    "next_mark": lambda player: player.step_mark(1),
-    "previous_mark": lambda player: player.step_mark(-1),
-}
-"""What the keys of a replay do to its player."""

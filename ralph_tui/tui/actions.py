@@ -1,13 +1,26 @@
 """ONE table of everything a key can do in the cockpit.
 
 Bindings, footer, command palette, help and the README's key list derive from it. Each action says
-when it is allowed, and if not, why not, in one sentence: an ignored key is never silent.
+what it does to the screen, and while it cannot be done, why not: an ignored key is never silent.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
+from ralph_tui.commands import (
+    Checkpoint,
+    Command,
+    Extend,
+    Interrupt,
+    RetryNow,
+    files_rest,
+    over,
+    refusal,
+    stopping,
+)
+from ralph_tui.ports.player import Player
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 
 Where = Literal["live", "replay", "everywhere"]
@@ -15,49 +28,100 @@ Refusal = Callable[[RunState], str | None]
 """Why an action cannot be done in this state; None when it can."""
 
 
+class ActionTarget(Protocol):
+    """The screen that actions are done on."""
+
+    source: Source
+
+    def move(self, how: Callable[[Player], None]) -> None:
+        """Move in the time of a recorded run."""
+        ...
+
+    def decide(self) -> None:
+        """Open the question that waits."""
+        ...
+
+    def toggle_pause(self) -> None:
+        """Pause, or go on."""
+        ...
+
+    def guide(self) -> None:
+        """Ask for words to the agent."""
+        ...
+
+    def abort(self) -> None:
+        """Ask how to give the run up."""
+        ...
+
+    def restore(self) -> None:
+        """Ask whether the files shall go back to the selected point."""
+        ...
+
+    def toggle_zoom(self) -> None:
+        """Show one pane alone, or all."""
+        ...
+
+    def show_prompt(self) -> None:
+        """Show the prompt alone."""
+        ...
+
+    def open_palette(self) -> None:
+        """Offer all commands to search."""
+        ...
+
+    def next_theme(self) -> None:
+        """Switch to the next theme, and say which."""
+        ...
+
+    def open_help(self) -> None:
+        """Explain keys, lines and glyphs."""
+        ...
+
+    def leave(self) -> None:
+        """Leave, or ask how."""
+        ...
+
+
+Effect = Callable[[ActionTarget], None]
+"""What an action does."""
+
+
+GRANT, TAKE_BACK = Extend(iterations=1), Extend(iterations=-1)
+
+
+def _sends(command: Command) -> Effect:
+    return lambda screen: screen.source.send(command)
+
+
+def _moves(how: Callable[[Player], None]) -> Effect:
+    return lambda screen: screen.move(how)
+
+
+def _takes(command: Command) -> Refusal:
+    """Refused as the run would refuse this command."""
+    return lambda state: refusal(command, state)
+
+
 def _always(_: RunState) -> str | None:
     return None
 
 
-def _while_live(state: RunState) -> str | None:
-    if state.run.finished or state.run.crash:
-        return "the run is over"
-    if state.run.aborting:
-        return "the run is being aborted"
-    return None
-
-
-def _while_going(state: RunState) -> str | None:
-    if state.run.stopping == "now":
-        return "the run is being stopped"
-    return _while_live(state)
-
-
-def _while_session(state: RunState) -> str | None:
-    return _while_going(state) or (None if state.run.session_running else "no session runs")
-
-
 def _while_more_is_left(state: RunState) -> str | None:
-    used = state.run.max_iterations <= max(1, state.run.iteration)
-    return _while_going(state) or ("no later iteration is left to take back" if used else None)
-
-
-def _while_limited(state: RunState) -> str | None:
-    waits = state.needs.wait is not None
-    return _while_going(state) or (None if waits else "the run waits for no limit")
+    none_left = refusal(TAKE_BACK, state) is not None
+    return stopping(state) or ("no later iteration is left to take back" if none_left else None)
 
 
 def _while_asked(state: RunState) -> str | None:
-    asks = state.needs.question is not None
-    return _while_live(state) or (None if asks else "no question is open")
+    return over(state) or ("no question is open" if state.needs.question is None else None)
 
 
 def _while_files_rest(state: RunState) -> str | None:
-    if state.run.paused or state.needs.question is not None:
-        return _while_live(state)
+    """As the run would refuse it, with the key that helps."""
+    if files_rest(state):
+        return over(state)
     asked = state.run.pause_requested
     when = "not before this iteration is over" if asked else "pause first: p"
-    return _while_live(state) or f"the files are in use; {when}"
+    return over(state) or f"the files are in use; {when}"
 
 
 @dataclass(frozen=True)
@@ -71,6 +135,7 @@ class Action:
     """What the footer says."""
     help: str
     """One sentence for help and palette."""
+    do: Effect
     where: Where = "everywhere"
     refusal: Refusal = _always
     footer: bool = False
@@ -86,163 +151,70 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action(
-        "decide",
-        "d",
-        "decide",
-        "Open the question that waits for you.",
-        "live",
-        _while_asked,
-        footer=True,
-        urgent=True,
-    ),
-    Action(
-        "retry",
-        "w",
-        "retry now",
-        "Try again now, without waiting for the end of a limit.",
-        "live",
-        _while_limited,
-        footer=True,
-        urgent=True,
-    ),
-    Action(
-        "pause",
-        "p",
-        "pause",
-        "Pause before the next iteration, or go on.",
-        "live",
-        _while_going,
-        footer=True,
-    ),
-    Action(
-        "guide",
-        "g",
-        "guide",
-        "Send words to the agent: into its session where it can take "
-        "them, else into the next prompt.",
-        "live",
-        _while_going,
-        footer=True,
-    ),
-    Action(
-        "abort",
-        "a",
-        "abort",
-        "Give the run up: keep the work, or roll back to its best. Asks first.",
-        "live",
-        _while_live,
-        footer=True,
-    ),
-    Action(
-        "checkpoint",
-        "c",
-        "checkpoint",
-        "Take a checkpoint now.",
-        "live",
-        _while_session,
-        footer=True,
-    ),
-    Action(
-        "interrupt",
-        "i",
-        "interrupt",
-        "End the agent's turn; the run goes on.",
-        "live",
-        _while_session,
-        footer=True,
-    ),
-    Action(
-        "grant",
-        "plus",
-        "more",
-        "Grant the run one more iteration.",
-        "live",
-        _while_going,
-        key_display="+",
-    ),
-    Action(
-        "take_back",
-        "minus",
-        "fewer",
-        "Take one iteration back; those that were begun stay.",
-        "live",
-        _while_more_is_left,
-        key_display="-",
-    ),
-    Action(
-        "restore",
-        "r",
-        "restore",
-        "Bring the files back to the point selected in the checkpoints; on ↶ that undoes it. Asks.",
-        "live",
-        _while_files_rest,
-        footer=True,
-    ),
-    Action("play", "space", "play", "Play or hold the replay.", "replay", footer=True),
-    Action("back", "left,comma", "event", "Step one event back.", "replay", key_display="←"),
-    Action(
-        "forward",
-        "right,full_stop",
-        "event",
-        "Step one event forward.",
-        "replay",
-        footer=True,
-        key_display="←→",
-    ),
-    Action(
-        "back_iteration",
-        "shift+left,less_than_sign",
-        "iteration",
-        "Step one iteration back.",
-        "replay",
-        key_display="<",
-    ),
-    Action(
-        "forward_iteration",
-        "shift+right,greater_than_sign",
-        "iteration",
-        "Step one iteration forward.",
-        "replay",
-        footer=True,
-        key_display="< >",
-    ),
-    Action(
-        "slower", "left_square_bracket", "slower", "Halve the speed.", "replay", key_display="["
-    ),
-    Action(
-        "faster",
-        "right_square_bracket",
-        "speed",
-        "Double the speed, up to 64x and instant.",
-        "replay",
-        footer=True,
-        key_display="[ ]",
-    ),
-    Action("start", "home", "start", "Go to the first event.", "replay"),
-    Action("end", "end", "end", "Go to the last event.", "replay"),
-    Action("next_mark", "m", "next alarm", "Go to the next alarm.", "replay"),
-    Action("previous_mark", "M", "last alarm", "Go to the alarm before.", "replay"),
-    Action("zoom", "z", "zoom", "Show the focused pane alone, or all panes again.", footer=True),
-    Action("prompt", "P", "prompt", "Read the prompt of this iteration as it was sent."),
-    Action(
-        "palette",
-        "colon,ctrl+p",
-        "commands",
-        "Search all commands; permissions are changed here, too.",
-        key_display=":",
-    ),
-    Action("theme", "t", "theme", "Switch between dark, light and the terminal's own colours."),
-    Action(
-        "help",
-        "question_mark,f1",
-        "help",
-        "Explain keys, lines and glyphs.",
-        footer=True,
-        key_display="?",
-    ),
-    Action("leave", "q,ctrl+q,ctrl+c", "leave", "Leave; a live run asks how.", footer=True),
-)
+    Action("decide", "d", "decide", "Open the question that waits for you.",
+           lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
+    Action("retry", "w", "retry now", "Try again now, without waiting for the end of a limit.",
+           _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True),
+    Action("pause", "p", "pause", "Pause before the next iteration, or go on.",
+           lambda screen: screen.toggle_pause(), "live", stopping, footer=True),
+    Action("guide", "g", "guide", "Send words to the agent: into its session where it can take "
+           "them, else into the next prompt.",
+           lambda screen: screen.guide(), "live", stopping, footer=True),
+    Action("abort", "a", "abort",
+           "Give the run up: keep the work, or roll back to its best. Asks first.",
+           lambda screen: screen.abort(), "live", over, footer=True),
+    # By key, a checkpoint is for what an agent does; a paused run takes one by command.
+    Action("checkpoint", "c", "checkpoint", "Take a checkpoint now.",
+           _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True),
+    Action("interrupt", "i", "interrupt", "End the agent's turn; the run goes on.",
+           _sends(Interrupt()), "live", _takes(Interrupt()), footer=True),
+    Action("grant", "plus", "more", "Grant the run one more iteration.",
+           _sends(GRANT), "live", _takes(GRANT), key_display="+"),
+    Action("take_back", "minus", "fewer", "Take one iteration back; those that were begun stay.",
+           _sends(TAKE_BACK), "live", _while_more_is_left, key_display="-"),
+    Action("restore", "r", "restore", "Bring the files back to the point selected in the "
+           "checkpoints; on ↶ that undoes it. Asks.",
+           lambda screen: screen.restore(), "live", _while_files_rest, footer=True),
+    Action("play", "space", "play", "Play or hold the replay.",
+           _moves(lambda player: player.toggle()), "replay", footer=True),
+    Action("back", "left,comma", "event", "Step one event back.",
+           _moves(lambda player: player.seek(player.position - 1)), "replay", key_display="←"),
+    Action("forward", "right,full_stop", "event", "Step one event forward.",
+           _moves(lambda player: player.seek(player.position + 1)), "replay",
+           footer=True, key_display="←→"),
+    Action("back_iteration", "shift+left,less_than_sign", "iteration", "Step one iteration back.",
+           _moves(lambda player: player.step_iteration(-1)), "replay", key_display="<"),
+    Action("forward_iteration", "shift+right,greater_than_sign", "iteration",
+           "Step one iteration forward.",
+           _moves(lambda player: player.step_iteration(1)), "replay",
+           footer=True, key_display="< >"),
+    Action("slower", "left_square_bracket", "slower", "Halve the speed.",
+           _moves(lambda player: player.change_speed(-1)), "replay", key_display="["),
+    Action("faster", "right_square_bracket", "speed", "Double the speed, up to 64x and instant.",
+           _moves(lambda player: player.change_speed(1)), "replay",
+           footer=True, key_display="[ ]"),
+    Action("start", "home", "start", "Go to the first event.",
+           _moves(lambda player: player.seek(1)), "replay"),
+    Action("end", "end", "end", "Go to the last event.",
+           _moves(lambda player: player.seek(player.length)), "replay"),
+    Action("next_mark", "m", "next alarm", "Go to the next alarm.",
+           _moves(lambda player: player.step_mark(1)), "replay"),
+    Action("previous_mark", "M", "last alarm", "Go to the alarm before.",
+           _moves(lambda player: player.step_mark(-1)), "replay"),
+    Action("zoom", "z", "zoom", "Show the focused pane alone, or all panes again.",
+           lambda screen: screen.toggle_zoom(), footer=True),
+    Action("prompt", "P", "prompt", "Read the prompt of this iteration as it was sent.",
+           lambda screen: screen.show_prompt()),
+    Action("palette", "colon,ctrl+p", "commands",
+           "Search all commands; permissions are changed here, too.",
+           lambda screen: screen.open_palette(), key_display=":"),
+    Action("theme", "t", "theme", "Switch between dark, light and the terminal's own colours.",
+           lambda screen: screen.next_theme()),
+    Action("help", "question_mark,f1", "help", "Explain keys, lines and glyphs.",
+           lambda screen: screen.open_help(), footer=True, key_display="?"),
+    Action("leave", "q,ctrl+q,ctrl+c", "leave", "Leave; a live run asks how.",
+           lambda screen: screen.leave(), footer=True),
+)  # fmt: skip
 
 BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
 

@@ -1,6 +1,6 @@
 """What each command does: a handler per command, which answers with events.
 
-What cannot be done now is refused with a reason.
+What cannot be done now is refused with the reason that `commands.refusal` gives.
 """
 
 from collections.abc import Callable
@@ -22,6 +22,7 @@ from ralph_tui.commands import (
     SetPermissions,
     Stop,
     Unpause,
+    refusal,
 )
 from ralph_tui.events import (
     AbortRequested,
@@ -32,7 +33,6 @@ from ralph_tui.events import (
     PauseRequested,
     PermissionsChanged,
     QuestionAnswered,
-    QuestionAsked,
     QuestionHeld,
     StopRequested,
     Unpaused,
@@ -40,41 +40,29 @@ from ralph_tui.events import (
 from ralph_tui.loop.waiting.controls import Steerable, Steps
 from ralph_tui.state import RunState
 
-MOST_ITERATIONS = 1000
-MOST_WAITING = 20
-"""Pieces of guidance that may wait for the next prompt."""
-NO_MONEY = "the run has no budget in dollars that could grow"
-
 
 def handle(waiting: Steerable, command: Command) -> Steps[None]:
     """Carry out one command of the owner, or refuse it."""
-    if waiting.ending:
-        yield CommandRefused(command=command.name, reason="the run is ending")
+    offers = OFFERED.get(type(command))
+    offered = None if offers is None else offers(waiting)
+    reason = (
+        "the run is ending" if waiting.ending else refusal(command, waiting.state, offered=offered)
+    )
+    if reason is not None:
+        yield CommandRefused(command=command.name, reason=reason)
     else:
         yield from HANDLERS[type(command)](waiting, command)
 
 
-def _pause(waiting: Steerable, command: Pause) -> Steps[None]:
-    run = waiting.state.run
-    if run.paused or run.pause_requested:
-        yield CommandRefused(command="pause", reason="a pause was asked for already")
-    else:
-        yield PauseRequested(by=command.by)
+def _pause(_: Steerable, command: Pause) -> Steps[None]:
+    yield PauseRequested(by=command.by)
 
 
-def _unpause(waiting: Steerable, command: Unpause) -> Steps[None]:
-    run = waiting.state.run
-    if run.paused or run.pause_requested:
-        yield Unpaused(by=command.by)
-    else:
-        yield CommandRefused(command="unpause", reason="the run is not paused")
+def _unpause(_: Steerable, command: Unpause) -> Steps[None]:
+    yield Unpaused(by=command.by)
 
 
 def _guide(waiting: Steerable, command: Guide) -> Steps[None]:
-    if len(waiting.state.guidance.queued) >= MOST_WAITING:
-        reason = f"{MOST_WAITING} pieces wait for the next prompt already"
-        yield CommandRefused(command="guide", reason=reason)
-        return
     guidance = GuidanceQueued(guidance_id=str(uuid4()), text=command.text, by=command.by)
     yield guidance
     # What the session cannot take now stays queued, and the next prompt carries it.
@@ -83,10 +71,9 @@ def _guide(waiting: Steerable, command: Guide) -> Steps[None]:
 
 
 def _checkpoint(waiting: Steerable, command: Checkpoint) -> Steps[None]:
-    if waiting.controls.capture is None:
-        yield CommandRefused(command="checkpoint", reason="no session runs that could change files")
-    else:
+    if waiting.controls.capture is not None:
         waiting.controls.capture(command.note)
+    yield from ()
 
 
 def _stop(waiting: Steerable, command: Stop) -> Steps[None]:
@@ -97,35 +84,25 @@ def _stop(waiting: Steerable, command: Stop) -> Steps[None]:
 
 def _abort(waiting: Steerable, command: Abort) -> Steps[None]:
     number = command.roll_back_to
-    if number is not None and number not in waiting.state.timeline.snapshots:
-        yield CommandRefused(command="abort", reason=f"there is no snapshot {number} in this run")
-        return
     yield AbortRequested(by=command.by, roll_back_to=number)
     work = "stays as it is" if number is None else f"goes back to snapshot {number}"
     waiting.end("aborted", f"aborted by {command.by}; the work {work}")
 
 
 def _interrupt(waiting: Steerable, command: Interrupt) -> Steps[None]:
-    if waiting.session is None:
-        yield CommandRefused(command="interrupt", reason="no session runs")
-    else:
-        yield InterruptRequested(by=command.by)
+    yield InterruptRequested(by=command.by)
+    if waiting.session is not None:
         waiting.session.stop("interrupted")
 
 
 def _retry_now(waiting: Steerable, command: RetryNow) -> Steps[None]:
-    if waiting.controls.retry is None:
-        yield CommandRefused(command="retry", reason="the run waits for no limit")
-    else:
+    if waiting.controls.retry is not None:
         waiting.controls.retry(command.by)
+    yield from ()
 
 
 def _answer(waiting: Steerable, command: Answer) -> Steps[None]:
     """The first answer counts; it names its question, which may be closed by now."""
-    refused = _why_not(waiting.state.needs.question, command, waiting.state)
-    if refused:
-        yield CommandRefused(command="answer", reason=refused)
-        return
     answer = QuestionAnswered(
         question_id=command.question_id,
         answer=command.answer,
@@ -139,52 +116,12 @@ def _answer(waiting: Steerable, command: Answer) -> Steps[None]:
         waiting.controls.answered(answer)
 
 
-def _why_not(question: QuestionAsked | None, command: Answer, state: RunState) -> str:
-    """What keeps an answer from counting, one sentence; empty when nothing does."""
-    if question is None or question.question_id != command.question_id:
-        last = state.needs.answer
-        if last is not None and last.question_id == command.question_id:
-            return f"that question was answered already: {last.answer}, by {last.by}"
-        return "that question is closed already"
-    meant = [option for option in question.options if option.answer == command.answer]
-    if not meant:
-        known = dict.fromkeys(option.answer for option in question.options)
-        return f"{command.answer} is no answer to it: {', '.join(known)} are"
-    match meant[0].takes:
-        case "words" if not command.text.strip():
-            return f"{command.answer} needs words for the agent: give some"
-        case "more" if not (command.iterations or command.budget_usd):
-            return f"{command.answer} needs a number: iterations, or dollars"
-        case "more" if command.budget_usd and state.run.budget_usd is None:
-            return NO_MONEY
-        case "more" if state.run.max_iterations + command.iterations > MOST_ITERATIONS:
-            return f"a run has at most {MOST_ITERATIONS} iterations"
-    return ""
-
-
-def _hold(waiting: Steerable, command: Hold) -> Steps[None]:
-    question = waiting.state.needs.question
-    if question is None or question.question_id != command.question_id:
-        yield CommandRefused(command="hold", reason="that question is closed already")
-    elif question.deadline is None:
-        yield CommandRefused(command="hold", reason="no countdown runs")
-    else:
-        yield QuestionHeld(question_id=command.question_id, by=command.by)
+def _hold(_: Steerable, command: Hold) -> Steps[None]:
+    yield QuestionHeld(question_id=command.question_id, by=command.by)
 
 
 def _extend(waiting: Steerable, command: Extend) -> Steps[None]:
-    run = waiting.state.run
-    if command.budget_usd and run.budget_usd is None:
-        yield CommandRefused(command="extend", reason=NO_MONEY)
-    elif run.max_iterations + command.iterations > MOST_ITERATIONS:
-        reason = f"a run has at most {MOST_ITERATIONS} iterations"
-        yield CommandRefused(command="extend", reason=reason)
-    elif run.max_iterations + command.iterations < max(1, run.iteration):
-        yield CommandRefused(command="extend", reason=f"iteration {run.iteration} has begun")
-    elif not (command.iterations or command.budget_usd):
-        yield CommandRefused(command="extend", reason="by nothing: name iterations or dollars")
-    else:
-        yield extended(waiting.state, command.iterations, command.budget_usd, command.by)
+    yield extended(waiting.state, command.iterations, command.budget_usd, command.by)
 
 
 def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> LimitsChanged:
@@ -200,20 +137,22 @@ def extended(state: RunState, iterations: int, budget_usd: float, by: str) -> Li
 
 
 def _restore(waiting: Steerable, command: Restore) -> Steps[None]:
-    if command.snapshot not in waiting.state.timeline.snapshots:
-        reason = f"there is no snapshot {command.snapshot} in this run"
-        yield CommandRefused(command="restore", reason=reason)
-    elif waiting.controls.restore is None:
-        reason = "the files are in use: pause the run, and restore when it holds"
-        yield CommandRefused(command="restore", reason=reason)
-    else:
+    if waiting.controls.restore is not None:
         waiting.controls.restore(command.snapshot, command.by)
+    yield from ()
 
 
 def _permit(_: Steerable, command: SetPermissions) -> Steps[None]:
     yield PermissionsChanged(mode=command.mode, allow=list(command.allow), by=command.by)
 
 
+OFFERED: dict[type[Command], Callable[[Steerable], bool]] = {
+    Checkpoint: lambda waiting: waiting.controls.capture is not None,
+    Interrupt: lambda waiting: waiting.session is not None,
+    RetryNow: lambda waiting: waiting.controls.retry is not None,
+    Restore: lambda waiting: waiting.controls.restore is not None,
+}
+"""Commands that only some waits take."""
 HANDLERS: dict[type[Command], Callable[[Steerable, Any], Steps[None]]] = {
     Pause: _pause,
     Unpause: _unpause,

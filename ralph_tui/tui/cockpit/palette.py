@@ -13,9 +13,9 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input
 
-from ralph_tui.commands import SetPermissions
+from ralph_tui.commands import SetPermissions, stopping
 from ralph_tui.text.format import count
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit.host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
 
@@ -52,7 +52,7 @@ def offers(host: DialogHost) -> Iterator[Offer]:
             text = f"{action.verb} ({action.shown_key}): {action.help}"
             offer = Offer(text, partial(host.action_do, action.name), refused)
             (able if refused is None else unable).append(offer)
-    going = host.source.live and BY_NAME["guide"].refusal(host.state) is None
+    going = host.source.live and stopping(host.state) is None
     if going:
         yield from _permits(host)
     yield from able

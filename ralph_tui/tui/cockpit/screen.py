@@ -4,6 +4,7 @@ Rule: it holds no state of the run but the `RunState` its source brings up to da
 do, and why not, is asked of the table of actions.
 """
 
+from collections.abc import Callable
 from typing import ClassVar, cast
 
 from textual import events
@@ -11,10 +12,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from ralph_tui import commands
-from ralph_tui.ports.player import PLAYING
+from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
 from ralph_tui.tui.app import BaseScreen, RalphApp
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.body import Body
@@ -29,16 +30,6 @@ from ralph_tui.tui.panes.pane import Pane
 HZ = 15
 FRESH_S = 1.0
 """A wish that was sent may not be recorded for so long."""
-SENT: dict[str, commands.Command] = {
-    "checkpoint": commands.Checkpoint(),
-    "interrupt": commands.Interrupt(),
-    "retry": commands.RetryNow(),
-    "grant": commands.Extend(iterations=1),
-    "take_back": commands.Extend(iterations=-1),
-}
-"""Keys that ask nothing."""
-ASKED = ("guide", "abort", "palette", "help", "leave")
-"""Keys that open the dialog of their name."""
 
 
 class CockpitScreen(BaseScreen):
@@ -219,26 +210,25 @@ class CockpitScreen(BaseScreen):
         action = next((a for a in ACTIONS if event.key in a.keys.split(",")), None)
         where = "only in a replay" if self.source.live else "only in a live run"
         if action is BY_NAME["restore"]:
-            where = self.looking.refusal() or where
+            where = self._refusal(action) or where
         why = f"{action.verb}: {where}" if action else "does nothing; ? lists the keys"
         self.footer.say(f"{event.character} {why}")
 
     def action_do(self, name: str) -> None:
         """Do what the table calls by this name, or say why not."""
         action = BY_NAME[name]
-        refused = self.looking.refusal() if name == "restore" else action.refusal(self.state)
+        refused = self._refusal(action)
         if refused is not None:
             self.footer.say(f"{action.shown_key} {action.verb}: {refused}")
-        elif name in PLAYING:
-            self._move(name)
-        elif name in SENT:
-            self.source.send(SENT[name])
-        elif name in ASKED:
-            getattr(self.dialogs, name)()
         else:
-            getattr(self, f"do_{name}")()
+            action.do(self)
 
-    def do_pause(self) -> None:
+    def _refusal(self, action: Action) -> str | None:
+        # Of the way back more is known than the state tells: which point is selected.
+        restores = action.name == "restore"
+        return self.looking.refusal() if restores else action.refusal(self.state)
+
+    def toggle_pause(self) -> None:
         """Pause, or go on; a second press need not wait until the first is recorded."""
         waiting = self.state.run.paused or self.state.run.pause_requested
         now, (then, wished) = self.ralph.monotonic(), self._wish_to_pause
@@ -246,11 +236,11 @@ class CockpitScreen(BaseScreen):
         self._wish_to_pause = (now, not waiting)
         self.source.send(commands.Unpause() if waiting else commands.Pause())
 
-    def do_decide(self) -> None:
+    def decide(self) -> None:
         """The question that is open."""
         self.asking.reopen()
 
-    def do_restore(self) -> None:
+    def restore(self) -> None:
         """The files as they were at the selected point."""
         if not self.looking.restore():
             self.action_pane("timeline")
@@ -259,7 +249,7 @@ class CockpitScreen(BaseScreen):
         """Show what changed there."""
         self.looking.changes()
 
-    def do_zoom(self) -> None:
+    def toggle_zoom(self) -> None:
         """The pane looked at last alone, or all again."""
         if self.body.zoomed is not None:
             self.action_unzoom()
@@ -270,12 +260,12 @@ class CockpitScreen(BaseScreen):
         else:
             self.action_pane(self.body.zoomed)
 
-    def do_prompt(self) -> None:
+    def show_prompt(self) -> None:
         """The prompt alone."""
         self.body.zoomed = "prompt"
         self.action_pane("prompt")
 
-    def do_theme(self) -> None:
+    def next_theme(self) -> None:
         """The next theme."""
         self.footer.say(self.ralph.next_theme())
 
@@ -283,10 +273,29 @@ class CockpitScreen(BaseScreen):
         """Show an entry's evidence."""
         self.dialogs.detail(message.title, message.body)
 
-    # a recorded run ---------------------------------------------------------------------------
+    def guide(self) -> None:
+        """See `ActionTarget`."""
+        self.dialogs.guide()
 
-    def _move(self, name: str) -> None:
+    def abort(self) -> None:
+        """See `ActionTarget`."""
+        self.dialogs.abort()
+
+    def open_palette(self) -> None:
+        """See `ActionTarget`."""
+        self.dialogs.palette()
+
+    def open_help(self) -> None:
+        """See `ActionTarget`."""
+        self.dialogs.help()
+
+    def leave(self) -> None:
+        """See `ActionTarget`."""
+        self.dialogs.leave()
+
+    def move(self, how: Callable[[Player], None]) -> None:
+        """See `ActionTarget`; at once, so that the next key counts from there."""
         player = self.source.player
         if player is not None:
-            PLAYING[name](player)
+            how(player)
             self.tick()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from ralph_tui.commands import MOST_ITERATIONS
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
@@ -24,7 +25,7 @@ TITLES = {
 """By topic."""
 MOST_ROWS = 4000
 """Of one text: more than an answer may have, so that nothing is cut off unseen."""
-MOST_ITERATIONS, MOST_USD = 1000, 1_000_000
+MOST_USD = 1_000_000
 
 EDITING: dict[Takes, tuple[str, str, str]] = {
     "instructions": ("instructions for the agent", "done", "back, the text is kept"),

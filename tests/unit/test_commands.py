@@ -1,0 +1,103 @@
+"""Why a command cannot be carried out now: one sentence, whoever asks."""
+
+import pytest
+
+from ralph_tui.commands import (
+    Abort,
+    Answer,
+    Checkpoint,
+    Command,
+    Extend,
+    Hold,
+    Interrupt,
+    Pause,
+    Restore,
+    RetryNow,
+    Stop,
+    Unpause,
+    refusal,
+)
+from ralph_tui.events import (
+    AbortRequested,
+    Event,
+    PauseRequested,
+    QuestionAnswered,
+    QuestionAsked,
+    RunFinished,
+    RunStarted,
+    SessionStarted,
+    StopRequested,
+)
+from ralph_tui.events.waiting import Option
+from ralph_tui.state import RunState
+from tests.world.stories import STORIES
+
+END = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
+WORDS = Option(key="g", answer="guide", verb="say something", takes="words")
+QUESTION = QuestionAsked(question_id="q1", iteration=1, topic="pause", text="?", options=[WORDS])
+ANSWERED = QuestionAnswered(question_id="q1", answer="guide", by="ada")
+
+
+def state_of(*events: Event) -> RunState:
+    """A run that has begun, and these events."""
+    begun = [event for event in STORIES["running"]() if isinstance(event, RunStarted)]
+    state = RunState()
+    for seq, event in enumerate([*begun, *events], start=1):
+        state.apply(event.model_copy(update={"seq": seq}))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("command", "events", "reason"),
+    [
+        (Pause(), [], None),
+        (Pause(), [PauseRequested()], "a pause was asked for already"),
+        (Unpause(), [], "the run is not paused"),
+        (Pause(), [StopRequested(mode="now")], "the run is being stopped"),
+        (Abort(), [StopRequested(mode="now")], None),
+        (Stop(), [AbortRequested()], "the run is being aborted"),
+        (Abort(), [END], "the run is over"),
+        (Abort(roll_back_to=99), [], "there is no snapshot 99 in this run"),
+        (Checkpoint(), [], "no session runs that could change files"),
+        (Interrupt(), [], "no session runs"),
+        (RetryNow(), [], "the run waits for no limit"),
+        (Extend(iterations=-1000), [], "iteration 0 has begun"),
+        (Extend(iterations=1000), [], "a run has at most 1000 iterations"),
+        (Extend(budget_usd=1), [], "the run has no budget in dollars that could grow"),
+        (Extend(), [], "by nothing: name iterations or dollars"),
+        (Hold(question_id="q1"), [QUESTION], "no countdown runs"),
+        (Hold(question_id="q0"), [QUESTION], "that question is closed already"),
+        (
+            Answer(question_id="q1", answer="guide"),
+            [QUESTION],
+            "guide needs words for the agent: give some",
+        ),
+        (Answer(question_id="q1", answer="guide", text="go on"), [QUESTION], None),
+        (
+            Answer(question_id="q1", answer="abort"),
+            [QUESTION],
+            "abort is no answer to it: guide are",
+        ),
+        (
+            Answer(question_id="q1", answer="guide"),
+            [QUESTION, ANSWERED],
+            "that question was answered already: guide, by ada",
+        ),
+    ],
+)
+def test_it_says_why(command: Command, events: list[Event], reason: str | None) -> None:
+    assert refusal(command, state_of(*events)) == reason
+
+
+def test_what_a_wait_offers_is_known_sooner_than_the_state() -> None:
+    before = state_of()
+    assert refusal(Interrupt(), before, offered=True) is None
+    started = state_of(SessionStarted(iteration=1, session_id="s", agent="a"))
+    assert refusal(Interrupt(), started) is None
+    assert refusal(Interrupt(), started, offered=False) == "no session runs"
+
+
+def test_a_snapshot_is_missing_whatever_the_files_do() -> None:
+    for offered in (True, False):
+        reason = refusal(Restore(snapshot=99), state_of(), offered=offered)
+        assert reason == "there is no snapshot 99 in this run"
