@@ -39,6 +39,12 @@ class NoRoomError(WorkspaceError):
     """The disk is full; the run waits until there is room."""
 
 
+def workspace_error(sentence: str, cause: OSError) -> WorkspaceError:
+    """The error to raise for what the file system refused: `NoRoomError` where the disk is full."""
+    kind = NoRoomError if cause.errno in NO_ROOM else WorkspaceError
+    return kind(sentence)
+
+
 class LockHeldError(RalphError):
     """Another run owns this worktree; the sentence names it."""
 

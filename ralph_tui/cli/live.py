@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.lock import Owner, holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.records.worktree import worktree_root
-from ralph_tui.adapters.remote.client import PATIENCE_S, order
+from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import one_line, plain
 
@@ -38,7 +38,7 @@ class LiveRun:
         question = self.status["question"]
         return question if isinstance(question, dict) else None
 
-    def order(self, name: str, **fields: object) -> int:
+    def request(self, name: str, **fields: object) -> int:
         """Give it a command; the number of the first event that this caused.
 
         Raises ``RalphError`` with the run's reason, or when it cannot be reached.
@@ -53,7 +53,7 @@ class LiveRun:
                 "command it from its own terminal"
             )
         command = {"name": name, "by": here(), **fields}
-        return order(Path(self.owner.socket), command, PATIENCE_S)
+        return request(Path(self.owner.socket), command, PATIENCE_S)
 
 
 def find_live(name: str | None) -> LiveRun:

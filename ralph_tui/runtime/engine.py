@@ -79,7 +79,7 @@ class Engine:
         """Put a command into the inbox; callable from any thread."""
         self._inbox.put(command)
 
-    def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
+    def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
         """As `send`; `reply` is called once, from another thread, also when the run is over."""
         with self._closing:
             if not self._closed:

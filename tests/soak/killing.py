@@ -135,7 +135,7 @@ class Trial:
             asked, self._question = self._question, None
             options = [o["answer"] for o in asked["options"] if o["takes"] == "nothing"]
             answer = next(o for o in options if o != "abort")
-            self.program.order(Answer(question_id=asked["question_id"], answer=answer))
+            self.program.send(Answer(question_id=asked["question_id"], answer=answer))
 
     def _hear(self, event: dict[str, Any]) -> None:
         match event["kind"]:
@@ -147,7 +147,7 @@ class Trial:
                 self._question = None
                 self._decided = self._attended
             case "paused" if self._moment != "restore":  # the keeper was killed before it came
-                self.program.order(Unpause())
+                self.program.send(Unpause())
             case "snapshot_taken":
                 if self._expected not in (None, event["tree"]):
                     self.look.problem(

@@ -87,7 +87,7 @@ def checkpoint(run: Watched) -> Iterator[float]:
     """While a checkpoint is taken beside a session."""
     while not run.saw("session_started"):
         yield OFTEN
-    run.program.order(Checkpoint(note="soak"))
+    run.program.send(Checkpoint(note="soak"))
     yield from _for(run.rng.uniform(0, 0.1))
 
 
@@ -95,11 +95,11 @@ def restore(run: Watched) -> Iterator[float]:
     """While the worktree is brought back to the first snapshot."""
     while not run.saw("session_finished"):
         yield OFTEN
-    run.program.order(Pause())
+    run.program.send(Pause())
     while not run.saw("paused"):
         yield OFTEN
     run.worktree = tree_of(run.folder)
-    run.program.order(Restore(snapshot=1))
+    run.program.send(Restore(snapshot=1))
     if run.rng.random() < 0.5:
         while not run.saw("worktree_restored"):
             yield OFTEN

@@ -83,7 +83,7 @@ class Program:
         hit: Target = target if keepers else "ralph-tui"
         return hit, {(entry.pid, entry.started) for entry in kept}
 
-    def order(self, command: Command) -> None:
+    def send(self, command: Command) -> None:
         """Give it a command through its socket; a run that is just ending need not hear it."""
         address = Owner.read(self.folder / ".aiwg" / "ralph" / "lock").socket
         if address:

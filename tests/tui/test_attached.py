@@ -258,7 +258,7 @@ class Obedient:
         self.answer = answer
         self.heard: list[Command] = []
 
-    def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
+    def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
         self.heard.append(command)
         reply(self.answer)
 

@@ -26,19 +26,19 @@ GONE = "the run is gone; see ralph-tui status"
 
 
 def send(path: Path, command: "Command", timeout: float = PATIENCE_S) -> "Accepted | Refused":
-    """Hand a command over, as `Engine.order` would; `timeout` in seconds.
+    """Hand a command over, as `Engine.request` would; `timeout` in seconds.
 
     Raises ``RalphError`` when the run is gone or does not answer.
     """
-    from ralph_tui.ports import Accepted, Refused  # noqa: PLC0415  `order` does without them
+    from ralph_tui.ports import Accepted, Refused  # noqa: PLC0415  `request` does without them
 
     try:
-        return Accepted(order(path, command.model_dump(mode="json"), timeout))
+        return Accepted(request(path, command.model_dump(mode="json"), timeout))
     except RefusedError as refusal:
         return Refused(str(refusal))
 
 
-def order(path: Path, command: Mapping[str, object], timeout: float = PATIENCE_S) -> int:
+def request(path: Path, command: Mapping[str, object], timeout: float = PATIENCE_S) -> int:
     """As `send`, with a command's fields; gives back the number of the first event it caused.
 
     Raises ``RefusedError`` with the run's own sentence.

@@ -37,7 +37,7 @@ FAREWELL_SECONDS = 1.0
 class CommandReceiver(Protocol):
     """What the server needs of the engine; both methods are callable from any thread."""
 
-    def order(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
+    def request(self, command: Command, reply: Callable[[Accepted | Refused], None]) -> None:
         """Carry a command out; `reply` is called once with what came of it, from another thread."""
         ...
 
@@ -198,7 +198,7 @@ class CommandServer:
             with suppress(RuntimeError):  # nobody is left to be told
                 self._loop.call_soon_threadsafe(_settle, heard, answer)
 
-        self._receiver.order(command, reply)
+        self._receiver.request(command, reply)
         async with asyncio.timeout(ANSWER_SECONDS):
             answer = await heard
         match answer:

@@ -14,7 +14,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import IO, cast
 
-from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError, workspace_error
 from ralph_tui.text.sanitize import one_line
 
 # GitPython looks for git when it is imported and raises; a missing git is told by `begin_git`. The
@@ -214,8 +214,7 @@ def begin_git(
             f"git was not found on PATH; install git {OLDEST_GIT} or newer and run again."
         ) from missing
     except OSError as refused:
-        kind = NoRoomError if refused.errno in NO_ROOM else WorkspaceError
-        raise kind(f"git cannot be started: {refused}.") from refused
+        raise workspace_error(f"git cannot be started: {refused}.", refused) from refused
     return Running(process, arguments, error_of or _error_in(folder))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of
 from ralph_tui.adapters.workspace.git import GitResult, Running
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.errors import WorkspaceError, workspace_error
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
@@ -141,10 +141,10 @@ class PrivateRepository:
         try:
             yield
         except OSError as error:
-            kind = NoRoomError if error.errno in NO_ROOM else WorkspaceError
-            raise kind(
+            raise workspace_error(
                 f"cannot write to {one_line(str(self.folder))}: {error.strerror}; "
-                "make the folder writable"
+                "make the folder writable",
+                error,
             ) from error
 
     def unlock(self) -> None:

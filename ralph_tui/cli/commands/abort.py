@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         if not confirm(f"Abort {live.run.name} {where}? {what[0].upper()}{what[1:]}."):
             print("not aborted", file=sys.stderr)
             return ExitCode.FAILED
-    live.order("abort", **fields)
+    live.request("abort", **fields)
     print(f"{live.run.name} is being aborted; {what}")
     return 0
 

@@ -15,6 +15,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask for it. Raises ``RalphError`` when there is no such run or it refuses."""
     live = find_live(args.run)
-    live.order("checkpoint", note=text_argument(args.note) if args.note else "")
+    live.request("checkpoint", note=text_argument(args.note) if args.note else "")
     print(f"a checkpoint of {live.run.name} is taken, in iteration {live.status['iteration']}")
     return 0

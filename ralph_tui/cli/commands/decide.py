@@ -66,7 +66,7 @@ def _answer(live: LiveRun, question: dict[str, Any], args: argparse.Namespace) -
         print("not answered", file=sys.stderr)
         return ExitCode.FAILED
     try:
-        live.order("answer", **fields)
+        live.request("answer", **fields)
     except RefusedError as refusal:
         if not fields["text"]:
             raise
@@ -81,7 +81,7 @@ def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:
         raise RalphError(f"{refusal}; the text was not used, say it with ralph-tui guide")
     if not confirm(f"Refused: {refusal}. Give the text to the agent as guidance?"):
         raise RalphError(f"{refusal}; the text was not used")
-    live.order("guide", text=text)
+    live.request("guide", text=text)
     print(f"guidance queued for {live.run.name}")
     return 0
 

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Queue the words. Raises ``RalphError`` when there is no such run or it refuses."""
     live = find_live(args.run)
-    live.order("guide", text=text_argument(args.text))
+    live.request("guide", text=text_argument(args.text))
     print(
         f"guidance queued for {live.run.name}: it goes into the session where the agent takes it, "
         "else into the next prompt"

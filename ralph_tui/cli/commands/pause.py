@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask for the pause. Raises ``RalphError`` when there is no such run or it refuses."""
     live = find_live(args.run)
-    live.order("pause")
+    live.request("pause")
     following = live.status["iteration"] + 1
     if following <= live.status["max_iterations"]:
         print(f"{live.run.name} pauses before iteration {following}")

@@ -207,7 +207,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
         raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
-    since = live.order("restore", snapshot=target.number)
+    since = live.request("restore", snapshot=target.number)
     return _say(_outcome(live, since), args)
 
 

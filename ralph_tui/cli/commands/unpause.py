@@ -19,8 +19,8 @@ def run(args: argparse.Namespace) -> int:
     live = find_live(args.run)
     question = live.question
     if question and question["topic"] == "pause" and "continue" in answers(question):
-        live.order("answer", question_id=question["question_id"], answer="continue")
+        live.request("answer", question_id=question["question_id"], answer="continue")
     else:
-        live.order("unpause")
+        live.request("unpause")
     print(f"{live.run.name} goes on")
     return 0

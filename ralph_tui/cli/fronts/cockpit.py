@@ -104,7 +104,7 @@ class CockpitRun:
             if isinstance(answer, Refused):
                 self.live.refused.append((command, answer.reason))
 
-        run.engine.order(command, reply)
+        run.engine.request(command, reply)
 
     # the run ----------------------------------------------------------------------------------
 

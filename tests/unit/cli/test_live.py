@@ -372,7 +372,7 @@ class TestFinding:
     def test_one_that_cannot_be_reached(self, owner: Owner, sentence: str) -> None:
         run = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), owner, folded())
         with pytest.raises(RalphError, match=sentence):
-            run.order("pause")
+            run.request("pause")
 
 
 def test_a_command_without_a_terminal_is_signed_by_a_script(

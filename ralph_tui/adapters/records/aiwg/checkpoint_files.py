@@ -13,7 +13,7 @@ from ralph_tui.adapters.records.aiwg.inventory import (
     write_diff,
     write_inventory,
 )
-from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError
+from ralph_tui.errors import workspace_error
 from ralph_tui.ports import CheckpointFacts, Clock, Records
 
 
@@ -59,9 +59,9 @@ class AiwgCheckpointFiles:
             if facts.trigger == "end":
                 self._compare(folder, facts)
         except OSError as error:
-            kind = NoRoomError if error.errno in NO_ROOM else WorkspaceError
-            raise kind(
-                f"cannot write to {folder}: {error.strerror}; free some space or make it writable"
+            raise workspace_error(
+                f"cannot write to {folder}: {error.strerror}; free some space or make it writable",
+                error,
             ) from error
 
     @property

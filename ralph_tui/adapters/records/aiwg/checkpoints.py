@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.errors import NO_ROOM, NoRoomError, RalphError, WorkspaceError
+from ralph_tui.errors import RalphError, workspace_error
 from ralph_tui.events.text import Line
 from ralph_tui.ports import Clock
 
@@ -153,10 +153,10 @@ class CheckpointManager:
             try:
                 write_json(path, data.as_json())
             except OSError as error:
-                kind = NoRoomError if error.errno in NO_ROOM else WorkspaceError
-                raise kind(
+                raise workspace_error(
                     f"cannot write the checkpoint {path}: {error.strerror}; "
-                    "free some space or make the folder writable"
+                    "free some space or make the folder writable",
+                    error,
                 ) from error
             self._number = max(self._number, number)
         self._on_checkpoint(data, path)
