@@ -12,6 +12,10 @@ the loop reaches through its ports, each in a module named like the port's, and 
 
 `World` puts them around a loop, records its events as the engine would, and gives them back by
 type: ``world.all(ReadingTaken)``. A fake that no longer fits its port is a type error there.
+
+For the screens and the measurements there are stories, runs as lists of events: a `Recorder` tells
+them what agent and gate say, and the loop's own parts what is decided (`stories`, `decisions`).
+``tests/unit/loop/test_stories.py`` holds them against runs of a `World`.
 """
 
 from tests.world.agents import FakeSession, promise, report, wait

@@ -21,6 +21,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
+from ralph_tui.loop.steps import measurement
 from ralph_tui.loop.steps.overseer import (
     ABORT,
     APPROVE,
@@ -163,10 +164,6 @@ def pause() -> list[Event]:
     run.iterations(30, 30, 31, 30)
     _redirected(run, 4, approved=False, by="ada")
     run.iterations(31, 30, first=5)
-    effect = EffectObserved(
-        iteration=6, of=4, level="REDIRECT", about="stuck", decision="declined by ada", points=0
-    )
-    run.add(effect)
     reason = "Two iterations after the REDIRECT there is still no new best."
     acting(run, 6, "PAUSE", "stuck", reason)
     run.add(
@@ -195,7 +192,10 @@ def criterion() -> list[Event]:
     """The agent promises that it is done, and nothing but its owner can tell."""
     run = Recorder(10)
     run.baseline(20)
-    run.iterations(60, 80)
+    run.iterations(60)
+    run.open(2)
+    run.work(2)
+    run.end_session(2, 80)
     run.add(
         question(
             run.at,
@@ -203,12 +203,7 @@ def criterion() -> list[Event]:
             "criterion",
             text="The agent promises that this holds: the parser reads every file in samples/.",
             evidence=["the agent says: all 41 samples parse, the last two needed a new token"],
-            options=[
-                Option(key="y", answer="yes", verb="yes: the run is completed"),
-                Option(key="n", answer="no", verb="no: go on"),
-                Option(key="g", answer="guide", verb="no, with words to the agent", takes="words"),
-                ABORT,
-            ],
+            options=[measurement.YES, measurement.NO, measurement.GUIDE, measurement.ABORT],
             default="no",
         )
     )

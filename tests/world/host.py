@@ -7,15 +7,19 @@ from datetime import UTC, datetime, timedelta
 from ralph_tui.events import Event
 from ralph_tui.ports import Job
 
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+
 
 class FakeClock:
     """Time that moves when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: datetime = BEGAN) -> None:
+        self.began = began
         self.seconds = 0.0
+        """Passed since it began."""
 
     def now(self) -> datetime:
-        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
+        return self.began + timedelta(seconds=self.seconds)
 
     def monotonic(self) -> float:
         return self.seconds
@@ -24,8 +28,8 @@ class FakeClock:
 class FakeHost:
     """Jobs are done at once; what they came to waits in the inbox like everything else."""
 
-    def __init__(self) -> None:
-        self.clock = FakeClock()
+    def __init__(self, began: datetime = BEGAN) -> None:
+        self.clock = FakeClock(began)
         self.inbox: deque[object] = deque()
         self.idle: deque[object] = deque()
         """Given out one by one when nothing else is there: commands that come while waiting."""

@@ -1,5 +1,8 @@
-"""Runs as event lists, with the controller's real answers and deterministic times."""
+"""Runs as event lists, for screens and measurements: what the agent and the gate say is told, what
+the loop decides is the loop's own, and every moment is known.
+"""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,31 +11,32 @@ from ralph_tui.events import (
     AgentSpoke,
     CheckpointCaptured,
     Event,
-    FilesChanged,
     GateFinished,
     GateStarted,
-    IterationFinished,
     IterationStarted,
     PromptPrepared,
+    QuestionAsked,
     ReadingTaken,
-    RunFinished,
-    RunStarted,
     SessionDescribed,
     SessionFinished,
     SessionStarted,
     SnapshotTaken,
-    StepEntered,
     ToolFinished,
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.events.workspace import CategoryTotal, FileChange
-from ralph_tui.layers.control import Budget, Evaluation, History, Sample, evaluate
-from ralph_tui.loop.iteration import STEPS
+from ralph_tui.events.run import Outcome
+from ralph_tui.events.workspace import FileChange, Trigger
+from ralph_tui.layers.sensor.changes import files_changed
+from ralph_tui.loop.steps.watchdog import Watchdog
+from tests.world.world import World
 
 START = datetime(2026, 3, 14, 9, 26, 0, tzinfo=UTC)
 OBJECTIVE = "Fix the failing parser tests"
 TOTAL = 66
+"""Tests."""
+ADDED = 83
+"""Lines that an iteration's record tells; its files say 92, but the pictures were taken so."""
 
 WORK: tuple[tuple[str, str, str, float], ...] = (
     ("Read", "ralph_parser/lexer.py", "212 lines", 1),
@@ -52,41 +56,59 @@ WORDS = (
 
 
 class Recorder:
-    """Stamps events one after the other."""
+    """Tells a run event by event, to a loop that makes of it what it would make of a real one."""
 
     def __init__(self, max_iterations: int = 10, **fields: Any) -> None:
-        self.at = START
-        self.events: list[Event] = []
-        self.max_iterations = max_iterations
-        self.history = History(0.0)
-        self.evaluation: Evaluation | None = None
+        asked_for: dict[str, Any] = {
+            "run_id": "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11",
+            "task": "task-001",
+            "attempt": "001",
+            "root": "/home/ada/parser",
+            "objective": OBJECTIVE,
+            "command": "python -m pytest -q",
+            "agent": "claude",
+            "mode": "attended",
+            "max_iterations": max_iterations,
+            "session_timeout_s": 28_800,
+            "pid": 4242,
+        }
+        self.world = World([], began=START, **asked_for | fields)
+        self.loop = self.world.loop
+        self.iteration = self.loop.iteration
         self.snapshots = 0
-        self.add(
-            RunStarted(
-                **{
-                    "run_id": "0d4f2a51-4a54-4fbb-9f0e-3f4f7d5a1f11",
-                    "task": "task-001",
-                    "attempt": "001",
-                    "root": "/home/ada/parser",
-                    "objective": OBJECTIVE,
-                    "command": "python -m pytest -q",
-                    "agent": "claude",
-                    "max_iterations": max_iterations,
-                    "session_timeout_s": 28_800,
-                    "pid": 4242,
-                }
-                | fields
-            )
-        )
+        self.add(self.loop.start)
+
+    @property
+    def events(self) -> list[Event]:
+        """What was recorded so far."""
+        return self.world.events
+
+    @property
+    def at(self) -> datetime:
+        """The time that it is."""
+        return self.world.host.clock.now()
+
+    def wait(self, **span: float) -> None:
+        """Let time pass; `span` as for ``timedelta``."""
+        self.world.host.clock.seconds += timedelta(**span).total_seconds()
 
     def add(self, event: Event, after: float = 0.4) -> None:
-        self.at += timedelta(seconds=after)
-        self.events.append(event.model_copy(update={"seq": len(self.events) + 1, "at": self.at}))
+        """Record an event, so many seconds after the one before."""
+        self.wait(seconds=after)
+        self.world.record(event)
+
+    def tell(self, steps: Iterable[Event]) -> None:
+        """Record what the loop itself says; a question is called q1."""
+        for event in steps:
+            asks = isinstance(event, QuestionAsked)
+            self.add(event.model_copy(update={"question_id": "q1"}) if asks else event)
 
     def step(self, iteration: int, step: int) -> None:
-        self.add(StepEntered(iteration=iteration, step=step, name=STEPS.get(step, "step")), 0.05)
+        """The loop enters a step."""
+        self.add(self.iteration.entered(iteration, step), 0.05)
 
     def gate(self, iteration: int, points: float, took: float = 12.0) -> None:
+        """The completion command passes so many percent of the tests; the reading says so."""
         passed = round(points / 100 * TOTAL)
         self.add(GateStarted(iteration=iteration, command="python -m pytest -q"))
         failing = ["tests/test_nested.py::test_nested_groups", "tests/test_quotes.py::test_open"]
@@ -119,12 +141,19 @@ class Recorder:
         )
 
     def baseline(self, points: float = 0.0) -> None:
+        """What is before iteration 1."""
         self.step(0, 0)
         self.gate(0, points)
-        self.history = History(points)
+        self.iteration.governor.begin(points)
         self.checkpoint(0, 1, "start")
 
-    def checkpoint(self, iteration: int, number: int, trigger: Any, **fields: Any) -> None:
+    def checkpoint(self, iteration: int, number: int, trigger: Trigger, note: str = "") -> None:
+        """A checkpoint with a snapshot of its own."""
+        self.snapshot(iteration)
+        self.captured(iteration, number, trigger, note)
+
+    def snapshot(self, iteration: int) -> None:
+        """The next snapshot."""
         self.snapshots += 1
         commit = f"{self.snapshots:040x}"
         self.add(
@@ -136,6 +165,10 @@ class Recorder:
                 tree=commit,
             )
         )
+
+    def captured(
+        self, iteration: int, number: int, trigger: Trigger, note: str = "", after: float = 0.4
+    ) -> None:
         self.add(
             CheckpointCaptured(
                 iteration=iteration,
@@ -143,11 +176,13 @@ class Recorder:
                 trigger=trigger,
                 snapshot=self.snapshots,
                 files=number,
-                **fields,
-            )
+                note=note,
+            ),
+            after,
         )
 
-    def files(self, iteration: int, size: int, *, live: bool) -> None:
+    def files(self, iteration: int, size: int, *, live: bool, after: float = 0.4) -> None:
+        """`size` more files than one have changed."""
         changes = [
             FileChange(
                 path="ralph_parser/lexer.py",
@@ -166,35 +201,21 @@ class Recorder:
             FileChange(path="tests/test_nested.py", status="added", category="test", added=41),
             FileChange(path="pyproject.toml", status="modified", category="config", added=2),
         ][: size + 1]
-        names = dict.fromkeys(change.category for change in changes)
-        totals = [
-            CategoryTotal(
-                category=name,
-                files=sum(c.category == name for c in changes),
-                added=sum(c.added for c in changes if c.category == name),
-                removed=sum(c.removed for c in changes if c.category == name),
-            )
-            for name in names
-        ]
-        self.add(
-            FilesChanged(
-                iteration=iteration,
-                live=live,
-                totals=totals,
-                changes=changes,
-                latest=changes[-1].path,
-            )
-        )
+        latest = changes[-1].path
+        self.add(files_changed(iteration, changes, live=live, latest=latest), after)
 
     def open(self, k: int) -> None:
-        self.add(IterationStarted(iteration=k, max_iterations=self.max_iterations))
+        """Steps 4 to 10: the prompt is written, a session starts."""
+        # The limit at the start: the pictures were taken so, also where it was raised meanwhile.
+        self.add(IterationStarted(iteration=k, max_iterations=self.loop.start.max_iterations))
         for step in (4, 5, 6, 7, 9):
             self.step(k, step)
+        evaluation = self.iteration.governor.evaluation
         self.add(
             PromptPrepared(
                 iteration=k,
                 path=f"results/iter-{k:03}/prompt.md",
-                urgency=self.evaluation.signal.urgency if self.evaluation else "normal",
+                urgency=evaluation.signal.urgency if evaluation else "normal",
                 characters=3214,
             )
         )
@@ -210,7 +231,13 @@ class Recorder:
             )
         )
         self.add(
-            SessionDescribed(iteration=k, model="sonnet", permission_mode="edits", billing="api"), 2
+            SessionDescribed(
+                iteration=k,
+                model="sonnet",
+                permission_mode=self.loop.start.permissions,
+                billing="api",
+            ),
+            2,
         )
 
     def tool(self, k: int, name: str, what: str, result: str, took: float, **fields: Any) -> None:
@@ -231,10 +258,11 @@ class Recorder:
         )
 
     def work(self, k: int, calls: int = 7, stretch: float = 20.0) -> None:
+        """The agent makes so many calls; `stretch`: seconds that pass after each."""
         self.add(AgentSpoke(iteration=k, text=WORDS[k % 3]), 5)
         for index, (name, what, result, took) in enumerate(WORK[:calls]):
             self.tool(k, name, what, result, took)
-            self.at += timedelta(seconds=stretch)
+            self.wait(seconds=stretch)
             if index == 3:
                 self.files(k, 1, live=True)
                 self.usage(k, 0.12)
@@ -252,7 +280,18 @@ class Recorder:
             )
         )
 
-    def close(self, k: int, points: float, *, cost: float = 0.26) -> None:
+    def close(self, k: int, points: float) -> None:
+        """Steps 10 to 17: the session ends, and what it came to is measured and recorded."""
+        self.end_session(k, points)
+        self.gate(k, points)
+        self.step(k, 12)
+        self.tell(self.iteration.overseer.detect(k))
+        self.step(k, 17)
+        record = self.iteration.recorder.record(k)
+        self.add(record.model_copy(update={"added": ADDED}))
+
+    def end_session(self, k: int, points: float) -> None:
+        """The agent reports and ends its turn; step 11 begins."""
         self.add(
             AgentReported(
                 iteration=k,
@@ -267,61 +306,31 @@ class Recorder:
                 outcome="success",
                 exit_code=0,
                 duration_s=190,
-                cost_usd=cost,
+                cost_usd=0.26,
                 tokens=140_000,
                 turns=9,
                 tool_calls=7,
             )
         )
-        self.checkpoint(k, 2, "end")
-        self.files(k, 3, live=False)
+        self.snapshot(k)
+        self.files(k, 3, live=False, after=0.8)
+        self.captured(k, 2, "end", after=0)
         self.step(k, 11)
-        self.gate(k, points)
-        self.step(k, 12)
-        self.history.add(Sample(k, points))
-        budget = Budget(self.max_iterations, TOTAL)
-        self.evaluation = evaluate(self.history, budget, previous=self.evaluation)
-        self.add(self.evaluation.signal)
-        for raised in self.evaluation.raised:
-            self.add(raised)
-        for cleared in self.evaluation.cleared:
-            self.add(cleared)
-        self.step(k, 17)
-        self.add(
-            IterationFinished(
-                iteration=k,
-                status="incomplete" if points < 100 else "completed",
-                completion=points,
-                gate_ok=points >= 100,
-                duration_s=230,
-                cost_usd=cost,
-                tokens=140_000,
-                tool_calls=7,
-                files=4,
-                added=83,
-                removed=11,
-            )
-        )
+
+    def silence(self, k: int) -> None:
+        """Ten minutes without a sign of life; the watchdog asks."""
+        watchdog = Watchdog(k, self.iteration.run, self.iteration.desk)
+        self.tell(watchdog.watch())  # what was heard last
+        self.wait(minutes=10)
+        self.tell(watchdog.watch())
 
     def iterations(self, *series: float, first: int = 1) -> None:
+        """Whole iterations, which end at these completions."""
         for k, points in enumerate(series, start=first):
             self.open(k)
             self.work(k)
             self.close(k, points)
 
-    def end(self, outcome: Any, reason: str) -> None:
-        readings = [e for e in self.events if isinstance(e, ReadingTaken)]
-        best = max(readings, key=lambda reading: reading.completion)
-        self.add(
-            RunFinished(
-                outcome=outcome,
-                reason=reason,
-                iterations=readings[-1].iteration,
-                completion=readings[-1].completion,
-                best=best.completion,
-                best_iteration=best.iteration,
-                duration_s=(self.at - START).total_seconds(),
-                cost_usd=0.26 * readings[-1].iteration,
-                tokens=140_000 * readings[-1].iteration,
-            )
-        )
+    def end(self, outcome: Outcome, reason: str) -> None:
+        """Close the run as the loop does."""
+        self.tell(self.loop.close(outcome, reason))

@@ -30,7 +30,6 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.events.waiting import Option
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from tests.world.recorder import WORDS, WORK, Recorder
 
@@ -95,10 +94,6 @@ def regressing() -> list[Event]:
     run.baseline(0)
     run.iterations(70, 60, 50)
     run.open(4)
-    run.events = [
-        e.model_copy(update={"permission_mode": "skip"}) if isinstance(e, SessionDescribed) else e
-        for e in run.events
-    ]
     run.work(4)
     run.add(
         SessionFinished(
@@ -152,26 +147,17 @@ def asked() -> list[Event]:
     run.open(2)
     run.work(2, 2)
     run.add(ToolStarted(iteration=2, tool_id="open", tool="Bash", summary="sleep 100000"), 4)
-    run.at += timedelta(minutes=10)
-    run.add(silence("q1", run.at))
+    run.silence(2)
     return run.events
 
 
 def silence(question_id: str, at: datetime) -> QuestionAsked:
-    """The question about a silent agent."""
-    return QuestionAsked(
-        iteration=2,
-        question_id=question_id,
-        topic="silence",
-        text="Nothing was heard of the agent for 10 minutes, and no file has changed.",
-        options=[
-            Option(key="w", answer="wait", verb="wait as long again"),
-            Option(key="r", answer="retry", verb="interrupt, and let it go on from where it is"),
-            Option(key="x", answer="abort", verb="abort the run"),
-        ],
-        default="retry",
-        deadline=at + timedelta(seconds=300),
-    )
+    """The question about a silent agent, asked at another moment."""
+    question = asked()[-1]
+    assert isinstance(question, QuestionAsked)
+    assert question.deadline is not None
+    deadline = at + (question.deadline - question.at)
+    return question.model_copy(update={"question_id": question_id, "deadline": deadline})
 
 
 def paused() -> list[Event]:

@@ -1,7 +1,8 @@
 """A loop with everything around it played."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from datetime import datetime
+from typing import Any, TypeVar
 
 from ralph_tui.commands import Command
 from ralph_tui.events import Event, QuestionAsked, RunFinished, RunStarted
@@ -11,7 +12,7 @@ from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from tests.world.agents import FakeAgent
-from tests.world.host import FakeHost
+from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach
 from tests.world.owner import Reply
 from tests.world.records import FakeRecords
@@ -32,30 +33,35 @@ class World:
         budget_usd: float | None = None,
         mode: Mode = "headless",
         criterion: str | None = None,
+        began: datetime = BEGAN,
         past: Sequence[Event] = (),
+        **fields: Any,
     ) -> None:
-        """`past` is the journal of a run that is to be resumed."""
+        """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
+        run that is to be resumed; `fields`: other fields of its start.
+        """
         self.passed = passed
         self.max_iterations = max_iterations
-        self.host = FakeHost()
+        self.host = FakeHost(began)
         self.agent = FakeAgent()
         self.gate = FakeGate(passed)
         self.workspace = FakeWorkspace()
         self.watcher = FakeWatcher()
         self.records = FakeRecords()
         self.events = list(past)
-        start = RunStarted(
-            run_id="run",
-            root="/r",
-            objective="Fix it",
-            command=None if criterion else "pytest -q",
-            criterion=criterion,
-            mode=mode,
-            agent="fake",
-            max_iterations=max_iterations,
-            session_timeout_s=60,
-            budget_usd=budget_usd,
-        )
+        asked_for = {
+            "run_id": "run",
+            "root": "/r",
+            "objective": "Fix it",
+            "command": None if criterion else "pytest -q",
+            "criterion": criterion,
+            "mode": mode,
+            "agent": "fake",
+            "max_iterations": max_iterations,
+            "session_timeout_s": 60,
+            "budget_usd": budget_usd,
+        }
+        start = RunStarted.model_validate(asked_for | fields)
         gate = None if criterion else self.gate
         self.outreach = FakeOutreach()
         ports = Ports(self.agent, gate, self.workspace, self.watcher, self.records, self.outreach)
@@ -67,12 +73,16 @@ class World:
     def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
         """The run, or these events of it, each recorded as the engine would."""
         for event in events or self.loop.run():
-            stamped = event.model_copy(
-                update={"seq": len(self.events) + 1, "at": self.host.clock.now()}
-            )
-            self.events.append(stamped)
-            self.state.apply(stamped)
-            yield stamped
+            yield self.record(event)
+
+    def record(self, event: Event) -> Event:
+        """Stamp an event, keep it, and fold it into the state."""
+        stamped = event.model_copy(
+            update={"seq": len(self.events) + 1, "at": self.host.clock.now()}
+        )
+        self.events.append(stamped)
+        self.state.apply(stamped)
+        return stamped
 
     def run(self) -> "World":
         """The whole run, whose owner answers nothing."""
