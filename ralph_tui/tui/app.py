@@ -15,9 +15,9 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.tui.draw.ink import InkScreen
+from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.modals.modal import Modal
-from ralph_tui.tui.themes import TERMINAL, THEMES, ink_for, named
+from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 AFTER_PAINT_S = 0.1
 """Loading the rest any earlier would hold the first frame up."""
@@ -46,7 +46,7 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
     return sequence
 
 
-class BaseScreen(InkScreen):
+class BaseScreen(StyledScreen):
     """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
 
     def interrupt(self) -> None:
@@ -103,7 +103,7 @@ class RalphApp(App[str], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What panes draw with, also in themes that know nothing of it."""
-        return ink_for(self.current_theme)
+        return styles_for(self.current_theme)
 
     @property
     def base(self) -> BaseScreen:

@@ -1,6 +1,6 @@
 """Colours. One accent; severity is never told by colour alone.
 
-The variables beginning with ``ink-`` are what panes draw with, beside accent and severities.
+The variables beginning with ``style-`` are what panes draw with, beside accent and severities.
 """
 
 from collections.abc import Iterable
@@ -23,14 +23,14 @@ DARK = Theme(
     surface="#13161d",
     panel="#1b202a",
     variables={
-        "ink-dim": "#838d9d",
-        "ink-faint": "#3d4554",
-        "ink-frame": "#323a48",
-        "ink-output": "#7fc8dc",
-        "ink-error": "#b8a1e3",
-        "ink-mean": "#7d93c4",
-        "ink-done": "#8fa18a",
-        "ink-cursor": "#232a37",
+        "style-dim": "#838d9d",
+        "style-faint": "#3d4554",
+        "style-frame": "#323a48",
+        "style-output": "#7fc8dc",
+        "style-error": "#b8a1e3",
+        "style-mean": "#7d93c4",
+        "style-done": "#8fa18a",
+        "style-cursor": "#232a37",
     },
 )
 
@@ -48,14 +48,14 @@ LIGHT = Theme(
     surface="#fbfaf7",
     panel="#efede7",
     variables={
-        "ink-dim": "#666d78",
-        "ink-faint": "#c3c3bd",
-        "ink-frame": "#cfcec8",
-        "ink-output": "#0f6a86",
-        "ink-error": "#7446b0",
-        "ink-mean": "#4863a8",
-        "ink-done": "#5f7a54",
-        "ink-cursor": "#e4e6e6",
+        "style-dim": "#666d78",
+        "style-faint": "#c3c3bd",
+        "style-frame": "#cfcec8",
+        "style-output": "#0f6a86",
+        "style-error": "#7446b0",
+        "style-mean": "#4863a8",
+        "style-done": "#5f7a54",
+        "style-cursor": "#e4e6e6",
     },
 )
 
@@ -68,14 +68,14 @@ TERMINAL = replace(
     secondary="ansi_magenta",
     variables={
         **_ANSI.variables,
-        "ink-dim": "ansi_default",
-        "ink-faint": "ansi_default",
-        "ink-frame": "ansi_default",
-        "ink-output": "ansi_cyan",
-        "ink-error": "ansi_magenta",
-        "ink-mean": "ansi_blue",
-        "ink-done": "ansi_default",
-        "ink-cursor": "ansi_default",
+        "style-dim": "ansi_default",
+        "style-faint": "ansi_default",
+        "style-frame": "ansi_default",
+        "style-output": "ansi_cyan",
+        "style-error": "ansi_magenta",
+        "style-mean": "ansi_blue",
+        "style-done": "ansi_default",
+        "style-cursor": "ansi_default",
     },
 )
 """The sixteen colours of the terminal itself, or none at all."""
@@ -84,23 +84,23 @@ THEMES = (DARK, LIGHT, TERMINAL)
 """In the order the theme key walks through."""
 
 
-def ink_for(theme: Theme) -> dict[str, str]:
-    """The ``ink-`` variables for a theme that does not name them, from its own colours."""
+def styles_for(theme: Theme) -> dict[str, str]:
+    """The ``style-`` variables for a theme that does not name them, from its own colours."""
     if theme.ansi:
-        return {name: TERMINAL.variables[name] for name in TERMINAL.variables if "ink-" in name}
+        return {name: TERMINAL.variables[name] for name in TERMINAL.variables if "style-" in name}
     model = DARK if theme.dark else LIGHT
     front = Color.parse(theme.foreground or model.foreground or "#888888")
     back = Color.parse(theme.background or model.background or "#888888")
     accent = theme.accent or theme.primary
     return {
-        "ink-dim": back.blend(front, 0.6).hex,
-        "ink-faint": back.blend(front, 0.25).hex,
-        "ink-frame": back.blend(front, 0.2).hex,
-        "ink-output": accent,
-        "ink-error": theme.secondary or theme.primary,
-        "ink-mean": theme.primary,
-        "ink-done": back.blend(front, 0.6).hex,
-        "ink-cursor": back.blend(front, 0.1).hex,
+        "style-dim": back.blend(front, 0.6).hex,
+        "style-faint": back.blend(front, 0.25).hex,
+        "style-frame": back.blend(front, 0.2).hex,
+        "style-output": accent,
+        "style-error": theme.secondary or theme.primary,
+        "style-mean": theme.primary,
+        "style-done": back.blend(front, 0.6).hex,
+        "style-cursor": back.blend(front, 0.1).hex,
     }
 
 

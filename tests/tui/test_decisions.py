@@ -19,9 +19,9 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.asked import granted
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.question import Question
-from ralph_tui.tui.modals.sheet import Sheet
+from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.signal_chart import marks_of
-from ralph_tui.tui.panes.stops import stops_of
+from ralph_tui.tui.panes.timeline_points import points_of
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.test_cockpit import frames
 from tests.world.decisions import DECISIONS, REFRAME, decided, nasty, redirect, rolled_back
@@ -330,7 +330,9 @@ SIZES = [(80, 24), (140, 45), (60, 15), (30, 10)]
 def test_nothing_of_a_question_is_out_of_reach(name: str, size: tuple[int, int]) -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        sheet, foot = (dialog(driver).query_one(f"#{part}", Sheet) for part in ("told", "foot"))
+        sheet, foot = (
+            dialog(driver).query_one(f"#{part}", ScrollText) for part in ("told", "foot")
+        )
         assert len(driver.text()) == size[1]
         height = sheet.size.height
         assert height > 0
@@ -457,8 +459,8 @@ def test_an_effect_that_arrives_finds_its_intervention() -> None:
 
 def test_timeline_and_chart_know_interventions_and_rollbacks() -> None:
     state = RunState().apply_all(rolled_back())
-    stops = stops_of(state)
-    assert [s.glyph for s in stops if s.made or s.rollback] == ["◆", "↶"]
+    points = points_of(state)
+    assert [s.glyph for s in points if s.made or s.rollback] == ["◆", "↶"]
     assert {(m.iteration, m.name) for m in marks_of(state)} >= {(3, "REDIRECT"), (3, "ROLLBACK")}
 
     async def look(driver: Driver) -> None:

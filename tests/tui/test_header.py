@@ -23,7 +23,7 @@ from ralph_tui.text.format import duration, money
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.draw.words import context_level, fraction, percent, short_duration
 from ralph_tui.tui.panes.header import header_lines
-from ralph_tui.tui.panes.verdict import verdict
+from ralph_tui.tui.panes.headline import headline
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 
@@ -117,7 +117,7 @@ def test_a_wait_for_room_has_no_end() -> None:
     state = RunState().apply_all(run.events)
     text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
     assert "waiting: disk full · for room" in text
-    assert verdict(state, run.at).text == "waiting: disk full, until there is room; w: now"
+    assert headline(state, run.at).text == "waiting: disk full, until there is room; w: now"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -161,9 +161,9 @@ def test_denied_tools_are_counted() -> None:
         ("crashed", "crashed: KeyError"),
     ],
 )
-def test_the_verdict_says_what_the_owner_should_know_first(name: str, says: str) -> None:
+def test_the_headline_says_what_the_owner_should_know_first(name: str, says: str) -> None:
     events = STORIES[name]()
-    assert verdict(RunState().apply_all(events), events[-1].at).text.startswith(says)
+    assert headline(RunState().apply_all(events), events[-1].at).text.startswith(says)
 
 
 def test_a_silent_agent_is_told_about() -> None:
@@ -171,12 +171,12 @@ def test_a_silent_agent_is_told_about() -> None:
     run.baseline(0)
     run.open(1)
     state = RunState().apply_all(run.events)
-    assert verdict(state, run.at + timedelta(seconds=60)).word != "QUIET"
-    assert "no output for 4m" in verdict(state, run.at + timedelta(seconds=250)).text
+    assert headline(state, run.at + timedelta(seconds=60)).word != "QUIET"
+    assert "no output for 4m" in headline(state, run.at + timedelta(seconds=250)).text
 
 
-def test_a_state_without_events_has_a_verdict() -> None:
-    assert verdict(RunState(), START).text == "waiting for the first event"
+def test_a_state_without_events_has_a_headline() -> None:
+    assert headline(RunState(), START).text == "waiting for the first event"
 
 
 def test_a_fast_run_is_on_track() -> None:
@@ -184,7 +184,7 @@ def test_a_fast_run_is_on_track() -> None:
     run.baseline(0)
     run.iterations(20, 40, 60)
     state = RunState().apply_all(run.events)
-    assert verdict(state, run.at).text == "on track: about 2 more iterations"
+    assert headline(state, run.at).text == "on track: about 2 more iterations"
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,14 @@ from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.panes.facts import between, facts
-from ralph_tui.tui.panes.stops import Stop, stops_of, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
+from ralph_tui.tui.panes.timeline_points import (
+    TimelinePoint,
+    points_of,
+    to_restore,
+    tree_at,
+    tree_before,
+)
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.held import DIFFS, Held
 
@@ -100,20 +106,20 @@ def test_every_line_of_a_hunk_has_its_row(lines: list[str]) -> None:
 def test_points_and_their_trees() -> None:
     state = RunState().apply_all(story("rolled_back"))
     known = state.timeline.snapshots
-    for stop in stops_of(state):
-        target = to_restore(stop, state)
+    for point in points_of(state):
+        target = to_restore(point, state)
         assert target is not None
-        if stop.rollback is not None:
-            assert target.number == stop.rollback.present
-            assert tree_before(stop, state) == known[stop.rollback.present].tree
-            assert tree_at(stop, state) == stop.rollback.tree
-        elif stop.checkpoint is not None:
-            assert target.number == stop.checkpoint.snapshot
-        elif stop.label and stop.span.number == 2:
-            start, end = stop.span.checkpoints
-            assert tree_before(stop, state) == known[start.snapshot or 0].tree
-            assert tree_at(stop, state) == known[end.snapshot or 0].tree
-    assert tree_before(stops_of(state)[0], state) is None, "nothing is before the baseline"
+        if point.rollback is not None:
+            assert target.number == point.rollback.present
+            assert tree_before(point, state) == known[point.rollback.present].tree
+            assert tree_at(point, state) == point.rollback.tree
+        elif point.checkpoint is not None:
+            assert target.number == point.checkpoint.snapshot
+        elif point.label and point.span.number == 2:
+            start, end = point.span.checkpoints
+            assert tree_before(point, state) == known[start.snapshot or 0].tree
+            assert tree_at(point, state) == known[end.snapshot or 0].tree
+    assert tree_before(points_of(state)[0], state) is None, "nothing is before the baseline"
 
 
 # the screen --------------------------------------------------------------------------------------
@@ -314,33 +320,33 @@ def words(rows: list[Line]) -> str:
 def test_a_point_tells_only_what_was_known_at_its_moment() -> None:
     state = RunState().apply_all(story("steady"))
     spans = state.timeline.spans
-    stops = [s for s in stops_of(state) if s.checkpoint and s.checkpoint.trigger == "start"]
-    assert len(stops) == 6
-    for stop in stops:
-        done, before = stop.span.finished, spans[stop.span.number - 1]
+    points = [s for s in points_of(state) if s.checkpoint and s.checkpoint.trigger == "start"]
+    assert len(points) == 6
+    for point in points:
+        done, before = point.span.finished, spans[point.span.number - 1]
         assert done is not None
         assert before.gate is not None
-        told = words(facts(stop, state, story("steady")[-1].at, 100))
+        told = words(facts(point, state, story("steady")[-1].at, 100))
         assert f"{done.cost_usd:.2f}" not in told
         assert "tok" not in told
         assert f"gate ✗ {before.gate.passed}/{before.gate.total}" in told
         assert f"{before.completion:.0f} %" in told
-        whole = words(facts(replace(stop, checkpoint=None), state, story("steady")[-1].at, 100))
+        whole = words(facts(replace(point, checkpoint=None), state, story("steady")[-1].at, 100))
         assert f"${done.cost_usd:.2f}" in whole
 
 
 def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
     state = RunState().apply_all(story("steady"))
     now = story("steady")[-1].at
-    stops: dict[tuple[int, str], Stop] = {
+    points: dict[tuple[int, str], TimelinePoint] = {
         (s.span.number, s.checkpoint.trigger if s.checkpoint else ""): s
-        for s in stops_of(state)
+        for s in points_of(state)
         if s.checkpoint or s.label
     }
     cost = {s.number: s.finished.cost_usd for s in state.timeline.spans if s.finished is not None}
 
     def told(first: tuple[int, str], second: tuple[int, str]) -> str:
-        return words(between(stops[first], stops[second], state, now, 100))
+        return words(between(points[first], points[second], state, now, 100))
 
     assert "$" not in told((1, ""), (2, "start")), "nothing was spent between the two"
     assert f"${cost[2]:.2f}" in told((2, "start"), (2, ""))
@@ -353,7 +359,7 @@ def test_an_iteration_comes_after_its_own_start_when_they_are_compared() -> None
         await driver.press("3", "home", "right", "v", "right")
         ends = timeline(driver).ends
         assert ends is not None
-        assert [stop.name for stop in ends] == ["iteration 1, checkpoint 1", "iteration 1"]
+        assert [point.name for point in ends] == ["iteration 1, checkpoint 1", "iteration 1"]
 
     drive(live(story("steady")), look)
 
@@ -362,13 +368,13 @@ def test_files_changed_since_are_not_told_as_the_iterations_work() -> None:
     events = story("rolled_back")
     state = RunState().apply_all(events)
     span = next(s for s in reversed(state.timeline.spans) if s.finished and s.files)
-    stop = next(s for s in stops_of(state) if s.span is span and s.label)
+    point = next(s for s in points_of(state) if s.span is span and s.label)
     assert span.files is not None
     path = span.files.changes[0].path.rsplit("/", 1)[-1]
-    assert path in words(facts(stop, state, events[-1].at, 100))
+    assert path in words(facts(point, state, events[-1].at, 100))
     later = state.seq + 1
     span.files = span.files.model_copy(update={"seq": later, "live": True})
-    assert path not in words(facts(stop, state, events[-1].at, 100))
+    assert path not in words(facts(point, state, events[-1].at, 100))
 
 
 def test_a_restore_is_undone_by_the_same_key() -> None:
@@ -486,10 +492,10 @@ def test_a_selected_point_stays_while_others_come_before_it() -> None:
         driver.inbox.append(alarm)
         await driver.until(lambda: state.seq == alarm.seq)
         await driver.press("3", "end")
-        chosen, before = pane.stops[pane.current], pane.current
+        chosen, before = pane.points[pane.current], pane.current
         assert chosen.alarm == "STUCK"
         driver.inbox.append(checkpoint)
         await driver.until(lambda: pane.current == before + 1)
-        assert pane.stops[pane.current].key == chosen.key
+        assert pane.points[pane.current].key == chosen.key
 
     drive(live(story("running")), look)

@@ -24,8 +24,8 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.prompt import read_inside
-from ralph_tui.tui.panes.stops import stops_of, track
 from ralph_tui.tui.panes.timeline import Timeline
+from ralph_tui.tui.panes.timeline_points import points_of, track
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.world.recorder import START
 from tests.world.stories import flood, running, stuck
@@ -148,7 +148,7 @@ def test_the_timeline_tells_about_the_selected_point() -> None:
 
 def test_the_timeline_knows_alarms_and_the_best() -> None:
     state = RunState().apply_all(stuck())
-    glyphs = [stop.glyph for stop in stops_of(state)]
+    glyphs = [point.glyph for point in points_of(state)]
     assert "▲" in glyphs
     assert "◆" in glyphs
     assert glyphs.count("★") == 1
@@ -156,10 +156,10 @@ def test_the_timeline_knows_alarms_and_the_best() -> None:
 
 @pytest.mark.parametrize("width", range(10, 120, 7))
 def test_the_track_shows_the_selected_point_at_any_width(width: int) -> None:
-    stops = stops_of(RunState().apply_all(stuck()))
-    for selected in range(len(stops)):
+    points = points_of(RunState().apply_all(stuck()))
+    for selected in range(len(points)):
         for mark in (None, 0, selected):
-            line = track(stops, selected, mark, width, lit=True)
+            line = track(points, selected, mark, width, lit=True)
             assert cells(line) <= width
             assert any("badge" in style for _, style in line)
             shown = "".join(text for text, _ in line)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ralph_tui import commands
 from ralph_tui.text.sanitize import plain
-from ralph_tui.tui.cockpit.host import DialogHost
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.words import percent
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
@@ -58,7 +58,7 @@ class Dialogs:
         if send and text.strip():
             self._source.send(commands.Guide(text=text))
 
-    def keep(self, text: str) -> None:
+    def keep_draft(self, text: str) -> None:
         """Words that were written elsewhere and not sent: they wait as a draft of guidance."""
         if text not in self._draft:
             self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()

@@ -12,7 +12,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration
 from ralph_tui.tui.actions import ACTIONS, Action, offered
-from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import OUTCOMES, cost, elapsed, percent, tokens
 
@@ -61,7 +61,7 @@ def _keys(actions: Sequence[Action], bare: int, state: RunState, player: Player 
     return spans[:-1]
 
 
-class Footer(Ink):
+class Footer(LineWidget):
     """One row: the keys, or for a few seconds a notice."""
 
     def __init__(self, source: Source, monotonic: Callable[[], float]) -> None:
@@ -95,7 +95,7 @@ class Footer(Ink):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         if self._notice:
             return [(" ▸ ", "warn"), (clip(self._notice, width - 4), "text")]
         return keys_line(self._state, self._source, width)
@@ -130,7 +130,7 @@ def summary(state: RunState, now: datetime) -> list[Line]:
     ]
 
 
-class Banner(Ink):
+class Banner(LineWidget):
     """The summary of a run that is over; it stays until the owner leaves."""
 
     def __init__(self) -> None:
@@ -146,14 +146,14 @@ class Banner(Ink):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         if y >= len(self.rows):
             return []
         hint: Line = [("q", "key"), (" leaves ", "dim")] if y == 0 else []
         return spread([(" ", ""), *self.rows[y]], hint, width)
 
 
-class Note(Ink):
+class Note(LineWidget):
     """One sentence about the record itself."""
 
     def __init__(self, text: str) -> None:
@@ -168,11 +168,11 @@ class Note(Ink):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         return [(" ▲ ", "warn"), (clip(self._text, width - 4), "text")]
 
 
-class Scrubber(Ink, can_focus=True):
+class Scrubber(LineWidget, can_focus=True):
     """Where a replay stands; focused at the start, so that arrows move in time."""
 
     def __init__(self, player: Player) -> None:
@@ -203,7 +203,7 @@ class Scrubber(Ink, can_focus=True):
             self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         player = self._player
         speed = f"{player.speed}x" if player.speed else "instant"
         sign = "▶" if player.playing else "▮"
@@ -229,9 +229,9 @@ class Scrubber(Ink, can_focus=True):
             track[column] = ("◆", "bad") if serious else ("▲", "warn")
         track[here] = ("●", "focus" if self.lit else "text")
         spans: Line = []
-        for glyph, ink in track:
-            if spans and spans[-1][1] == ink:
-                spans[-1] = (spans[-1][0] + glyph, ink)
+        for glyph, name in track:
+            if spans and spans[-1][1] == name:
+                spans[-1] = (spans[-1][0] + glyph, name)
             else:
-                spans.append((glyph, ink))
+                spans.append((glyph, name))
         return spans

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from ralph_tui.commands import SetPermissions, stopping
 from ralph_tui.text.format import count
 from ralph_tui.tui.actions import ACTIONS, offered
-from ralph_tui.tui.cockpit.host import DialogHost
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
 
 MOST_PERMITS = 50

@@ -22,9 +22,9 @@ from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.footer import Banner, Footer, Note, Scrubber
-from ralph_tui.tui.cockpit.history import Looking
-from ralph_tui.tui.cockpit.questions import Asking
-from ralph_tui.tui.panes.header import Header, OneLine, VerdictLine
+from ralph_tui.tui.cockpit.history_view import HistoryView
+from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
+from ralph_tui.tui.panes.header import Header, HeadlineRow, OneLine
 from ralph_tui.tui.panes.pane import Pane
 
 HZ = 15
@@ -56,12 +56,12 @@ class CockpitScreen(BaseScreen):
         self._wish_to_pause = (float("-inf"), False)
         """When p was pressed last, and whether it asked to pause."""
         self.body = Body(source)
-        self.header, self.verdict, self.status = Header(), VerdictLine(), OneLine()
+        self.header, self.headline, self.status = Header(), HeadlineRow(), OneLine()
         self.footer, self.banner = Footer(source, self.ralph.monotonic), Banner()
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
-        self.asking = Asking(self, self.dialogs.keep)
-        self.looking = Looking(self, self.body.timeline)
+        self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
+        self.history = HistoryView(self, self.body.timeline)
         self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for action in ACTIONS:
@@ -102,7 +102,7 @@ class CockpitScreen(BaseScreen):
         """From top to bottom."""
         yield self.status
         yield self.header
-        yield self.verdict
+        yield self.headline
         yield self.note
         yield self.body
         yield self.banner
@@ -120,7 +120,7 @@ class CockpitScreen(BaseScreen):
 
     def on_unmount(self) -> None:
         """The screen is gone."""
-        self.asking.end()
+        self.questions.end()
         self.end_call.end()
         self.source.stop()
 
@@ -137,7 +137,7 @@ class CockpitScreen(BaseScreen):
             self._sync()
         else:
             self.footer.sync(self.state)
-        self.asking.follow()
+        self.questions.follow()
         while self.source.refused:
             self.dialogs.refused(*self.source.refused.popleft())
         if self.dialogs.may_go():
@@ -147,11 +147,11 @@ class CockpitScreen(BaseScreen):
 
     def _sync(self) -> None:
         state, clock = self.state, self.source.clock(self.state)
-        for head in (self.header, self.verdict, self.status):
+        for head in (self.header, self.headline, self.status):
             head.sync(state, clock, lost=self.source.lost)
         self.note.say(self.source.note)
         self.body.sync(state, clock)
-        self.looking.follow()
+        self.history.follow()
         self.banner.sync(state, clock)
         self.footer.sync(state)
         if self.scrubber is not None:
@@ -226,7 +226,7 @@ class CockpitScreen(BaseScreen):
     def _refusal(self, action: Action) -> str | None:
         # Of the way back more is known than the state tells: which point is selected.
         restores = action.name == "restore"
-        return self.looking.refusal() if restores else action.refusal(self.state)
+        return self.history.refusal() if restores else action.refusal(self.state)
 
     def toggle_pause(self) -> None:
         """Pause, or go on; a second press need not wait until the first is recorded."""
@@ -238,16 +238,16 @@ class CockpitScreen(BaseScreen):
 
     def decide(self) -> None:
         """The question that is open."""
-        self.asking.reopen()
+        self.questions.reopen()
 
     def restore(self) -> None:
         """The files as they were at the selected point."""
-        if not self.looking.restore():
+        if not self.history.restore():
             self.action_pane("timeline")
 
     def on_timeline_wanted(self) -> None:
         """Show what changed there."""
-        self.looking.changes()
+        self.history.changes()
 
     def toggle_zoom(self) -> None:
         """The pane looked at last alone, or all again."""

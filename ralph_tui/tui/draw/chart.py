@@ -224,15 +224,15 @@ def _plot_row(
         letter = letters.get((y, x))
         bits = raster.bits[y][x] if x < raster.width else 0
         if letter is not None:
-            glyph, ink = letter
+            glyph, new = letter
         elif bits:
-            glyph, ink = chr(0x2800 + bits), raster.styles[y][x]
+            glyph, new = chr(0x2800 + bits), raster.styles[y][x]
         else:
-            glyph, ink = filler, "faint"
-        if ink != style and run:
+            glyph, new = filler, "faint"
+        if new != style and run:
             spans.append((run, style))
             run = ""
-        run, style = run + glyph, ink
+        run, style = run + glyph, new
     return [*spans, (run, style)]
 
 

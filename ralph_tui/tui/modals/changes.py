@@ -23,7 +23,7 @@ from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, wrap
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.outlook import NOBODY
-from ralph_tui.tui.modals.sheet import Sheet
+from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
 
 BESIDE = 110
@@ -40,7 +40,7 @@ STEP = 20
 """Cells that a long line moves aside."""
 
 
-class FileList(Sheet):
+class FileList(ScrollText):
     """All changes, then each file below its category."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class FileList(Sheet):
         self.draw()
 
 
-class Page(Sheet):
+class Page(ScrollText):
     """The diff; only the rows in view are drawn."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class Page(Sheet):
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         if not self.left:
             return super().line(y, width)
         index = self.top + y
@@ -165,7 +165,7 @@ class Changes(Modal[None]):
         self._title, self._told, self._trees = title, told, trees
         self.files = files
         self._diff: Callable[[str | None], str] = lambda path: ""
-        self.facts, self.listed, self.page = Sheet("facts"), FileList(), Page()
+        self.facts, self.listed, self.page = ScrollText("facts"), FileList(), Page()
         self.listed.display = False
 
     def compose(self) -> ComposeResult:

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from ralph_tui.tui.draw.ink import InkScreen
+from ralph_tui.tui.draw.line_widget import StyledScreen
 
 T = TypeVar("T")
 
@@ -63,6 +63,6 @@ class Modal(ModalScreen[T]):
         for frame in self.query(".dialog"):
             frame.border_subtitle = None
 
-    def ink(self, name: str) -> Style:
+    def named_style(self, name: str) -> Style:
         """The style of a name, as the cockpit below has it: a dialog draws in the same colours."""
-        return cast("InkScreen", self.app.screen_stack[0]).ink(name)
+        return cast("StyledScreen", self.app.screen_stack[0]).named_style(name)

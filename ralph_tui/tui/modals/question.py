@@ -28,7 +28,7 @@ from ralph_tui.tui.modals import asked as words
 from ralph_tui.tui.modals.editor import Editor
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.outlook import Outlook
-from ralph_tui.tui.modals.sheet import Sheet
+from ralph_tui.tui.modals.scroll_text import ScrollText
 
 MOST_CHARACTERS = 100_000
 """Of what an answer brings along."""
@@ -86,9 +86,9 @@ class Question(Modal[Answer | None]):
         dialog = Vertical(id="asking", classes="dialog asking")
         dialog.border_title = Content(f" {clip(words.title(self.asked), 70)} ")
         with dialog:
-            yield Sheet("told")
+            yield ScrollText("told")
             yield Editor()
-            yield Sheet("foot")
+            yield ScrollText("foot")
 
     def on_mount(self) -> None:
         """Find a place for everything."""
@@ -104,7 +104,7 @@ class Question(Modal[Answer | None]):
         self.asked, self._now = asked, now
         if before != (asked.deadline, countdown(asked.deadline, now)) and self._room[0]:
             foot = self._foot()
-            self.query_one("#foot", Sheet).show(foot, len(foot))
+            self.query_one("#foot", ScrollText).show(foot, len(foot))
 
     def tell_settled(self, how: str) -> None:
         """The question is closed; what is being written is not taken out of anybody's hands."""
@@ -118,7 +118,7 @@ class Question(Modal[Answer | None]):
         width = max(20, min(columns - 4, WIDEST))
         dialog = self.query_one("#asking", Vertical)
         dialog.styles.width = width
-        self._room = (width - FRAME_CELLS - Sheet.EDGE, max(8, rows - 2 - FRAME_ROWS))
+        self._room = (width - FRAME_CELLS - ScrollText.EDGE, max(8, rows - 2 - FRAME_ROWS))
         inner, height = self._room
         foot = self._foot()
         writes = self.editing is not None and self.editing.takes == "instructions"
@@ -133,8 +133,8 @@ class Question(Modal[Answer | None]):
         left = height - len(foot)
         editor = self.query_one(Editor).place(left, len(body))
         body_rows = max(0, min(len(body), left - editor))
-        self.query_one("#told", Sheet).show(body, body_rows)
-        self.query_one("#foot", Sheet).show(foot, len(foot))
+        self.query_one("#told", ScrollText).show(body, body_rows)
+        self.query_one("#foot", ScrollText).show(foot, len(foot))
         self._scrolls = body_rows < len(body)
         self.tell_how()
 
@@ -312,8 +312,8 @@ class Question(Modal[Answer | None]):
 
     def action_roll(self, by: int) -> None:
         """See more of it."""
-        self.query_one("#told", Sheet).roll(by)
+        self.query_one("#told", ScrollText).roll(by)
 
     def action_page(self, by: int) -> None:
         """See the next screenful of it."""
-        self.query_one("#told", Sheet).page(by)
+        self.query_one("#told", ScrollText).page(by)

@@ -12,20 +12,22 @@ from ralph_tui.text.format import clock, count, duration
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import percent, points, tokens
 from ralph_tui.tui.panes.files import tail
-from ralph_tui.tui.panes.stops import TRIGGERS, Stop
+from ralph_tui.tui.panes.timeline_points import TRIGGERS, TimelinePoint
 
 
-def facts(stop: Stop, state: RunState, now: datetime, width: int) -> list[Line]:
+def facts(point: TimelinePoint, state: RunState, now: datetime, width: int) -> list[Line]:
     """All that is known of one point."""
-    span = stop.span
-    if stop.early:
-        rows = [_name(stop), *_before(span), *_gate(_gate_at(stop, state), width)]
+    span = point.span
+    if point.early:
+        rows = [_name(point), *_before(span), *_gate(_gate_at(point, state), width)]
     else:
         rows = [_when(span, state, now), *_gain(span), *_files(span), *_gate(span.gate, width)]
-    return [*rows, *_point(stop, state, width)]
+    return [*rows, *_point(point, state, width)]
 
 
-def between(first: Stop, second: Stop, state: RunState, now: datetime, width: int) -> list[Line]:
+def between(
+    first: TimelinePoint, second: TimelinePoint, state: RunState, now: datetime, width: int
+) -> list[Line]:
     """What lies between two points, the earlier one first."""
     began, ended = first.at or now, second.at or now
     head: Line = [(first.name, "strong"), (f" {clock(began)}", "dim"), (" → ", "focus")]
@@ -38,15 +40,15 @@ def between(first: Stop, second: Stop, state: RunState, now: datetime, width: in
     ]
 
 
-def _gate_at(stop: Stop, state: RunState) -> GateFinished | None:
+def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
     """The last gate that had run; the open iteration's own counts from its end on."""
-    if not stop.early:
-        return stop.span.gate
-    spans = (s for s in reversed(state.timeline.spans) if s.start_seq < stop.span.start_seq)
+    if not point.early:
+        return point.span.gate
+    spans = (s for s in reversed(state.timeline.spans) if s.start_seq < point.span.start_seq)
     return next((span.gate for span in spans if span.gate is not None), None)
 
 
-def _way(first: Stop, second: Stop, state: RunState, took: str) -> Line:
+def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str) -> Line:
     before, after = _completion(first), _completion(second)
     row: Line = []
     if before is not None and after is not None:
@@ -65,7 +67,7 @@ def _way(first: Stop, second: Stop, state: RunState, took: str) -> Line:
     return row
 
 
-def _whole(first: Stop, second: Stop, state: RunState) -> Iterator[IterationSpan]:
+def _whole(first: TimelinePoint, second: TimelinePoint, state: RunState) -> Iterator[IterationSpan]:
     """The iterations that lie between two points from their beginning to their end."""
     for span in state.timeline.spans:
         begins = first.span.start_seq < span.start_seq or (span is first.span and first.early)
@@ -74,13 +76,13 @@ def _whole(first: Stop, second: Stop, state: RunState) -> Iterator[IterationSpan
             yield span
 
 
-def _completion(stop: Stop) -> float | None:
-    return stop.span.previous if stop.early else stop.span.completion
+def _completion(point: TimelinePoint) -> float | None:
+    return point.span.previous if point.early else point.span.completion
 
 
-def _name(stop: Stop) -> Line:
-    when = "" if stop.at is None else f"  {clock(stop.at)}"
-    return [(_title(stop.span), "strong"), (when, "dim")]
+def _name(point: TimelinePoint) -> Line:
+    when = "" if point.at is None else f"  {clock(point.at)}"
+    return [(_title(point.span), "strong"), (when, "dim")]
 
 
 def _title(span: IterationSpan) -> str:
@@ -161,23 +163,25 @@ def _gate(gate: GateFinished | None, width: int) -> list[Line]:
     return [spans]
 
 
-def _point(stop: Stop, state: RunState, width: int) -> list[Line]:
-    if stop.alarm:
-        return [[(f"{stop.glyph} {stop.alarm}", f"{stop.style} strong"), (" rose here", "dim")]]
-    if stop.glyph == "★":
+def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
+    if point.alarm:
+        return [[(f"{point.glyph} {point.alarm}", f"{point.style} strong"), (" rose here", "dim")]]
+    if point.glyph == "★":
         return [[("★ best so far", "good")]]
-    if stop.made is not None:
-        return _intervention(stop.made, state, width)
-    if stop.rollback is not None:
-        return _rollback(stop.rollback, state, width)
-    point = stop.checkpoint
-    if point is None:
+    if point.made is not None:
+        return _intervention(point.made, state, width)
+    if point.rollback is not None:
+        return _rollback(point.rollback, state, width)
+    checkpoint = point.checkpoint
+    if checkpoint is None:
         return []
-    where = f"checkpoint {point.number} {TRIGGERS[point.trigger][1]}"
-    rows: list[Line] = [[(where, "accent"), (f"  {clock(point.at, seconds=True)}", "dim")]]
-    if point.snapshot is not None:
-        rows[0].append((f" · snapshot {point.snapshot} · {count(point.files, 'file')}", "dim"))
-    for text, style in ((point.note, "text"), (point.error, "warn")):
+    where = f"checkpoint {checkpoint.number} {TRIGGERS[checkpoint.trigger][1]}"
+    rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
+    if checkpoint.snapshot is not None:
+        rows[0].append(
+            (f" · snapshot {checkpoint.snapshot} · {count(checkpoint.files, 'file')}", "dim")
+        )
+    for text, style in ((checkpoint.note, "text"), (checkpoint.error, "warn")):
         if text:
             rows += [[(piece, style)] for piece in wrap(text, width, 3)]
     return rows

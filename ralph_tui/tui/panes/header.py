@@ -9,11 +9,11 @@ from typing import ClassVar
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.fitting import fit, join
-from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import percent
 from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
-from ralph_tui.tui.panes.verdict import verdict
+from ralph_tui.tui.panes.headline import headline
 
 
 def header_lines(
@@ -21,7 +21,7 @@ def header_lines(
 ) -> tuple[Line, Line]:
     """Both rows, each of exactly `width` cells."""
     inner = max(1, width - 2)
-    says = verdict(state, now, lost=lost)
+    says = headline(state, now, lost=lost)
     name: Line = [("ralph-tui  ", "accent strong")] if width >= 100 else []
     title: Line = [*name, (clip(_objective(state), inner), "strong")]
     right = join(
@@ -44,7 +44,7 @@ def _objective(state: RunState) -> str:
     return "waiting for the run" if state.run.started is None else flat(state.run.started.objective)
 
 
-class Header(Ink):
+class Header(LineWidget):
     """The two rows at the top."""
 
     key: ClassVar[str] = "header"
@@ -68,7 +68,7 @@ class Header(Ink):
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         key = (self._stamp, width)
         if key != self._key:
             self._lines = header_lines(self.state, self.now, width, lost=self.lost)
@@ -76,14 +76,14 @@ class Header(Ink):
         return self._lines[y] if y < 2 else []
 
 
-class VerdictLine(Header):
+class HeadlineRow(Header):
     """The run in one sentence, for narrow screens."""
 
-    key: ClassVar[str] = "verdict"
+    key: ClassVar[str] = "headline"
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
-        says = verdict(self.state, self.now, lost=self.lost)
+        """See `LineWidget`."""
+        says = headline(self.state, self.now, lost=self.lost)
         word = join([field.forms[0] for field in health(self.state, says)])
         left: Line = [(f" {says.glyph} ", says.style), (says.text, says.style)]
         return spread(left, [*word, (" ", "")] if word else [], width)
@@ -95,9 +95,9 @@ class OneLine(Header):
     key: ClassVar[str] = "status"
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         run = self.state.run
-        says = verdict(self.state, self.now, lost=self.lost)
+        says = headline(self.state, self.now, lost=self.lost)
         done = percent(run.completion) if run.completion is not None else "— %"
         return clip_line(
             [

@@ -25,7 +25,7 @@ from ralph_tui.tui.draw.words import (
     spark,
     tokens,
 )
-from ralph_tui.tui.panes.verdict import Verdict
+from ralph_tui.tui.panes.headline import Headline
 
 HEALTH = {
     "healthy": ("", "good"),
@@ -144,7 +144,7 @@ def how_far(state: RunState) -> list[Field]:
     return fields
 
 
-def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
+def alive(state: RunState, now: datetime, says: Headline, width: int) -> list[Field]:
     """Context, cost, time, and the signs of life."""
     run = state.run
     fields = [*_context(state), *_cost(state)]
@@ -165,10 +165,10 @@ def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Fie
         ages = [_signs(signs, form, joint) for form, joint in enumerate((" · ", " ", " "))]
         ages.append([("out ", "dim"), (out, "text")])
         fields.append(Field(ages, 5, whole=2))
-    return [*fields, _verdict(says), *health(state, says)] if width >= 100 else fields
+    return [*fields, _headline(says), *health(state, says)] if width >= 100 else fields
 
 
-def health(state: RunState, says: Verdict) -> list[Field]:
+def health(state: RunState, says: Headline) -> list[Field]:
     """The overseer's word, when nothing more urgent is said and it has looked."""
     if not says.calm or not state.oversight.checks:
         return []
@@ -184,7 +184,7 @@ def _signs(signs: Sequence[tuple[tuple[str, ...], str]], form: int, joint: str) 
     return spans
 
 
-def _verdict(says: Verdict) -> Field:
+def _headline(says: Headline) -> Field:
     """The sentence where there is room; what is wrong keeps at least its word."""
     sentence: Line = [(f"{says.glyph} {clip(says.text, 60)}", says.style)]
     word: Line = [(f"{says.glyph} {says.word}", f"{says.style} strong")]

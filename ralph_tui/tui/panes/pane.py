@@ -15,7 +15,7 @@ from textual.message import Message
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
-from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 FRAME_WIDTH = 4
@@ -33,7 +33,7 @@ class Tab:
     """The heading where room is short; empty: the same."""
 
 
-class Pane(Ink, can_focus=True):
+class Pane(LineWidget, can_focus=True):
     """One framed pane; rows are drawn on demand by `row`."""
 
     key: ClassVar[str] = ""
@@ -146,7 +146,7 @@ class Pane(Ink, can_focus=True):
         return max(1, self.size.height - 2)
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         frame = "focus" if self.lit else "frame"
         if y == 0:
             title = self._title(width - 6)

@@ -13,7 +13,7 @@ from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.pane import LinesPane
-from ralph_tui.tui.panes.stops import Key, Stop, find, stops_of, track
+from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of, track
 
 
 class Timeline(LinesPane):
@@ -46,7 +46,7 @@ class Timeline(LinesPane):
         """`live`: the files can be restored from here."""
         super().__init__()
         self._live = live
-        self.stops: list[Stop] = []
+        self.points: list[TimelinePoint] = []
         self.chosen: Key | None = None
         """None: the latest iteration, whatever that is."""
         self.marked: Key | None = None
@@ -62,30 +62,30 @@ class Timeline(LinesPane):
 
     def changed(self) -> None:
         """See `Pane`."""
-        self.stops = stops_of(self.state)
-        if find(self.stops, self.chosen) is None:
+        self.points = points_of(self.state)
+        if find(self.points, self.chosen) is None:
             self.chosen = None
-        if find(self.stops, self.marked) is None:
+        if find(self.points, self.marked) is None:
             self.marked = None
 
     @property
     def current(self) -> int:
         """Index of the point that is told about."""
-        chosen = find(self.stops, self.chosen)
+        chosen = find(self.points, self.chosen)
         if chosen is not None:
             return chosen
-        return max((i for i, stop in enumerate(self.stops) if stop.label), default=0)
+        return max((i for i, point in enumerate(self.points) if point.label), default=0)
 
     @property
-    def ends(self) -> tuple[Stop, Stop] | None:
+    def ends(self) -> tuple[TimelinePoint, TimelinePoint] | None:
         """The marked and the selected point, the earlier one first; None unless two are meant."""
-        mark = find(self.stops, self.marked)
+        mark = find(self.points, self.marked)
         if mark is None or mark == self.current:
             return None
         # An iteration stands before what happened in it, and is told as it ended.
-        pair = (self.stops[index] for index in sorted((mark, self.current)))
+        pair = (self.points[index] for index in sorted((mark, self.current)))
         latest = datetime.max.replace(tzinfo=UTC)
-        first, second = sorted(pair, key=lambda stop: stop.at or latest)
+        first, second = sorted(pair, key=lambda point: point.at or latest)
         return first, second
 
     def choose(self, key: Key) -> None:
@@ -95,21 +95,21 @@ class Timeline(LinesPane):
 
     def action_select(self, by: int) -> None:
         """The point before or after."""
-        if self.stops:
-            index = max(0, min(len(self.stops) - 1, self.current + by))
-            self.choose(self.stops[index].key)
+        if self.points:
+            index = max(0, min(len(self.points) - 1, self.current + by))
+            self.choose(self.points[index].key)
 
     def action_leap(self, by: int) -> None:
         """The iteration before or after."""
-        starts = [i for i, stop in enumerate(self.stops) if stop.label]
+        starts = [i for i, point in enumerate(self.points) if point.label]
         after = [i for i in starts if (i > self.current if by > 0 else i < self.current)]
         if after:
-            self.choose(self.stops[after[0] if by > 0 else after[-1]].key)
+            self.choose(self.points[after[0] if by > 0 else after[-1]].key)
 
     def action_mark(self) -> None:
         """Mark the selected point, to compare it with another; a second time unmarks it."""
-        if self.stops:
-            key = self.stops[self.current].key
+        if self.points:
+            key = self.points[self.current].key
             self.marked = None if self.marked == key else key
             self.redraw()
 
@@ -124,15 +124,15 @@ class Timeline(LinesPane):
 
     def action_look(self) -> None:
         """Open the changes."""
-        if self.stops:
+        if self.points:
             self.post_message(self.Wanted())
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
-        if not self.stops:
+        if not self.points:
             return [[("the baseline comes first", "dim")]]
-        mark = find(self.stops, self.marked)
-        rows = [track(self.stops, self.current, mark, width, lit=self.lit)]
+        mark = find(self.points, self.marked)
+        rows = [track(self.points, self.current, mark, width, lit=self.lit)]
         if height > 5:
             rows.append([])
         return rows + self.told(width)
@@ -142,7 +142,7 @@ class Timeline(LinesPane):
         ends = self.ends
         if ends is not None:
             return between(*ends, self.state, self.now, width)
-        return facts(self.stops[self.current], self.state, self.now, width)
+        return facts(self.points[self.current], self.state, self.now, width)
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`; what the keys do while it has the focus, as far as there is room."""

@@ -20,7 +20,7 @@ Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Stop:
+class TimelinePoint:
     """A point on the line that can be selected."""
 
     key: Key
@@ -68,75 +68,87 @@ class Stop:
         return self.checkpoint is not None and self.checkpoint.trigger != "end"
 
 
-def stops_of(state: RunState) -> list[Stop]:
+def points_of(state: RunState) -> list[TimelinePoint]:
     """Every point of the run in order: an iteration, then what happened in it."""
-    stops: list[Stop] = []
+    points: list[TimelinePoint] = []
     timeline, run = state.timeline, state.run
     for span in timeline.spans:
         open_ = span is timeline.current and run.live
         glyph, style = ("○", "accent") if open_ else ("●", "text")
-        stops.append(Stop(("iteration", span.start_seq), span, glyph, style, str(span.number)))
-        for point in span.checkpoints:
-            if point.trigger == "start" and not span.number:
+        points.append(
+            TimelinePoint(("iteration", span.start_seq), span, glyph, style, str(span.number))
+        )
+        for checkpoint in span.checkpoints:
+            if checkpoint.trigger == "start" and not span.number:
                 continue  # the baseline itself
-            glyph, style = ("!", "warn") if point.error else (TRIGGERS[point.trigger][0], "dim")
-            stops.append(Stop(("checkpoint", point.seq), span, glyph, style, checkpoint=point))
+            glyph, style = (
+                ("!", "warn") if checkpoint.error else (TRIGGERS[checkpoint.trigger][0], "dim")
+            )
+            points.append(
+                TimelinePoint(
+                    ("checkpoint", checkpoint.seq), span, glyph, style, checkpoint=checkpoint
+                )
+            )
         for index, alarm in enumerate(span.alarms):
             glyph, style = ("◆", "bad") if alarm in SERIOUS else ("▲", "warn")
             key = (f"alarm {index}", span.start_seq)
-            stops.append(Stop(key, span, glyph, style, alarm=alarm))
+            points.append(TimelinePoint(key, span, glyph, style, alarm=alarm))
         if span.number == timeline.best_iteration and run.completions:
-            stops.append(Stop(("best", 0), span, "★", "good"))
-        stops += [Stop(("made", m.seq), span, "◆", "bad", made=m) for m in span.interventions]
-        stops += [Stop(("back", b.seq), span, "↶", "owner", rollback=b) for b in span.rollbacks]
-    return stops
+            points.append(TimelinePoint(("best", 0), span, "★", "good"))
+        points += [
+            TimelinePoint(("made", m.seq), span, "◆", "bad", made=m) for m in span.interventions
+        ]
+        points += [
+            TimelinePoint(("back", b.seq), span, "↶", "owner", rollback=b) for b in span.rollbacks
+        ]
+    return points
 
 
-def find(stops: list[Stop], key: Key | None) -> int | None:
+def find(points: list[TimelinePoint], key: Key | None) -> int | None:
     """Where the point of this key is now."""
-    return next((index for index, stop in enumerate(stops) if stop.key == key), None)
+    return next((index for index, point in enumerate(points) if point.key == key), None)
 
 
 # files ------------------------------------------------------------------------------------------
 
 
-def to_restore(stop: Stop, state: RunState) -> SnapshotTaken | None:
+def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
     """The snapshot that a restore of this point brings back; a rollback's undoes it."""
-    if stop.rollback is not None:
-        return state.timeline.snapshots.get(stop.rollback.present)
-    if stop.checkpoint is not None:
-        return state.timeline.snapshots.get(stop.checkpoint.snapshot or 0)
-    return _left_by(stop.span, state)
+    if point.rollback is not None:
+        return state.timeline.snapshots.get(point.rollback.present)
+    if point.checkpoint is not None:
+        return state.timeline.snapshots.get(point.checkpoint.snapshot or 0)
+    return _left_by(point.span, state)
 
 
-def tree_at(stop: Stop, state: RunState) -> str | None:
+def tree_at(point: TimelinePoint, state: RunState) -> str | None:
     """The files at this point, as a tree."""
-    if stop.rollback is not None:
-        return stop.rollback.tree
-    snapshot = to_restore(stop, state)
+    if point.rollback is not None:
+        return point.rollback.tree
+    snapshot = to_restore(point, state)
     return None if snapshot is None else snapshot.tree
 
 
-def tree_before(stop: Stop, state: RunState) -> str | None:
-    """The files that this point is told against: as its iteration found them; None: it is first."""
-    if stop.checkpoint is None and stop.rollback is None and not stop.span.number:
+def tree_before(point: TimelinePoint, state: RunState) -> str | None:
+    """The files that a point is told against: as its iteration found them; None: it is first."""
+    if point.checkpoint is None and point.rollback is None and not point.span.number:
         return None
-    if stop.rollback is not None:
-        before = state.timeline.snapshots.get(stop.rollback.present)
+    if point.rollback is not None:
+        before = state.timeline.snapshots.get(point.rollback.present)
     else:
-        first = next((p for p in stop.span.checkpoints if p.trigger == "start"), None)
-        at_start = stop.checkpoint is not None and stop.checkpoint is first
+        first = next((p for p in point.span.checkpoints if p.trigger == "start"), None)
+        at_start = point.checkpoint is not None and point.checkpoint is first
         before = None if first is None or at_start else _of(first, state)
-        before = before or _left_before(stop.span, state)
+        before = before or _left_before(point.span, state)
     return None if before is None else before.tree
 
 
-def _of(point: CheckpointPoint, state: RunState) -> SnapshotTaken | None:
-    return state.timeline.snapshots.get(point.snapshot or 0)
+def _of(checkpoint: CheckpointPoint, state: RunState) -> SnapshotTaken | None:
+    return state.timeline.snapshots.get(checkpoint.snapshot or 0)
 
 
 def _left_by(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
-    held = (_of(point, state) for point in reversed(span.checkpoints))
+    held = (_of(checkpoint, state) for checkpoint in reversed(span.checkpoints))
     return next((snapshot for snapshot in held if snapshot is not None), span.boundary)
 
 
@@ -149,11 +161,13 @@ def _left_before(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
 # the line ---------------------------------------------------------------------------------------
 
 
-def track(stops: list[Stop], selected: int, mark: int | None, width: int, *, lit: bool) -> Line:
+def track(
+    points: list[TimelinePoint], selected: int, mark: int | None, width: int, *, lit: bool
+) -> Line:
     """The part of the line around the selected point that fills at most `width` cells."""
 
     def size(index: int) -> int:
-        return stops[index].width + (2 if index == mark else 0)
+        return points[index].width + (2 if index == mark else 0)
 
     first = last = selected
     used = size(selected)
@@ -161,9 +175,9 @@ def track(stops: list[Stop], selected: int, mark: int | None, width: int, *, lit
     while True:
         grown = False
         for index, joined in ((first - 1, first), (last + 1, last + 1)):
-            if not 0 <= index < len(stops):
+            if not 0 <= index < len(points):
                 continue
-            more = size(index) + (2 if stops[joined].label else 1)
+            more = size(index) + (2 if points[joined].label else 1)
             if used + more <= room:
                 used += more
                 first, last, grown = min(first, index), max(last, index), True
@@ -171,16 +185,16 @@ def track(stops: list[Stop], selected: int, mark: int | None, width: int, *, lit
             break
     spans: Line = [("… ", "dim")] if first > 0 else []
     for index in range(first, last + 1):
-        stop = stops[index]
+        point = points[index]
         if index > first:
-            spans.append(("──" if stop.label else "─", "faint"))
+            spans.append(("──" if point.label else "─", "faint"))
         here = " badge" if lit and index == selected else ""
         opening, closing = ("‹", "›") if index == mark else ("", "")
         spans += [(opening, "focus")] if opening else []
-        if stop.label:
-            spans.append((stop.label, f"dim{here}"))
-        spans.append((stop.glyph, stop.style + here))
+        if point.label:
+            spans.append((point.label, f"dim{here}"))
+        spans.append((point.glyph, point.style + here))
         spans += [(closing, "focus")] if closing else []
-    if last < len(stops) - 1:
+    if last < len(points) - 1:
         spans.append((" …", "dim"))
     return spans

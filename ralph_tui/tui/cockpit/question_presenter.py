@@ -13,7 +13,7 @@ from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit.calling import call_text
-from ralph_tui.tui.cockpit.host import DialogHost
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.outlook import Outlook, preview
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ralph_tui.tui.modals.question import Question, Texts
 
 
-class Asking:
+class QuestionPresenter:
     """Brings the question to its owner."""
 
-    def __init__(self, host: DialogHost, keep: Callable[[str], None]) -> None:
-        """`keep` takes words that were written and not sent."""
+    def __init__(self, host: DialogHost, keep_draft: Callable[[str], None]) -> None:
+        """`keep_draft` takes words that were written and not sent."""
         self._host = host
         self._app = host.ralph
         self._source = host.source
-        self._keep = keep
+        self._keep_draft = keep_draft
         self._known: str | None = None
         """The question that is open, as far as it was looked at."""
         self._shown: str | None = None
@@ -133,7 +133,7 @@ class Asking:
         self._texts = {}
         lost = [text for text in texts if text != taken and not here]
         for text in lost:
-            self._keep(text)
+            self._keep_draft(text)
         if not here:
             kept = "; g has what you wrote" if lost else ""
             self._host.say(f"the question is settled: {how}{kept}")
@@ -145,6 +145,6 @@ class Asking:
         """What was still being written when the question was settled waits as a draft."""
         texts, self._texts = self._written(), {}
         for text in texts:
-            self._keep(text)
+            self._keep_draft(text)
         if texts:
             self._host.say("g has what you wrote")

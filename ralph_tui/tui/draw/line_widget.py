@@ -1,7 +1,7 @@
-"""The base of everything the cockpit draws: rows of styled spans through the Line API.
+"""The base of everything the screens draw: rows of styled spans through the Line API.
 
 Rule: a widget answers `line(y, width)` with spans and style names; only this file turns names into
-colours. What a name looks like is told by the stylesheet (``.ink--dim`` and so on).
+colours. What a name looks like is told by the stylesheet (``.style--dim`` and so on).
 """
 
 from typing import ClassVar, cast
@@ -38,19 +38,19 @@ STYLES = (
 )
 
 
-class InkScreen(Screen[None]):
+class StyledScreen(Screen[None]):
     """The one place where the style names are looked up: each widget of its own would cost more."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{name}" for name in STYLES}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"style--{name}" for name in STYLES}
 
-    def ink(self, name: str) -> Style:
+    def named_style(self, name: str) -> Style:
         """The style of a name; several names, joined by spaces, are laid over one another."""
         if " " in name:
-            return Style.combine([self.ink(part) for part in name.split()])
-        return self.get_component_rich_style(f"ink--{name}", partial=True)
+            return Style.combine([self.named_style(part) for part in name.split()])
+        return self.get_component_rich_style(f"style--{name}", partial=True)
 
 
-class Ink(Widget):
+class LineWidget(Widget):
     """A widget drawn row by row from spans; it holds no children and scrolls by itself.
 
     Whoever changes what it shows calls `repaint`; only rows that differ are drawn anew.
@@ -93,6 +93,8 @@ class Ink(Widget):
         spans = self._rows[y] if y < len(self._rows) else []
         if cells(spans) > width:
             spans = clip_line(spans, width)
-        ink = cast("InkScreen", self.screen).ink
-        segments = [Segment(text, base + ink(name) if name else base) for text, name in spans]
+        named_style = cast("StyledScreen", self.screen).named_style
+        segments = [
+            Segment(text, base + named_style(name) if name else base) for text, name in spans
+        ]
         return Strip(segments).adjust_cell_length(width, base)

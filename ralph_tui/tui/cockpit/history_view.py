@@ -10,18 +10,18 @@ from ralph_tui import commands
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
-from ralph_tui.tui.cockpit.host import DialogHost
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
-from ralph_tui.tui.panes.stops import Stop, to_restore, tree_at, tree_before
 from ralph_tui.tui.panes.timeline import Timeline
+from ralph_tui.tui.panes.timeline_points import TimelinePoint, to_restore, tree_at, tree_before
 
 RECENT_S = 60.0
 """A rollback that was recorded longer ago is no news."""
 
 
-class Looking:
+class HistoryView:
     """Serves the timeline."""
 
     def __init__(self, host: DialogHost, timeline: Timeline) -> None:
@@ -44,9 +44,11 @@ class Looking:
             title = f"{first.name} → {second.name}"
             trees = (tree_at(first, state), tree_at(second, state))
         else:
-            stop = timeline.stops[timeline.current]
-            title = f"changes up to {stop.name}" if stop.checkpoint else f"changes of {stop.name}"
-            trees = (tree_before(stop, state), tree_at(stop, state))
+            point = timeline.points[timeline.current]
+            title = (
+                f"changes up to {point.name}" if point.checkpoint else f"changes of {point.name}"
+            )
+            trees = (tree_before(point, state), tree_at(point, state))
         since, until = trees
         if until is None or (ends is not None and since is None):
             what: tuple[str, str] | str = "there is no snapshot of this point: select another one"
@@ -62,10 +64,10 @@ class Looking:
         if not self._timeline.display or self._timeline.chosen is None:
             self._host.say("r restore: select a point with ← →, then r")
             return False
-        stop = self._timeline.stops[self._timeline.current]
-        target = to_restore(stop, self._host.state)
+        point = self._timeline.points[self._timeline.current]
+        target = to_restore(point, self._host.state)
         if target is None:
-            self._host.say(f"{stop.name} has no snapshot: select another point")
+            self._host.say(f"{point.name} has no snapshot: select another point")
             return True
         number = target.number
 
@@ -74,17 +76,17 @@ class Looking:
                 self._source.send(commands.Restore(snapshot=number))
 
         look, lacks = preview(self._source.files, target.tree), lacking(target)
-        dialog = Restore(_question(stop, number), look, lacks, self._app.monotonic)
+        dialog = Restore(_question(point, number), look, lacks, self._app.monotonic)
         self._app.push_screen(dialog, answered)
         return True
 
     def refusal(self) -> str | None:
         """Why the files cannot be brought back from here now, and how else; None: they can."""
         state = self._host.state
-        live, started, stops = self._source.live, state.run.started, self._timeline.stops
+        live, started, points = self._source.live, state.run.started, self._timeline.points
         if live and not (self._source.lost or state.run.finished or state.run.crash):
             return BY_NAME["restore"].refusal(state)
-        target = to_restore(stops[self._timeline.current], state) if stops else None
+        target = to_restore(points[self._timeline.current], state) if points else None
         number = f" {target.number}" if target is not None else ""
         run = f" --run {started.task}/{started.attempt}" if started and not live else ""
         why = "the run is over" if live else "only in a live run"
@@ -109,11 +111,11 @@ class Looking:
             self._host.say(f"{_restored(last)}; {undo}")
 
 
-def _question(stop: Stop, snapshot: int) -> str:
-    if stop.rollback is not None:
-        return f"Undo the rollback of {clock(stop.rollback.at)}: back to snapshot {snapshot}?"
-    at = "" if stop.at is None else f", {clock(stop.at)}"
-    return f"Restore snapshot {snapshot}: {stop.name}{at}?"
+def _question(point: TimelinePoint, snapshot: int) -> str:
+    if point.rollback is not None:
+        return f"Undo the rollback of {clock(point.rollback.at)}: back to snapshot {snapshot}?"
+    at = "" if point.at is None else f", {clock(point.at)}"
+    return f"Restore snapshot {snapshot}: {point.name}{at}?"
 
 
 def _restored(back: WorktreeRestored) -> str:

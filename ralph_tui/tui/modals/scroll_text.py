@@ -2,11 +2,11 @@
 
 from textual import events
 
-from ralph_tui.tui.draw.ink import Ink
+from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 
-class Sheet(Ink):
+class ScrollText(LineWidget):
     """Shows rows; the last two cells tell which part of them is in view."""
 
     EDGE = 2
@@ -42,7 +42,7 @@ class Sheet(Ink):
         self.repaint()
 
     def line(self, y: int, width: int) -> Line:
-        """See `Ink`."""
+        """See `LineWidget`."""
         index, height = self.top + y, self.size.height
         room = width - self.EDGE
         spans = clip_line(self.rows[index], room) if index < len(self.rows) else []

@@ -18,7 +18,7 @@ QUIET_S = 120
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Headline:
     """A glyph, a style, one word for the header, and the sentence."""
 
     glyph: str
@@ -29,12 +29,12 @@ class Verdict:
     """Nothing is wrong, and nobody is needed."""
 
 
-LOST = Verdict(
+LOST = Headline(
     "◇", "bad", "DISCONNECTED", "disconnected: its process is gone; ralph-tui resume goes on"
 )
 
 
-def verdict(state: RunState, now: datetime, *, lost: bool = False) -> Verdict:
+def headline(state: RunState, now: datetime, *, lost: bool = False) -> Headline:
     """What the owner should know first; `lost`: the run's process is gone, without an end."""
     return (
         _end(state)
@@ -48,17 +48,17 @@ def verdict(state: RunState, now: datetime, *, lost: bool = False) -> Verdict:
     )
 
 
-def _end(state: RunState) -> Verdict | None:
+def _end(state: RunState) -> Headline | None:
     run = state.run
     if run.crash is not None:
-        return Verdict("◆", "bad", "CRASHED", f"crashed: {flat(run.crash.error)}")
+        return Headline("◆", "bad", "CRASHED", f"crashed: {flat(run.crash.error)}")
     if run.finished is not None:
         glyph, style, word = OUTCOMES[run.finished.outcome]
-        return Verdict(glyph, style, word.upper(), f"{word}: {flat(run.finished.reason)}")
+        return Headline(glyph, style, word.upper(), f"{word}: {flat(run.finished.reason)}")
     return None
 
 
-def _question(state: RunState, now: datetime) -> Verdict | None:
+def _question(state: RunState, now: datetime) -> Headline | None:
     question = state.needs.question
     if question is None or state.run.aborting or state.run.stopping == "now":
         return None
@@ -66,44 +66,44 @@ def _question(state: RunState, now: datetime) -> Verdict | None:
     default = f", else {flat(question.default, 40).replace('_', ' ')} in {left}" if left else ""
     topic = TOPICS.get(question.topic, "")
     text = clip(flat(question.text).rstrip("."), ROOM_CELLS - len(default))
-    return Verdict("?", "warn", "NEEDS YOU", f"d decides{default}: {topic}{text}")
+    return Headline("?", "warn", "NEEDS YOU", f"d decides{default}: {topic}{text}")
 
 
-def _wait(state: RunState, now: datetime) -> Verdict | None:
+def _wait(state: RunState, now: datetime) -> Headline | None:
     wait = state.needs.wait
     if wait is None:
         return None
     cause = WAITS[wait.cause][0]
     if wait.until is None:
-        return Verdict("◷", "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
+        return Headline("◷", "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
     at, left = day_and_clock(wait.until, now), countdown(wait.until, now)
     text = f"waiting: {cause}, again at {at}, in {left}; w retries now"
-    return Verdict("◷", "warn", "WAITING", text)
+    return Headline("◷", "warn", "WAITING", text)
 
 
-def _wish(state: RunState) -> Verdict | None:
+def _wish(state: RunState) -> Headline | None:
     run = state.run
     if run.aborting:
-        return Verdict("◆", "warn", "ABORTING", "aborting: the agent is being stopped")
+        return Headline("◆", "warn", "ABORTING", "aborting: the agent is being stopped")
     if run.stopping == "now":
-        return Verdict("■", "warn", "STOPPING", "stopping: the agent is being stopped")
+        return Headline("■", "warn", "STOPPING", "stopping: the agent is being stopped")
     if run.paused:
-        return Verdict("▮", "owner", "PAUSED", "paused: the loop waits for you, p goes on")
+        return Headline("▮", "owner", "PAUSED", "paused: the loop waits for you, p goes on")
     if run.stopping == "after_iteration":
-        return Verdict("■", "owner", "STOPPING", "stopping: this iteration ends first")
+        return Headline("■", "owner", "STOPPING", "stopping: this iteration ends first")
     if run.pause_requested:
-        return Verdict("▮", "owner", "PAUSING", "pausing: this iteration ends first")
+        return Headline("▮", "owner", "PAUSING", "pausing: this iteration ends first")
     return None
 
 
-def _alarm(state: RunState) -> Verdict | None:
+def _alarm(state: RunState) -> Headline | None:
     alarms = state.control.alarms
     for name in ("REGRESSING", "OSCILLATING", "STUCK", "BUDGET_EXCEEDED"):
         alarm = alarms.get(name)
         if alarm is not None:
             serious = alarm.severity != "warning"
             word = name.split("_")[0]
-            return Verdict(
+            return Headline(
                 "◆" if serious else "▲",
                 "bad" if serious else "warn",
                 word,
@@ -112,34 +112,34 @@ def _alarm(state: RunState) -> Verdict | None:
     return None
 
 
-def _quiet(state: RunState, now: datetime) -> Verdict | None:
+def _quiet(state: RunState, now: datetime) -> Headline | None:
     run = state.run
     if run.phase not in ("agent", "waiting"):
         return None
     last = run.last_output_at or run.iteration_started_at
     if last is None or (now - last).total_seconds() < QUIET_S:
         return None
-    return Verdict("▲", "warn", "QUIET", f"quiet: no output for {since(last, now)}")
+    return Headline("▲", "warn", "QUIET", f"quiet: no output for {since(last, now)}")
 
 
-def _outlook(state: RunState) -> Verdict:
+def _outlook(state: RunState) -> Headline:
     return replace(_forecast(state), calm=True)
 
 
-def _forecast(state: RunState) -> Verdict:
+def _forecast(state: RunState) -> Headline:
     run, signal = state.run, state.control.latest
     if run.started is None:
-        return Verdict("○", "dim", "waiting", "waiting for the first event")
+        return Headline("○", "dim", "waiting", "waiting for the first event")
     if run.completion is None:
-        return Verdict("○", "dim", "starting", "starting: measuring where the work stands")
+        return Headline("○", "dim", "starting", "starting: measuring where the work stands")
     if signal is None:
         start = percent(run.completion)
-        return Verdict("○", "dim", "starting", f"starting from {start}: no iteration measured yet")
+        return Headline("○", "dim", "starting", f"starting from {start}: no iteration measured yet")
     left = max(0, run.max_iterations - signal.iteration)
     if signal.forecast is None:
-        return Verdict("○", "dim", "flat", f"no forecast: no progress yet, {left} iterations left")
+        return Headline("○", "dim", "flat", f"no forecast: no progress yet, {left} iterations left")
     need = max(1, round(signal.forecast + 0.499))
     more = f"about {count(need, 'more iteration')}"
     if signal.fits:
-        return Verdict("✓", "good", "on track", f"on track: {more}")
-    return Verdict("▲", "warn", "slow", f"slow: {more}, {clip(str(left), 9)} left")
+        return Headline("✓", "good", "on track", f"on track: {more}")
+    return Headline("▲", "warn", "slow", f"slow: {more}, {clip(str(left), 9)} left")
