@@ -1,29 +1,23 @@
-"""A long run as events: what an agent, a gate and the controller say, as often as wanted."""
+"""A long run as events: the agent says as much as wanted, the rest is told as a story is."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ralph_tui.events import (
     AgentSpoke,
     Event,
-    GateFinished,
-    IterationFinished,
-    IterationStarted,
-    ReadingTaken,
-    RunFinished,
     RunStarted,
-    SessionFinished,
-    SessionStarted,
     ToolFinished,
     ToolStarted,
     UsageReported,
 )
-from ralph_tui.layers.control import Budget, Evaluation, History, Sample, evaluate
+from tests.world.recorder import Recorder
 
 BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 TICK = timedelta(milliseconds=40)
-TESTS = 200
+AROUND = 27
+"""Events of an iteration that are not its agent's."""
 LAST_WORD = "the recorded end of a long run"
 
 
@@ -78,38 +72,19 @@ def agent_events(iteration: int, count: int) -> Iterator[Event]:
         )
 
 
-def whole_run(events: int, iterations: int) -> Iterator[Event]:
-    """About `events` events, unstamped, from the first to the last."""
-    history = History(0.0)
-    control: Evaluation | None = None
-    points = 0.0
-    per_iteration = events // iterations - 8
-    yield started(iterations)
+def whole_run(events: int, iterations: int) -> list[Event]:
+    """About `events` events, stamped, from the first to the last."""
+    run = Recorder(iterations)
+    run.baseline()
+    per_iteration = events // iterations - AROUND
     for k in range(1, iterations + 1):
         points = 100.0 * k / iterations if k % 5 else 100.0 * (k - 1) / iterations - 1
-        yield IterationStarted(iteration=k, max_iterations=iterations)
-        yield SessionStarted(iteration=k, session_id=f"session-{k}", agent="claude")
-        yield from agent_events(k, per_iteration)
-        yield SessionFinished(iteration=k, outcome="success", exit_code=0, tokens=9000)
-        control = yield from _measured(k, points, history, control, iterations)
-        yield IterationFinished(iteration=k, status="incomplete", completion=points)
-    yield RunFinished(
-        outcome="limit_reached", reason=LAST_WORD, iterations=iterations, completion=points
-    )
-
-
-def _measured(
-    k: int, points: float, history: History, control: Evaluation | None, iterations: int
-) -> Generator[Event, None, Evaluation]:
-    passed = round(points * TESTS / 100)
-    yield GateFinished(iteration=k, ok=False, exit_code=1, passed=passed, failed=TESTS - passed)
-    yield ReadingTaken(iteration=k, completion=points, source="tests", passed=passed, total=TESTS)
-    history.add(Sample(k, points))
-    control = evaluate(history, Budget(iterations, TESTS), previous=control)
-    yield control.signal
-    yield from control.cleared
-    yield from control.raised
-    return control
+        run.open(k)
+        for event in agent_events(k, per_iteration):
+            run.add(event, TICK.total_seconds())
+        run.close(k, points)
+    run.end("limit_reached", LAST_WORD)
+    return run.events
 
 
 def stamped(events: Iterator[Event]) -> Iterator[Event]:
@@ -122,7 +97,7 @@ def write_journal(path: Path, events: int, iterations: int) -> list[str]:
     """Write a run as a journal; the kinds of its events, in order."""
     kinds = []
     with path.open("wb") as file:
-        for event in stamped(whole_run(events, iterations)):
+        for event in whole_run(events, iterations):
             kinds.append(event.kind)
             file.write(event.model_dump_json().encode() + b"\n")
     return kinds
