@@ -16,7 +16,6 @@ from ralph_tui.errors import UsageError, WorkspaceError
 
 PROJECT = Path(__file__).with_name("project")
 OBJECTIVE = "Fix the failing tests of the calculator"
-MAX_ITERATIONS = 10
 
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "ralph-tui demo",

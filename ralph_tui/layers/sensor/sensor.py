@@ -35,7 +35,7 @@ class Reading:
 
     iteration: int
     completion: float
-    """Points, 0-100."""
+    """Points, 0-100; 100 when the run has reached its goal, and only then."""
     source: Source
     held: bool = False
     grew: bool = False
@@ -45,8 +45,6 @@ class Reading:
     note: str = ""
     warnings: tuple[str, ...] = ()
     """Sentences for the log, level WARN."""
-    completed: bool = False
-    """The run has reached its goal."""
 
     def event(self) -> ReadingTaken:
         """The fact to record."""
@@ -175,7 +173,7 @@ class Sensor:
             # The gate says yes without a count; next to that, activity measures nothing.
             reading = Reading(iteration, UNPROVEN, "tests", note="gate passed")
         if passed and earned:
-            return replace(reading, completion=100.0, held=False, completed=True)
+            return replace(reading, completion=100.0, held=False)
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
 
     def _vanished(self, gate: GateResult) -> bool:

@@ -87,7 +87,7 @@ class Measurement:
         match answer.answer:
             case "yes":
                 note = f"accepted by {answer.by}"
-                return replace(reading, completion=100.0, held=False, completed=True, note=note)
+                return replace(reading, completion=100.0, held=False, note=note)
             case "guide":
                 yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
             case "abort":

@@ -4,12 +4,9 @@
 to tell is written into the checkpoint; only a checkpoint that cannot be written is an error.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-
-from pydantic import ValidationError
 
 from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
@@ -19,8 +16,6 @@ from ralph_tui.ports import Clock
 
 MOST_MODIFIED = 10_000
 """Names of all files that a session has modified."""
-
-_NAME = re.compile(r"(\d{3,})-checkpoint\.json")
 
 
 class GitState(Camel):
@@ -67,34 +62,6 @@ class CheckpointData(Camel):
     memory: Memory = Memory()
 
 
-class GitCounts(Camel):
-    """Numbers of paths."""
-
-    modified: int
-    staged: int
-    untracked: int
-
-
-class CheckpointLine(Camel):
-    """One checkpoint within a summary."""
-
-    number: int
-    timestamp: Timestamp
-    duration: int
-    files_modified: int
-    git_status: GitCounts
-    aiwg_files: int
-
-
-class CheckpointSummary(Camel):
-    """All checkpoints of a session; `total_duration` in milliseconds."""
-
-    total: int
-    total_duration: int
-    files_modified: list[Line]
-    checkpoints: list[CheckpointLine]
-
-
 class CheckpointManager:
     """Takes the checkpoints of one session; its calls block and may come from any thread."""
 
@@ -107,7 +74,6 @@ class CheckpointManager:
         read_git: Callable[[], GitFacts],
         session_id: str = "unknown",
         rss: Callable[[], int] = lambda: 0,
-        on_checkpoint: Callable[[CheckpointData, Path], None] = lambda _data, _path: None,
     ) -> None:
         """`folder` is the iteration's; `read_git` raises ``RalphError`` when git cannot tell."""
         self.folder = folder
@@ -116,7 +82,6 @@ class CheckpointManager:
         self._clock = clock
         self._read_git = read_git
         self._rss = rss
-        self._on_checkpoint = on_checkpoint
         self._began = clock.monotonic()
         self._number = 0
         self._modified: dict[str, None] = {}
@@ -159,29 +124,7 @@ class CheckpointManager:
                     error,
                 ) from error
             self._number = max(self._number, number)
-        self._on_checkpoint(data, path)
         return data
-
-    def stop(self, number: int | None = None) -> CheckpointSummary:
-        """Take the last checkpoint; what the session came to."""
-        self.capture(number)
-        return summary(self.all())
-
-    def all(self) -> list[CheckpointData]:
-        """Every readable checkpoint of this session, by number."""
-        return [
-            data for data in read_checkpoints(self.folder) if data.session_id == self.session_id
-        ]
-
-    @staticmethod
-    def latest(folder: Path) -> CheckpointData | None:
-        """The last readable checkpoint of an iteration's folder."""
-        return next(reversed([*read_checkpoints(folder)]), None)
-
-    @staticmethod
-    def summarize(folder: Path) -> CheckpointSummary:
-        """All checkpoints of an iteration's folder."""
-        return summary([*read_checkpoints(folder)])
 
     def _git(self) -> GitState:
         try:
@@ -200,41 +143,6 @@ class CheckpointManager:
 def checkpoint_path(folder: Path, number: int) -> Path:
     """Of an iteration's folder."""
     return folder / "checkpoints" / f"{number:03}-checkpoint.json"
-
-
-def read_checkpoints(folder: Path) -> Iterator[CheckpointData]:
-    """Those of an iteration's folder in the order of their numbers; what is unreadable is not."""
-    named = [(_NAME.fullmatch(path.name), path) for path in (folder / "checkpoints").glob("*")]
-    for _, path in sorted((int(match[1]), path) for match, path in named if match):
-        try:
-            yield CheckpointData.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
-            continue
-
-
-def summary(checkpoints: Sequence[CheckpointData]) -> CheckpointSummary:
-    """What many checkpoints say together; durations count within their sessions."""
-    last_of = {data.session_id: data.duration for data in checkpoints}
-    return CheckpointSummary(
-        total=len(checkpoints),
-        total_duration=sum(last_of.values()),
-        files_modified=sorted({path for data in checkpoints for path in data.files_modified}),
-        checkpoints=[
-            CheckpointLine(
-                number=data.number,
-                timestamp=data.timestamp,
-                duration=data.duration,
-                files_modified=len(data.files_modified),
-                git_status=GitCounts(
-                    modified=len(data.git_status.modified),
-                    staged=len(data.git_status.staged),
-                    untracked=len(data.git_status.untracked),
-                ),
-                aiwg_files=len(data.aiwg_state.files),
-            )
-            for data in checkpoints
-        ],
-    )
 
 
 def scan_aiwg(root: Path) -> AiwgState:
