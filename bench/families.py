@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from ralph_tui.layers.control import Budget, ControlSettings, WatchdogLimits
+from ralph_tui.layers.control import Budget, ControlSettings, Patience
 
 TOP = 99.9
 """The most a run reads that is not done."""
@@ -97,7 +97,7 @@ def flat(dice: Random, budget: int) -> Simulated:
     level = dice.choice([0.0, 10.0, 30.0, 50.0, 75.0, 90.0, 99.0])
     path = _prefix(dice, budget, level) if dice.random() < 0.5 else [level]
     onset = len(path) - 1
-    short = WatchdogLimits.of(Budget(budget), ControlSettings()).short
+    short = Patience.of(Budget(budget), ControlSettings()).short
     return _pathology(path, [level] * budget, budget, onset + short)
 
 

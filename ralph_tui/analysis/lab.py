@@ -23,7 +23,7 @@ from ralph_tui.state import RunState
 
 
 @dataclass(frozen=True)
-class Row:
+class LabRow:
     """One iteration; completion and what derives from it are fractions, 0-1."""
 
     iteration: int
@@ -49,9 +49,9 @@ class Row:
 class Compared:
     """An iteration of a recorded run."""
 
-    row: Row
+    row: LabRow
     """What the settings given make of it."""
-    recorded: Row | None
+    recorded: LabRow | None
     """What was made of it then; None where the record has not all of it."""
 
 
@@ -63,14 +63,14 @@ def simulate(
     tests: int | None = None,
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
-) -> list[Row]:
+) -> list[LabRow]:
     """One row per reading of `progress` (points, 0-100), also after 100 or beyond the budget.
 
     Redirects are taken as approved, pauses as continued.
     """
     budget = Budget(max_iterations, tests)
     governor = Governor(baseline, control, oversight)
-    rows: list[Row] = []
+    rows: list[LabRow] = []
     for iteration, completion in enumerate(progress, start=1):
         answer = governor.take(Sample(iteration, completion), budget)
         if answer.finding and answer.finding.opened:
@@ -91,7 +91,7 @@ def recompute(
     """
     decided = {event.iteration for event in events if isinstance(event, RedirectDecided)}
     state, governor = RunState(), Governor(0.0, control, oversight)
-    rows: list[Row] = []
+    rows: list[LabRow] = []
 
     def take(found: Evaluated) -> None:
         rows.append(_row_of(found))
@@ -122,7 +122,7 @@ class _Record:
     check: HealthChecked | None = None
 
 
-def _recorded(events: Iterable[Event]) -> Iterator[Row | None]:
+def _recorded(events: Iterable[Event]) -> Iterator[LabRow | None]:
     """A row per signal of a journal; None where the check that belongs to it is missing."""
     measured, watched, up = False, True, set[AlarmName]()
     records: list[_Record] = []
@@ -154,7 +154,7 @@ def _in_order(up: set[AlarmName]) -> tuple[AlarmName, ...]:
     return tuple(name for name in get_args(AlarmName) if name in up)
 
 
-def _row_of(answer: Evaluated) -> Row:
+def _row_of(answer: Evaluated) -> LabRow:
     evaluation, verdict = answer.evaluation, answer.finding
     return _row(
         evaluation.signal,
@@ -169,8 +169,8 @@ def _row(
     alarms: tuple[AlarmName, ...],
     detections: tuple[DetectionName, ...],
     level: Level | None,
-) -> Row:
-    return Row(
+) -> LabRow:
+    return LabRow(
         iteration=signal.iteration,
         completion=signal.completion,
         proportional=signal.proportional,

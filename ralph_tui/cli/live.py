@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import one_line, plain

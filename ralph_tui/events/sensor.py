@@ -11,7 +11,7 @@ __all__ = [
     "ReadingTaken",
 ]
 
-Source = Literal["tests", "plan", "agent", "estimate"]
+ReadingSource = Literal["tests", "plan", "agent", "estimate"]
 
 
 class GateStarted(Event):
@@ -59,7 +59,7 @@ class ReadingTaken(Event):
     iteration: int
     completion: float
     """Points, 0-100; 100 only for a passed gate."""
-    source: Source
+    source: ReadingSource
     held: bool = False
     """The source was silent: the last value stands."""
     grew: bool = False

@@ -8,9 +8,8 @@ import os
 from pathlib import Path
 
 from ralph_tui.adapters.agents import find_agent
-from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.runtime.request import RunRequest
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.agent import AgentFold, AgentRow
-from ralph_tui.state.control import ControlFold, Mark, SignalPoint
+from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
 from ralph_tui.state.fold import Fold, Handler
 from ralph_tui.state.gate import GateFold
@@ -77,13 +77,13 @@ class RunState:
 
 __all__ = [
     "AgentRow",
+    "ChartMark",
     "CheckpointPoint",
     "Fold",
     "Guidance",
     "Intervention",
     "IterationSpan",
     "LogRow",
-    "Mark",
     "Phase",
     "RunState",
     "SignalPoint",

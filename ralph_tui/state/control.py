@@ -19,7 +19,7 @@ class SignalPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ChartMark:
     """Something that happened at an iteration and deserves a glyph on the chart."""
 
     iteration: int
@@ -34,7 +34,7 @@ class ControlFold(Fold):
 
     def __init__(self) -> None:
         self.points: list[SignalPoint] = []
-        self.marks: list[Mark] = []
+        self.marks: list[ChartMark] = []
         self.alarms: dict[AlarmName, AlarmRaised] = {}
         """Alarms that are up."""
 
@@ -63,7 +63,7 @@ class ControlFold(Fold):
     def _alarm_raised(self, event: AlarmRaised) -> None:
         self.alarms[event.alarm] = event
         glyph = "▲" if event.severity == "warning" else "◆"
-        self.marks.append(Mark(event.iteration, glyph, event.alarm, event.severity))
+        self.marks.append(ChartMark(event.iteration, glyph, event.alarm, event.severity))
 
     def _alarm_cleared(self, event: AlarmCleared) -> None:
         self.alarms.pop(event.alarm, None)

@@ -37,7 +37,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.base import Event
 from ralph_tui.events.run import StopMode
-from ralph_tui.events.sensor import Source
+from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.spending import Spending
 
@@ -82,7 +82,7 @@ class RunFold(Spending, Fold):
         self.completion: float | None = None
         self.completions: list[float] = []
         """One per iteration, without the baseline."""
-        self.source: Source | None = None
+        self.source: ReadingSource | None = None
         self.held = False
         self.passed: int | None = None
         self.total: int | None = None

@@ -13,8 +13,8 @@ from ralph_tui.layers.control import (
     ControlSettings,
     Evaluation,
     History,
+    Patience,
     Sample,
-    WatchdogLimits,
     evaluate,
 )
 from ralph_tui.layers.governor import Governor
@@ -136,7 +136,7 @@ def test_an_episode_that_enters_a_pause_row_pauses(run: list[Seen]) -> None:
 
 def _due(one: Seen, episode: Episode) -> bool:
     """The PAUSE row of an episode, word by word."""
-    patience = WatchdogLimits.of(one.budget, ControlSettings())
+    patience = Patience.of(one.budget, ControlSettings())
     n, long = patience.short, patience.long
     opened, mark = episode.opening.iteration, episode.mark
 

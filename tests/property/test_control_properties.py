@@ -7,14 +7,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.analysis.lab import Row, simulate
+from ralph_tui.analysis.lab import LabRow, simulate
 from ralph_tui.layers.control import (
     Budget,
     ControlSettings,
     Evaluation,
     History,
+    Patience,
     Sample,
-    WatchdogLimits,
 )
 from ralph_tui.layers.control import evaluate as evaluate_reading
 from ralph_tui.layers.control.gains import PROFILES, Gains
@@ -129,7 +129,7 @@ def test_the_fold_agrees_with_the_rules_computed_from_scratch(options: dict[str,
         assert set(row.alarms) == expected
 
 
-def _same_metrics(row: Row, points: list[float], chosen: ControlSettings) -> None:
+def _same_metrics(row: LabRow, points: list[float], chosen: ControlSettings) -> None:
     k = row.iteration
     errors = [1 - point / 100 for point in points]
     weights = [chosen.decay ** (k - i) for i in range(1, k + 1)]
@@ -147,7 +147,7 @@ def _alarms(points: list[float], options: dict[str, Any]) -> set[str]:
     k, most, tests = len(points) - 1, options["max_iterations"], options["tests"] or 100
     if points[k] >= 100 - 1e-9:
         return set()
-    patience = WatchdogLimits.of(Budget(most, options["tests"]), options["control"])
+    patience = Patience.of(Budget(most, options["tests"]), options["control"])
     n, long = patience.short, patience.long
     step = [0.0] + [now - before for before, now in pairwise(points)]
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from ralph_tui.events.sensor import GateFinished
 from ralph_tui.events.workspace import Category, CategoryTotal, FilesChanged
+from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised
 from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress, read_plan
-from ralph_tui.layers.sensor.report import Report, find_report, promised
 from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Sensor
 
 few = st.integers(0, 30)
@@ -26,7 +26,7 @@ gates = st.none() | st.builds(
     counts=st.none() | counts,
 ).map(lambda gate: gate if not gate.timed_out else GateResult(False, None, timed_out=True))
 plans = st.none() | st.tuples(few, few).map(lambda n: Progress(min(n), max(*n, 1)))
-reports = st.none() | st.builds(Report, completion=st.none() | st.floats(0, 100))
+reports = st.none() | st.builds(AgentReport, completion=st.none() | st.floats(0, 100))
 estimates = st.none() | st.floats()
 paths = st.lists(st.sampled_from(["a.py", "tests/test_a.py", "pyproject.toml"]), max_size=2)
 steps = st.lists(st.tuples(gates, plans, reports, estimates, st.booleans(), paths), max_size=12)
@@ -39,7 +39,7 @@ def test_readings_are_points_and_100_is_a_passed_gate(
     gate: GateResult | None,
     plan: Progress | None,
     loop: list[
-        tuple[GateResult | None, Progress | None, Report | None, float | None, bool, list[str]]
+        tuple[GateResult | None, Progress | None, AgentReport | None, float | None, bool, list[str]]
     ],
 ) -> None:
     live, recalled = Sensor(progress), Sensor(progress)

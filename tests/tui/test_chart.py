@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.control import Budget, History, Sample, evaluate
-from ralph_tui.state import Mark, SignalPoint
+from ralph_tui.state import ChartMark, SignalPoint
 from ralph_tui.tui.draw.chart import horizon, plot, series_of, thinned
 from ralph_tui.tui.draw.spans import Line, cells
 
@@ -36,7 +36,7 @@ def test_any_series_fits_any_size(
     points = [SignalPoint(k, value, 1 - value) for k, value in enumerate(values)]
     drawn = plot(
         points,
-        [Mark(k, glyph, "STUCK", "warning") for k, glyph in marks],
+        [ChartMark(k, glyph, "STUCK", "warning") for k, glyph in marks],
         width=width,
         height=height,
         max_iterations=limit,
@@ -76,7 +76,7 @@ def test_lines_that_end_together_have_their_letters_side_by_side() -> None:
 
 
 def test_marks_stand_under_their_iteration() -> None:
-    marks = [Mark(4, "▲", "STUCK", "warning"), Mark(6, "◆", "REGRESSING", "critical")]
+    marks = [ChartMark(4, "▲", "STUCK", "warning"), ChartMark(6, "◆", "REGRESSING", "critical")]
     series = [30.0, 30, 31, 30, 31, 30]
     above, below = text(
         plot(points_of(series), marks, width=70, height=14, max_iterations=10, best=3)
@@ -87,13 +87,13 @@ def test_marks_stand_under_their_iteration() -> None:
 
 
 def test_on_few_rows_marks_share_the_axis() -> None:
-    marks = [Mark(4, "▲", "STUCK", "warning")]
+    marks = [ChartMark(4, "▲", "STUCK", "warning")]
     axis = text(plot(points_of([30, 30, 31, 30]), marks, width=70, height=6, max_iterations=10))[-1]
     assert "4▲" in axis
 
 
 def test_a_full_axis_keeps_its_marks() -> None:
-    marks = [Mark(37, "◆", "STUCK", "critical")]
+    marks = [ChartMark(37, "◆", "STUCK", "critical")]
     axis = text(plot(points_of([30.0] * 60), marks, width=40, height=6, max_iterations=60))[-1]
     assert "◆" in axis
 

@@ -27,7 +27,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import FileChange, Trigger
-from ralph_tui.layers.sensor.changes import files_changed
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.loop.steps.watchdog import Watchdog
 from tests.world.world import World
 

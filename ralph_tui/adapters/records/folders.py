@@ -1,6 +1,26 @@
-"""Names of folders: ``tasks/task-001/attempts/002`` below ``.aiwg/ralph``."""
+"""Names of folders: ``tasks/task-001/attempts/002`` below ``.aiwg/ralph`` of a worktree."""
 
+from contextlib import suppress
 from pathlib import Path
+
+
+def worktree_root(start: Path) -> Path:
+    """The nearest folder upwards that holds ``.git`` or our records; `start` when none does.
+
+    Git is not asked: the commands that only read records need no more than this.
+    """
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists() or (folder / ".aiwg" / "ralph").is_dir():
+            return folder
+    return start
+
+
+def from_here(path: Path) -> Path:
+    """As the user would name it: a screen has no room for a long path before the sentence."""
+    with suppress(OSError, ValueError):
+        return path.relative_to(Path.cwd())
+    return path
 
 
 def ralph_folder(root: Path) -> Path:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError
 from ralph_tui.events import Event, RunStarted, parse_event
 from ralph_tui.events.base import EPOCH
@@ -197,7 +198,7 @@ def read_journal(path: Path) -> Recording:
                     f"{path}:{number} is not a line of a ralph-tui journal; "
                     "name the events.jsonl of a run"
                 ) from None
-            problem = f"{_from_here(path)}:{number} cannot be read; what comes before it is shown"
+            problem = f"{from_here(path)}:{number} cannot be read; what comes before it is shown"
             break
         if not events and not isinstance(event, RunStarted):
             raise JournalError(
@@ -209,7 +210,7 @@ def read_journal(path: Path) -> Recording:
             break
         if event.seq != len(events) + 1:
             problem = (
-                f"{_from_here(path)}:{number} has number {event.seq} where {len(events) + 1} "
+                f"{from_here(path)}:{number} has number {event.seq} where {len(events) + 1} "
                 "belongs; what comes before it is shown"
             )
             break
@@ -242,13 +243,6 @@ def cut(recording: Recording, keep: int | None = None) -> Path | None:
             f"cannot write the journal {path}: {error.strerror}; make the folder writable"
         ) from error
     return aside
-
-
-def _from_here(path: Path) -> Path:
-    """As the user would name it: a screen has no room for a long path before the sentence."""
-    with suppress(OSError, ValueError):
-        return path.relative_to(Path.cwd())
-    return path
 
 
 def _size(path: Path) -> int:

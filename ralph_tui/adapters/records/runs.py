@@ -13,6 +13,9 @@ from ralph_tui.adapters.records.folders import numbered, ralph_folder
 from ralph_tui.errors import UsageError
 from ralph_tui.text.sanitize import one_line
 
+STATUS_VERSION = 2
+"""Of the fields of ``status.json``: an older file is folded from the journal again."""
+
 
 @dataclass(frozen=True)
 class RecordedRun:

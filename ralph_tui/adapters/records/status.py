@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError
 
-STATUS_VERSION = 2
 PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
@@ -51,11 +51,11 @@ def problem_of(run: RecordedRun) -> str:
                     continue
                 looks_well = line.startswith(b'{"seq":%d,' % expected) and line.endswith(b"}\n")
                 if (thorough or not looks_well) and _number(line) != expected:
-                    where = f"{_from_here(run.journal)}:{number}"
+                    where = f"{from_here(run.journal)}:{number}"
                     return f"{where} cannot be read; ralph-tui replay shows what comes before it"
                 expected += 1
     except OSError as error:
-        return f"{_from_here(run.journal)} cannot be read: {error.strerror}"
+        return f"{from_here(run.journal)} cannot be read: {error.strerror}"
     return ""
 
 
@@ -67,11 +67,6 @@ def _number(line: bytes) -> int | None:
         return None
     number = event.get("seq") if isinstance(event, dict) else None
     return number if isinstance(number, int) else None
-
-
-def _from_here(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _projection(path: Path) -> dict[str, Any] | None:

@@ -4,12 +4,11 @@ import argparse
 import os
 from pathlib import Path
 
-from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.adapters.records.status import read_status
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.cockpit import look_on, replay_in_cockpit
 from ralph_tui.cli.fronts.common import on_terminal

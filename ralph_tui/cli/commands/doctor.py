@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui.adapters.outreach import Message, UndeliveredError, build_channels, outbox_folder
-from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings
 from ralph_tui.config.sources import user_config_file

@@ -9,10 +9,10 @@ import textwrap
 from dataclasses import asdict
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.adapters.records.worktree import worktree_root
-from ralph_tui.analysis.lab import Compared, Row, recompute, simulate
+from ralph_tui.analysis.lab import Compared, LabRow, recompute, simulate
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
@@ -148,11 +148,11 @@ def _shown(text: str) -> str:
     return f"“{clip(one_line(text.strip()), 40)}”" if text.strip() else "nothing"
 
 
-def _as_json(rows: list[Row]) -> str:
+def _as_json(rows: list[LabRow]) -> str:
     return "[\n" + ",\n".join(json.dumps(asdict(row)) for row in rows) + "\n]"
 
 
-def _as_table(rows: list[Row], most: int) -> str:
+def _as_table(rows: list[LabRow], most: int) -> str:
     lines = [HEAD, *(_line(row, _note(row)) for row in rows)]
     return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most), 80)])
 
@@ -176,7 +176,7 @@ def _as_comparison(compared: list[Compared], most: int) -> str:
     return "\n".join([*lines, "", textwrap.fill(said, 80)])
 
 
-def _line(row: Row, note: str) -> str:
+def _line(row: LabRow, note: str) -> str:
     return (
         f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
         f"  {row.derivative:+5.2f}  {row.output:6.3f}"
@@ -185,12 +185,12 @@ def _line(row: Row, note: str) -> str:
     )
 
 
-def _note(row: Row) -> str:
+def _note(row: LabRow) -> str:
     seen = ", ".join(row.detections or [alarm.lower() for alarm in row.alarms])
     return " ".join(part for part in (row.intervention, seen) if part)
 
 
-def _verdict(rows: list[Row], most: int) -> str:
+def _verdict(rows: list[LabRow], most: int) -> str:
     """One sentence: how far it went, and who stepped in."""
     done = next((row for row in rows if row.completion >= 1), None)
     top = max(rows, key=lambda row: row.completion)

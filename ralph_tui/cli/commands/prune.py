@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.pruning import (
     Listing,
     OldFile,
@@ -16,7 +17,6 @@ from ralph_tui.adapters.records.pruning import (
     old_runs,
     remove,
 )
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.adapters.workspace.hidden_refs import HiddenRef, delete_refs, hidden_refs, worktrees
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.cli.exit_codes import ExitCode

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import JournalError, WorkspaceError
 from ralph_tui.text.format import count

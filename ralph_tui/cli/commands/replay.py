@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.common import on_terminal, print_event
 

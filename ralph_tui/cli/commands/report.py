@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.records.files import write_text
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.errors import RalphError, UsageError

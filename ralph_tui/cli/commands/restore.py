@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
-from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import acquire, holder
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
 from ralph_tui.adapters.records.tail import Tail
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace

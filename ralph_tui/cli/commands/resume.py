@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.common import Presentation, warn
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import find_agent
-from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.background import start_in_background
 from ralph_tui.cli.fronts.common import Presentation, warn

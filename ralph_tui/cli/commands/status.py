@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.adapters.records.status import problem_of, read_status
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.cli.status_words import status_line, status_text
 
 

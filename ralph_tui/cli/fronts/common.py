@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ralph_tui.adapters.records.worktree import worktree_root
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import Event

@@ -5,7 +5,7 @@
 
 from ralph_tui.layers.control.advice import advice, band_words, urgency_of
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
-from ralph_tui.layers.control.budget import Budget, WatchdogLimits
+from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.evaluation import Evaluation, evaluate
 from ralph_tui.layers.control.history import History, Sample
 from ralph_tui.layers.control.settings import ControlSettings
@@ -17,8 +17,8 @@ __all__ = [
     "ControlSettings",
     "Evaluation",
     "History",
+    "Patience",
     "Sample",
-    "WatchdogLimits",
     "advice",
     "band_words",
     "evaluate",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ralph_tui.events.control import AlarmName, Severity
-from ralph_tui.layers.control.budget import Budget, WatchdogLimits
+from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.history import SMALL_STEP, History
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import below
@@ -45,7 +45,7 @@ def conditions(history: History, budget: Budget, settings: ControlSettings) -> t
     if history.complete:
         return ()
     reasons: dict[AlarmName, str | None] = {
-        "STUCK": _stuck(history, WatchdogLimits.of(budget, settings)),
+        "STUCK": _stuck(history, Patience.of(budget, settings)),
         "OSCILLATING": _oscillating(history, budget),
         "REGRESSING": _regressing(history, budget),
         "BUDGET_EXCEEDED": _budget_exceeded(history, budget),
@@ -69,7 +69,7 @@ def _severity(name: AlarmName, history: History) -> Severity:
     return _SEVERITIES[name]
 
 
-def _stuck(history: History, patience: WatchdogLimits) -> str | None:
+def _stuck(history: History, patience: Patience) -> str | None:
     start = history.best_before(patience.short)
     if start is not None and history.calm >= patience.short and not history.rose_since(start):
         return (

@@ -40,7 +40,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class WatchdogLimits:
+class Patience:
     """Iterations that may pass before a loop counts as stuck."""
 
     short: int
@@ -49,7 +49,7 @@ class WatchdogLimits:
     """N: with too small a one; twice this whatever the steps were."""
 
     @classmethod
-    def of(cls, budget: Budget, settings: ControlSettings) -> "WatchdogLimits":
+    def of(cls, budget: Budget, settings: ControlSettings) -> "Patience":
         """3 and 3 for budgets up to 30 with many tests; more where each test is a big step."""
         tests = budget.tests or UNKNOWN_TESTS
         cap = max(3, -(-budget.max_iterations // 4))

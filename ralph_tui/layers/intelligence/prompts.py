@@ -28,7 +28,7 @@ PROMISE = "<promise>COMPLETE</promise>"
 
 
 @dataclass(frozen=True)
-class Situation:
+class PromptInput:
     """Everything a prompt is made of; what is not known is left out of the text."""
 
     objective: str
@@ -67,33 +67,32 @@ class Prompt:
     urgency: Urgency
 
 
-def build_prompt(situation: Situation) -> Prompt:
+def build_prompt(given: PromptInput) -> Prompt:
     """The whole prompt, in Markdown, most important first."""
     parts = [
-        f"# Objective\n\n{situation.objective.strip()}",
-        _frame(situation),
-        _guidance(situation.guidance),
-        _redirect(situation),
-        _state(situation),
-        _control(situation),
-        _last_words(situation),
-        _contract(situation),
+        f"# Objective\n\n{given.objective.strip()}",
+        _frame(given),
+        _guidance(given.guidance),
+        _redirect(given),
+        _state(given),
+        _control(given),
+        _last_words(given),
+        _contract(given),
     ]
-    urgency: Urgency = situation.signal.urgency if situation.signal else "normal"
+    urgency: Urgency = given.signal.urgency if given.signal else "normal"
     return Prompt("\n\n".join(part for part in parts if part) + "\n", urgency)
 
 
-def _frame(situation: Situation) -> str:
+def _frame(given: PromptInput) -> str:
     how = (
         "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
-        f"{_fenced(situation.command)}"
-        if situation.command
-        else "The work is done when this is true; a human judges it:\n\n"
-        f"{_fenced(situation.criterion)}"
+        f"{_fenced(given.command)}"
+        if given.command
+        else f"The work is done when this is true; a human judges it:\n\n{_fenced(given.criterion)}"
     )
     return (
         "# This iteration\n\n"
-        f"Iteration {situation.iteration} of {situation.max_iterations} of an automatic loop. "
+        f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
         f"You start with a fresh memory; the files are as the last iteration left them. {how}"
     )
 
@@ -105,20 +104,20 @@ def _guidance(guidance: Sequence[str]) -> str:
     return f"# Guidance from the owner\n\nThis comes before everything else:\n\n{words}"
 
 
-def _redirect(situation: Situation) -> str:
-    if not situation.redirect:
+def _redirect(given: PromptInput) -> str:
+    if not given.redirect:
         return ""
     return (
-        f"# Redirect\n\nThe approach was changed after iteration {situation.redirected_at}. "
-        f"Until there is a new best, this stands:\n\n{situation.redirect.strip()}"
+        f"# Redirect\n\nThe approach was changed after iteration {given.redirected_at}. "
+        f"Until there is a new best, this stands:\n\n{given.redirect.strip()}"
     )
 
 
-def _state(situation: Situation) -> str:
-    reading, gate = situation.reading, situation.gate
-    if situation.restored:
+def _state(given: PromptInput) -> str:
+    reading, gate = given.reading, given.gate
+    if given.restored:
         return (
-            f"# Measured state\n\nThe files were brought back to {situation.restored}, and were "
+            f"# Measured state\n\nThe files were brought back to {given.restored}, and were "
             "not measured since: look at them first."
         )
     if reading is None:
@@ -140,33 +139,33 @@ def _state(situation: Situation) -> str:
     return "# Measured state\n\n" + "\n\n".join(lines)
 
 
-def _control(situation: Situation) -> str:
-    signal = situation.signal
-    if signal is None or situation.restored:
+def _control(given: PromptInput) -> str:
+    signal = given.signal
+    if signal is None or given.restored:
         return ""
     lines = [f"Urgency: {signal.urgency}. {URGENT[signal.urgency]}"]
-    if situation.advice:
-        lines.append(situation.advice)
+    if given.advice:
+        lines.append(given.advice)
     return "# Control\n\n" + "\n\n".join(lines)
 
 
-def _last_words(situation: Situation) -> str:
-    lines = [situation.interrupted] if situation.interrupted else []
-    judge = "Measured," if situation.command else "The owner says"
-    if situation.claimed:
+def _last_words(given: PromptInput) -> str:
+    lines = [given.interrupted] if given.interrupted else []
+    judge = "Measured," if given.command else "The owner says"
+    if given.claimed:
         lines.append(
             f"The last iteration promised to be complete. {judge} it is not: "
             "do not repeat the promise before it is true."
         )
-    if situation.blockers:
-        lines.append("Reported blockers:\n" + "\n".join(f"- {b}" for b in situation.blockers))
-    if situation.next_step:
-        lines.append(f"Its next step would have been: {situation.next_step}")
+    if given.blockers:
+        lines.append("Reported blockers:\n" + "\n".join(f"- {b}" for b in given.blockers))
+    if given.next_step:
+        lines.append(f"Its next step would have been: {given.next_step}")
     return "# From the last iteration\n\n" + "\n\n".join(lines) if lines else ""
 
 
-def _contract(situation: Situation) -> str:
-    proof = "the command passes" if situation.command else "the criterion is met"
+def _contract(given: PromptInput) -> str:
+    proof = "the command passes" if given.command else "the criterion is met"
     return (
         "# When you stop\n\n"
         "Print one line of JSON that says honestly where things stand:\n\n"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ralph_tui.events.control import AlarmName
 from ralph_tui.events.oversight import Subject
-from ralph_tui.layers.control import History, WatchdogLimits
+from ralph_tui.layers.control import History, Patience
 from ralph_tui.layers.control.alarms import points
 from ralph_tui.layers.control.tolerance import TOLERANCE, below
 
@@ -73,7 +73,7 @@ class Episode:
         )
 
     def pause_reason(
-        self, history: History, conditions: frozenset[AlarmName], patience: WatchdogLimits
+        self, history: History, conditions: frozenset[AlarmName], patience: Patience
     ) -> str | None:
         """Why this reading asks for a PAUSE, one sentence; None when it does not."""
         now, mark = history.iteration, self.mark

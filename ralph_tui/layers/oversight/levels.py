@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ralph_tui.events.oversight import Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History
-from ralph_tui.layers.control.budget import WatchdogLimits
+from ralph_tui.layers.control.budget import Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
 from ralph_tui.layers.oversight.episodes import Episode, Mark
@@ -68,7 +68,7 @@ def assess(
 ) -> Finding:
     """Judge the latest reading, once. `settings` are those `evaluation` was made with."""
     evidence = evidence or Evidence()
-    patience = WatchdogLimits.of(budget, settings or ControlSettings())
+    patience = Patience.of(budget, settings or ControlSettings())
     episode = state.episode
     if episode and history.restarted:
         episode = episode.rebased(history)

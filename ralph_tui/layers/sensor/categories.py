@@ -1,8 +1,17 @@
-"""What kind of file a path names, by its words alone; the first rule that fits decides."""
+"""What kind of file a path names, and changed files summed by kind.
+
+The words of a path alone decide; the first rule that fits counts.
+"""
 
 import re
+from collections.abc import Sequence
+from typing import get_args
 
-from ralph_tui.events.workspace import Category
+from ralph_tui.events import FilesChanged
+from ralph_tui.events.workspace import Category, CategoryTotal, FileChange
+
+SHOWN_CHANGES = 200
+"""Changes that one event names; its totals count all."""
 
 _TEST = {"test", "tests", "spec", "specs", "__tests__", "conftest", "e2e"}
 _TOKENS = re.compile(r"[/._-]")
@@ -46,3 +55,28 @@ def categorize(path: str) -> Category:
     if extension in _DOCS or "doc" in folders or "docs" in folders:
         return "docs"
     return "source" if extension in _SOURCE else "other"
+
+
+def files_changed(
+    iteration: int, changes: Sequence[FileChange], *, live: bool, latest: str | None = None
+) -> FilesChanged:
+    """The event; totals in the fixed order of the categories, those without files left out."""
+    totals = []
+    for category in get_args(Category):
+        mine = [change for change in changes if change.category == category]
+        if mine:
+            totals.append(
+                CategoryTotal(
+                    category=category,
+                    files=len(mine),
+                    added=sum(change.added for change in mine),
+                    removed=sum(change.removed for change in mine),
+                )
+            )
+    return FilesChanged(
+        iteration=iteration,
+        live=live,
+        totals=totals,
+        changes=list(changes[:SHOWN_CHANGES]),
+        latest=latest,
+    )

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ralph_tui.events import Event
-from ralph_tui.events.sensor import GateFinished, ReadingTaken, Source
+from ralph_tui.events.sensor import GateFinished, ReadingSource, ReadingTaken
 from ralph_tui.events.workspace import FilesChanged
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
-from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.tampering import named_files, tampering
 from ralph_tui.state import RunState
 
-SOURCES: tuple[Source, ...] = ("tests", "plan", "agent", "estimate")
+SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
 UNPROVEN = 99.9
 """The most that anything but a passed gate can read."""
 PATIENCE = 3
@@ -36,7 +36,7 @@ class Reading:
     iteration: int
     completion: float
     """Points, 0-100; 100 when the run has reached its goal, and only then."""
-    source: Source
+    source: ReadingSource
     held: bool = False
     grew: bool = False
     restarted: bool = False
@@ -65,7 +65,7 @@ class Reading:
 class SensorState:
     """All that a sensor remembers."""
 
-    source: Source | None = None
+    source: ReadingSource | None = None
     """The one that speaks for this run; None until one could."""
     silent: int = 0
     value: float = 0.0
@@ -105,7 +105,7 @@ class Sensor:
         self.state = SensorState(source=self._fixed)
 
     def baseline(
-        self, gate: GateResult | None, plan: Progress | None, report: Report | None = None
+        self, gate: GateResult | None, plan: Progress | None, report: AgentReport | None = None
     ) -> Reading:
         """The reading before iteration 1; a source that cannot speak yet reads 0."""
         green = gate is not None and gate.ok
@@ -121,7 +121,7 @@ class Sensor:
         iteration: int,
         gate: GateResult | None,
         plan: Progress | None = None,
-        report: Report | None = None,
+        report: AgentReport | None = None,
         estimate: float | None = None,
         *,
         promise: bool = False,
@@ -154,13 +154,13 @@ class Sensor:
         iteration: int,
         gate: GateResult | None,
         plan: Progress | None,
-        report: Report | None,
+        report: AgentReport | None,
         estimate: float | None,
         *,
         earned: bool,
     ) -> Reading:
         state = self.state
-        spoken: dict[Source, _Spoken | None] = {
+        spoken: dict[ReadingSource, _Spoken | None] = {
             "tests": _tests(gate, state.base),
             "plan": _plan(plan),
             "agent": _points(report.completion if report else None),
@@ -181,7 +181,7 @@ class Sensor:
         counts = _counts(gate)
         return counts is not None and counts.total == 0 and self.state.most > 0
 
-    def _of_source(self, iteration: int, spoken: dict[Source, _Spoken | None]) -> Reading:
+    def _of_source(self, iteration: int, spoken: dict[ReadingSource, _Spoken | None]) -> Reading:
         """What the source in charge says, or the next one, or the last value held."""
         state = self.state
         source = state.source
@@ -258,7 +258,7 @@ def _points(value: float | None) -> _Spoken | None:
     return _Spoken(min(100.0, max(0.0, value)))
 
 
-def _grew(state: SensorState, said: _Spoken, source: Source) -> bool:
+def _grew(state: SensorState, said: _Spoken, source: ReadingSource) -> bool:
     """Whether what is measured against became more, and no less of it is done."""
     if None in (state.total, state.passed, said.total, said.passed):
         return False

@@ -14,8 +14,8 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.assessment import estimate_progress
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.sensor import Reading
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import QuestionDesk
@@ -62,7 +62,7 @@ class Measurement:
             iteration,
             gate=gate,
             plan=plan,
-            report=Report(said.completion) if said else None,
+            report=AgentReport(said.completion) if said else None,
             estimate=estimate,
             promise=self._state.agent.promised,
             changed=[change.path for change in files.changes],

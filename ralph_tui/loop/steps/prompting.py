@@ -4,7 +4,7 @@ from ralph_tui.events import GuidanceDelivered, PromptPrepared, RunStarted
 from ralph_tui.layers.control.advice import advice
 from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.governor import budget_of
-from ralph_tui.layers.intelligence.prompts import Prompt, Situation, build_prompt
+from ralph_tui.layers.intelligence.prompts import Prompt, PromptInput, build_prompt
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
@@ -51,7 +51,7 @@ class PromptWriter:
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
     """What the owner has said, and nothing that is derived: the fallback."""
     return build_prompt(
-        Situation(
+        PromptInput(
             objective=start.objective,
             command=start.command or "",
             iteration=iteration,
@@ -68,7 +68,7 @@ def compose_prompt(
     """All that is known of the run, in words."""
     agent, gate, redirect = state.agent, state.gate, state.oversight.redirect
     return build_prompt(
-        Situation(
+        PromptInput(
             objective=start.objective,
             command=start.command or "",
             iteration=iteration,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
 
-from ralph_tui.state import Mark, SignalPoint
+from ralph_tui.state import ChartMark, SignalPoint
 from ralph_tui.tui.draw.spans import Line
 
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
@@ -142,7 +142,7 @@ def thinned(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def plot(
     points: Sequence[SignalPoint],
-    marks: Sequence[Mark],
+    marks: Sequence[ChartMark],
     *,
     width: int,
     height: int,
@@ -238,7 +238,7 @@ def _plot_row(
 
 def _axis(
     columns: dict[int, int],
-    marks: Sequence[Mark],
+    marks: Sequence[ChartMark],
     best: int | None,
     room: int,
     *,

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.layers.control import band_words
-from ralph_tui.state import Mark, RunState
+from ralph_tui.state import ChartMark, RunState
 from ralph_tui.tui.draw.chart import KINDS, plot, series_of
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction
@@ -23,12 +23,14 @@ EXPLAINED = (
 )
 
 
-def marks_of(state: RunState) -> list[Mark]:
+def marks_of(state: RunState) -> list[ChartMark]:
     """What happened at which iteration: alarms, interventions, rollbacks."""
     marks = list(state.control.marks)
     for span in state.timeline.spans:
-        marks += [Mark(span.number, "◆", made.level, "critical") for made in span.interventions]
-        marks += [Mark(span.number, "↶", "ROLLBACK", "warning") for _ in span.rollbacks]
+        marks += [
+            ChartMark(span.number, "◆", made.level, "critical") for made in span.interventions
+        ]
+        marks += [ChartMark(span.number, "↶", "ROLLBACK", "warning") for _ in span.rollbacks]
     return marks
 
 

@@ -293,10 +293,10 @@ def test_variables_are_unambiguous() -> None:
 
 
 def test_progress_offers_every_source() -> None:
-    from ralph_tui.events.sensor import Source
+    from ralph_tui.events.sensor import ReadingSource
 
     choices = get_args(Settings.model_fields["progress"].annotation)
-    assert choices == ("auto", *get_args(Source))
+    assert choices == ("auto", *get_args(ReadingSource))
 
 
 class TestRecorded:

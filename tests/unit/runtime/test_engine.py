@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.journal import Journal, read_journal
-from ralph_tui.adapters.records.status import STATUS_VERSION
+from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.commands import Pause, Stop
 from ralph_tui.errors import JournalError, JournalFullError
 from ralph_tui.events import Event, IterationStarted, Noticed, RunCrashed, RunFinished, RunStarted

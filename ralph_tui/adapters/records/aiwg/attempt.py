@@ -19,9 +19,9 @@ from ralph_tui.text.format import count, duration
 from ralph_tui.text.sanitize import clip
 
 Status = Literal["running", "paused", "completed", "failed"]
-Verdict = Literal["success", "failure", "timeout"]
+AttemptResult = Literal["success", "failure", "timeout"]
 
-VERDICTS: dict[Outcome, Verdict] = {"completed": "success", "limit_reached": "timeout"}
+RESULTS: dict[Outcome, AttemptResult] = {"completed": "success", "limit_reached": "timeout"}
 """An attempt's outcome in the words of the schema; every end that is not named is a failure."""
 LONGEST = 1_000
 """Characters of a reason, and of a command within a sentence."""
@@ -67,7 +67,7 @@ class Execution(_Record):
 class Ending(_Record):
     """What it came to; quality and completion in points."""
 
-    status: Verdict
+    status: AttemptResult
     reason: Plain
     final_quality: float
     completion_percent: float
@@ -179,7 +179,7 @@ def _ending(state: RunState) -> Ending | None:
     outcome: Outcome = run.finished.outcome if run.finished else "failed"
     report, completion = state.agent.report, round(run.completion or 0.0, 2)
     return Ending(
-        status=VERDICTS.get(outcome, "failure"),
+        status=RESULTS.get(outcome, "failure"),
         reason=clip(_end_words(state), LONGEST),
         final_quality=completion,
         completion_percent=completion,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import find_runs, resolve_run
-from ralph_tui.adapters.records.worktree import worktree_root
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import RunFinished, RunStarted
 from ralph_tui.state import RunState

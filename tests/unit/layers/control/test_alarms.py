@@ -8,8 +8,8 @@ from ralph_tui.layers.control import (
     ControlSettings,
     Evaluation,
     History,
+    Patience,
     Sample,
-    WatchdogLimits,
 )
 from ralph_tui.layers.control import evaluate as evaluate_reading
 
@@ -70,7 +70,7 @@ def test_worked_examples() -> None:
     ],
 )
 def test_patience(most: int, tests: int | None, patience: float, expected: tuple[int, int]) -> None:
-    found = WatchdogLimits.of(Budget(most, tests), ControlSettings(patience=patience))
+    found = Patience.of(Budget(most, tests), ControlSettings(patience=patience))
     assert (found.short, found.long) == expected
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from ralph_tui.events.sensor import GateFinished
 from ralph_tui.events.workspace import CategoryTotal, FilesChanged
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
-from ralph_tui.layers.sensor.report import Report
 from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, Sensor
 
 
@@ -59,7 +59,7 @@ def test_the_first_source_that_can_speak_is_taken(
     source: str,
     completion: float,
 ) -> None:
-    reading = started(red()).read(1, gate, plan, Report(claim), estimate)
+    reading = started(red()).read(1, gate, plan, AgentReport(claim), estimate)
 
     assert (reading.source, reading.completion, reading.restarted) == (source, completion, False)
 
@@ -73,7 +73,7 @@ def test_it_stays_with_its_source() -> None:
 def test_silence_is_held_and_the_third_in_a_row_is_a_switch() -> None:
     sensor = started(red(5, 5))
 
-    readings = [sensor.read(k, red(), None, Report(80.0)) for k in range(1, 5)]
+    readings = [sensor.read(k, red(), None, AgentReport(80.0)) for k in range(1, 5)]
 
     assert [reading.completion for reading in readings] == [50.0, 50.0, 80.0, 80.0]
     assert [reading.held for reading in readings] == [True, True, False, False]
@@ -85,7 +85,9 @@ def test_a_word_in_between_ends_the_silence() -> None:
     sensor = started(red(5, 5))
     gates = [red(), red(), red(6, 4), red(), red()]
 
-    sources = [sensor.read(k, gate, None, Report(80.0)).source for k, gate in enumerate(gates, 1)]
+    sources = [
+        sensor.read(k, gate, None, AgentReport(80.0)).source for k, gate in enumerate(gates, 1)
+    ]
 
     assert set(sources) == {"tests"}
 
@@ -104,7 +106,7 @@ def test_a_fixed_source_never_gives_way() -> None:
     readings = [sensor.read(k, red(6, 4)) for k in range(1, 6)]
 
     assert {(reading.source, reading.completion) for reading in readings} == {("agent", 0.0)}
-    assert sensor.read(6, red(6, 4), None, Report(30.0)).completion == 30.0
+    assert sensor.read(6, red(6, 4), None, AgentReport(30.0)).completion == 30.0
 
 
 def test_counts_of_a_gate_that_was_cut_off_are_not_all() -> None:
@@ -119,13 +121,13 @@ def test_counts_of_a_gate_that_was_cut_off_are_not_all() -> None:
 def test_only_a_passed_gate_reads_100() -> None:
     sensor = started(red(0, 5), Progress(0, 1))
 
-    assert sensor.read(1, red(5), Progress(1, 1), Report(100.0)).completion == UNPROVEN
+    assert sensor.read(1, red(5), Progress(1, 1), AgentReport(100.0)).completion == UNPROVEN
     passed = sensor.read(2, green(5))
     assert passed.completion == 100.0
 
 
 def test_a_gate_that_passes_without_counts_completes() -> None:
-    reading = started(red()).read(1, green(), None, Report(20.0))
+    reading = started(red()).read(1, green(), None, AgentReport(20.0))
 
     assert reading.completion == 100.0
 
@@ -190,7 +192,7 @@ def test_green_without_counts_reads_nearly_done_until_something_measures() -> No
 
     assert sensor.baseline(green(), None).completion == UNPROVEN
     assert sensor.read(1, green()).completion == UNPROVEN
-    agent = sensor.read(2, green(), None, Report(30.0))
+    agent = sensor.read(2, green(), None, AgentReport(30.0))
     assert (agent.completion, agent.source, agent.restarted) == (30.0, "agent", True)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.layers.sensor.report import Report, find_report, promised
+from ralph_tui.layers.sensor.agent_report import AgentReport, find_report, promised
 
 
 def line(**fields: Any) -> str:
@@ -17,7 +17,7 @@ def test_the_whole_report() -> None:
         completion=40, summary="half", blockers=["no net"], learnings=["a", "b"], next="go on"
     )
 
-    assert find_report(text) == Report(40.0, "half", ("no net",), ("a", "b"), "go on")
+    assert find_report(text) == AgentReport(40.0, "half", ("no net",), ("a", "b"), "go on")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_whole_report() -> None:
     ],
 )
 def test_the_last_that_can_be_read_wins(text: str) -> None:
-    assert find_report(text) == Report(completion=7.0)
+    assert find_report(text) == AgentReport(completion=7.0)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,9 @@ def test_the_last_that_can_be_read_wins(text: str) -> None:
     ],
 )
 def test_completion_is_clamped_or_ignored(value: str, expected: float | None) -> None:
-    assert find_report('{"ralph": {"completion": ' + value + "}}") == Report(completion=expected)
+    assert find_report('{"ralph": {"completion": ' + value + "}}") == AgentReport(
+        completion=expected
+    )
 
 
 def test_wrong_types_are_empty() -> None:
@@ -61,7 +63,7 @@ def test_wrong_types_are_empty() -> None:
         line(summary=3, blockers="one", learnings=[1, "two", None, " "], next=["x"])
     )
 
-    assert report == Report(blockers=("one",), learnings=("two",))
+    assert report == AgentReport(blockers=("one",), learnings=("two",))
 
 
 def test_no_report() -> None:

@@ -16,7 +16,7 @@ _LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
-class Report:
+class AgentReport:
     """The agent's report; what it left out or garbled is empty."""
 
     completion: float | None = None
@@ -27,7 +27,7 @@ class Report:
     next: str = ""
 
 
-def find_report(text: str) -> Report | None:
+def find_report(text: str) -> AgentReport | None:
     """The last ``{"ralph": {...}}`` that can be read, wherever it stands; None without one."""
     decoder = json.JSONDecoder()
     openings = [match.start() for match in _OPENING.finditer(text)]
@@ -46,8 +46,8 @@ def promised(text: str) -> bool:
     return _PROMISE.search(text) is not None
 
 
-def _report(fields: dict[str, Any]) -> Report:
-    return Report(
+def _report(fields: dict[str, Any]) -> AgentReport:
+    return AgentReport(
         completion=_points(fields.get("completion")),
         summary=_text(fields.get("summary")),
         blockers=_texts(fields.get("blockers")),
