@@ -23,7 +23,7 @@ NO_MONEY = "the run has no budget in dollars that could grow"
 
 
 class Command(BaseModel):
-    """One wish of the owner; `by` says through which door it came."""
+    """One wish of the owner; `by` says where it was given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
