@@ -1,7 +1,7 @@
 """What a human may ask of a run: commands go into the engine's inbox, events come back.
 
-Rule: why a command cannot be carried out now is said here and nowhere else. Whoever may know it
-beforehand asks `refusal`; the run itself asks it last, and answers with its sentence.
+Rule: why a command cannot be carried out now is said here and nowhere else. Screens and
+command line ask `refusal` beforehand; the run asks it last, and answers with its sentence.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal

@@ -39,7 +39,7 @@ class Loop:
         yield from self.run_to_end(recovery.run())
 
     def run_to_end(self, begin: Steps[int]) -> Steps[None]:
-        """From the first iteration, which `begin` gives, to the end, whatever that is."""
+        """From the first iteration, whose number `begin` gives back, to the end of the run."""
         try:
             first = yield from begin
             for k in count(first):
@@ -67,7 +67,7 @@ class Loop:
         yield from self.checkpoints.take_boundary(self.state.run.iteration, "after a pause")
 
     def close(self, outcome: Outcome, reason: str) -> Steps[None]:
-        """Whatever ended the run: nothing is left running, and the work is held."""
+        """End the run: nothing is left running, and the work is held in a snapshot."""
         self.scheduler.close()
         yield from self.scheduler.wait_until(lambda: self.scheduler.session is None)
         yield from self.scheduler.run_job("watcher", self.ports.watcher.stop)

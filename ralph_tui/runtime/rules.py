@@ -5,7 +5,7 @@ from ralph_tui.loop.run import Layers, Rules, WatchdogLimits
 
 
 def rules_of(settings: Settings) -> Rules:
-    """The settings that the loop itself obeys."""
+    """The settings that the loop itself follows."""
     return Rules(
         settings.control,
         settings.oversight,

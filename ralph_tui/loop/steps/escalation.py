@@ -1,4 +1,4 @@
-"""Telling people who are not here: one fact per reason to, handed to whoever can carry it."""
+"""Telling people who are not at the screen: one event per reason, handed to the channels."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -13,7 +13,7 @@ DELIVERY_S = 3.0
 
 
 class Escalation:
-    """The loop decides that somebody is to be told; `Outreach` sees to it that he is."""
+    """Decides nothing: records that people are to be told, and hands it to `Outreach`."""
 
     def __init__(self, run: Run) -> None:
         self._outreach = run.ports.outreach

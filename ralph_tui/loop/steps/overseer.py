@@ -165,7 +165,7 @@ class Overseer:
                 escalated=critical,
             )
         )
-        yield from self._obey(k, answer, best)
+        yield from self._carry_out(k, answer, best)
         if answer.answer != "abort":
             approved = answer.answer != "decline"
             self._governor.answered(approved=approved)
@@ -207,9 +207,9 @@ class Overseer:
                 escalated=True,
             )
         )
-        yield from self._obey(k, answer, best)
+        yield from self._carry_out(k, answer, best)
 
-    def _obey(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> Steps[None]:
+    def _carry_out(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> Steps[None]:
         """What the answers of both kinds of question mean for the run."""
         match answer.answer:
             case "guide":

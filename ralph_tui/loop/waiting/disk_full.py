@@ -1,8 +1,8 @@
 """What a run does when the disk is full, decided once.
 
 A full disk is waited for and never given up on: only the owner's stop or abort ends the wait. It is
-told once when it begins and once when there is room again. Whoever finds no room acts by what it
-was about to write:
+told once when it begins and once when there is room again. What happens meanwhile depends on what
+found no room:
 
 - a job that the loop waits for is started again every `RETRY_S` seconds (`Scheduler.run_job`);
 - a job that holds what an agent does, such as a checkpoint, stops the agent, because its work could

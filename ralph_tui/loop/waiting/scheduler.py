@@ -74,7 +74,7 @@ class Scheduler:
 
     @contextmanager
     def offering(self, controls: Controls) -> Iterator[None]:
-        """Offer these controls to whoever commands the run, until the block is left."""
+        """Offer these controls to the handlers of commands, until the block is left."""
         before, self.controls = self.controls, controls
         try:
             yield
@@ -187,11 +187,11 @@ class Scheduler:
 
     @property
     def ending(self) -> bool:
-        """Whether the run is on its way out, and obeys no more."""
+        """Whether the run is on its way out, and handles no more commands."""
         return self._closing or self._ending is not None
 
     def close(self) -> None:
-        """From here on nothing ends the run: it is ending, and so is whatever still works."""
+        """The run is closing: what still works is stopped, and no wait raises `Ended` any more."""
         self._closing = True
         self.stop_work()
 
@@ -230,7 +230,7 @@ class Scheduler:
                 return
 
     def _reply_to(self, request: CommandRequest) -> Steps[None]:
-        """Obey, and tell the giver what came of it."""
+        """Handle the command, and tell its giver the result."""
         answer: Accepted | Refused | None = None
         for event in handle(self, request.command):
             yield event
