@@ -45,11 +45,11 @@ class Source(Protocol):
     lost: bool
     """That process is gone, and no end was recorded."""
     refused: deque[tuple[Command, str]]
-    """Commands that were not obeyed, each with the reason; whoever shows them takes them out."""
+    """Refused commands, each with the reason; the screen takes them out and says why."""
     folder: Path | None
     """The attempt's folder; None when there are no files to look at."""
     files: Files | None
-    """What changed between two snapshots; None while nobody can tell."""
+    """What changed between two snapshots; None while it cannot be told."""
     note: str
     """One sentence about the record itself, such as where it breaks off; mostly empty."""
     player: Player | None

@@ -153,7 +153,7 @@ class Attached:
         self.note = GONE if self.lost else self._problem
 
     def clock(self, state: RunState) -> datetime:
-        """See `Source`; nothing grows older where nobody works."""
+        """See `Source`; nothing grows older once the process is gone."""
         return state.at if self.lost else self._wall_clock()
 
     def send(self, command: Command) -> None:

@@ -15,7 +15,7 @@ from ralph_tui.ports.source import Files
 from ralph_tui.state import RunState
 
 PER_POLL = 5000
-"""Events taken in at most per poll, so that a flood delays nobody's key."""
+"""Events taken in at most per poll, so that a flood of them delays no key."""
 
 
 def _wall_clock() -> datetime:

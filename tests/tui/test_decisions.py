@@ -16,9 +16,9 @@ from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.bars import bars
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.modals.asked import granted
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.question import Question
+from ralph_tui.tui.modals.question_rows import granted
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.signal_chart import marks_of
 from ralph_tui.tui.panes.timeline_points import points_of
@@ -260,7 +260,7 @@ def test_a_complaint_outlives_the_typing_that_came_before_it() -> None:
         await opened(driver)
         await driver.press("+")
         area(driver).insert("abc")  # the news of it arrives after the enter
-        dialog(driver).on_words_sent()
+        dialog(driver).on_text_entry_sent()
         await driver.pilot.pause()
         await driver.sees("“abc” is neither: write 5 for iterations")
         await driver.press("d")

@@ -16,7 +16,7 @@ def call_text(state: RunState) -> str:
 
 
 class EndCall:
-    """Calls the owner once, when a run ends before his eyes."""
+    """Calls the owner once, when a run ends that was seen alive."""
 
     def __init__(self, app: RalphApp, source: Source) -> None:
         self._app = app

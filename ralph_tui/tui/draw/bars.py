@@ -10,11 +10,11 @@ COLUMN = 5
 """Cells of one bar and the gap beside it."""
 BAR = 3
 
-Reading = tuple[int, float]
+Bar = tuple[int, float]
 """Iteration and points, 0-100."""
 
 
-def bars(readings: Sequence[Reading], *, best: int | None, width: int, height: int) -> list[Line]:
+def bars(readings: Sequence[Bar], *, best: int | None, width: int, height: int) -> list[Line]:
     """The latest readings that fit `width` cells; 100 points are `height` rows high."""
     shown = readings[-max(1, (width - 2) // COLUMN) :]
     if not shown:

@@ -54,7 +54,7 @@ def since(then: datetime | None, now: datetime) -> str:
 
 
 def countdown(moment: datetime | None, now: datetime) -> str:
-    """How long until then, ``0s`` when it has come; empty when nobody knows the moment."""
+    """How long until then, ``0s`` when it has come; empty when the moment is not known."""
     return "" if moment is None else duration((moment - now).total_seconds())
 
 

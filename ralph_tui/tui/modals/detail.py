@@ -6,12 +6,12 @@ from time import monotonic
 from textual.content import Content
 
 from ralph_tui.text.sanitize import clip
-from ralph_tui.tui.modals.reading import Reading
+from ralph_tui.tui.modals.text_dialog import TextDialog
 
 MOST_CHARACTERS = 20_000
 
 
-class Detail(Reading):
+class Detail(TextDialog):
     """Foreign text, shown as it is."""
 
     def __init__(self, title: str, body: str, clock: Callable[[], float] = monotonic) -> None:

@@ -4,8 +4,8 @@ from textual.content import Content
 
 from ralph_tui.events.waiting import Takes
 from ralph_tui.text.sanitize import plain
-from ralph_tui.tui.modals.asked import EDITING
-from ralph_tui.tui.modals.guide import Words
+from ralph_tui.tui.modals.guide import TextEntry
+from ralph_tui.tui.modals.question_rows import EDITING
 
 LONGEST_LINE = 10_000
 """Characters of a line that it wraps: longer ones would be wrapped anew with every key."""
@@ -13,7 +13,7 @@ LEAST_ROWS, MOST_ROWS = 4, 14
 """With its frame."""
 
 
-class Editor(Words):
+class Editor(TextEntry):
     """Not in view until it begins."""
 
     def __init__(self) -> None:

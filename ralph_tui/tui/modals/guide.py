@@ -16,7 +16,7 @@ from ralph_tui.text.sanitize import strip_controls
 from ralph_tui.tui.modals.modal import Modal
 
 
-class Words(TextArea):
+class TextEntry(TextArea):
     """A text area in which enter sends and ctrl+j breaks the line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,7 +43,7 @@ class Words(TextArea):
 class Guide(Modal[tuple[bool, str]]):
     """Answers whether to send, and the text; a text that is not sent is the next draft."""
 
-    AUTO_FOCUS = "Words"
+    AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
 
     def __init__(
@@ -58,7 +58,7 @@ class Guide(Modal[tuple[bool, str]]):
         where = "into the running session" if self._into_session else "with the next prompt"
         with Vertical(classes="dialog wide"):
             yield Static(Content(f"Guidance for the agent, {where}"), classes="question")
-            area = Words(self._draft, show_line_numbers=False, highlight_cursor_line=False)
+            area = TextEntry(self._draft, show_line_numbers=False, highlight_cursor_line=False)
             area.cursor_blink = False
             area.move_cursor(area.document.end)
             yield area
@@ -69,11 +69,11 @@ class Guide(Modal[tuple[bool, str]]):
                 classes="keys",
             )
 
-    def on_words_sent(self) -> None:
+    def on_text_entry_sent(self) -> None:
         """Send, unless there is nothing to send."""
-        text = self.query_one(Words).text.strip()
+        text = self.query_one(TextEntry).text.strip()
         self.dismiss((bool(text), text))
 
     def action_keep(self) -> None:
         """Close; the text waits for the next time."""
-        self.dismiss((False, self.query_one(Words).text))
+        self.dismiss((False, self.query_one(TextEntry).text))

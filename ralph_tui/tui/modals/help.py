@@ -9,7 +9,7 @@ from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.draw.chart import KINDS
 from ralph_tui.tui.draw.spans import wrap
 from ralph_tui.tui.draw.words import PHASES
-from ralph_tui.tui.modals.reading import Reading
+from ralph_tui.tui.modals.text_dialog import TextDialog
 
 PANE_KEYS = (
     ("1-8", "Focus a pane; in a group its number opens its tab."),
@@ -50,7 +50,7 @@ def rows(title: str, pairs: Iterable[tuple[str, str]]) -> Content:
     return Content.assemble(*parts)
 
 
-class Help(Reading):
+class Help(TextDialog):
     """What keys, lines and glyphs mean on this screen."""
 
     def __init__(self, *, live: bool, clock: Callable[[], float] = monotonic) -> None:

@@ -15,8 +15,8 @@ T = TypeVar("T")
 BLIND_S = 0.4
 """Keys typed this soon after opening were meant for what was there before."""
 STILL_S, LONGEST_S = 1.0, 1.5
-"""And so were those that follow a swallowed one this soon: half of what somebody typed is no answer
-where a letter decides. But not for longer than this after opening, for whoever tries again."""
+"""Where a letter decides, so were keys that follow a swallowed one this soon: half of a typed word
+is no answer. But not for longer than `LONGEST_S` after opening: then a key is meant."""
 TOLD_S = 3.0
 """How long a swallowed key is told of."""
 

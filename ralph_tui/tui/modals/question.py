@@ -24,7 +24,7 @@ from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
-from ralph_tui.tui.modals import asked as words
+from ralph_tui.tui.modals import question_rows as drawn
 from ralph_tui.tui.modals.editor import Editor
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.outlook import Outlook
@@ -83,8 +83,8 @@ class Question(Modal[Answer | None]):
 
     def compose(self) -> ComposeResult:
         """What it is about, an editor when it is wanted, and how to answer."""
-        dialog = Vertical(id="asking", classes="dialog asking")
-        dialog.border_title = Content(f" {clip(words.title(self.asked), 70)} ")
+        dialog = Vertical(id="question-dialog", classes="dialog")
+        dialog.border_title = Content(f" {clip(drawn.title(self.asked), 70)} ")
         with dialog:
             yield ScrollText("told")
             yield Editor()
@@ -116,13 +116,13 @@ class Question(Modal[Answer | None]):
     def _lay(self) -> None:
         columns, rows = self.app.size
         width = max(20, min(columns - 4, WIDEST))
-        dialog = self.query_one("#asking", Vertical)
+        dialog = self.query_one("#question-dialog", Vertical)
         dialog.styles.width = width
         self._room = (width - FRAME_CELLS - ScrollText.EDGE, max(8, rows - 2 - FRAME_ROWS))
         inner, height = self._room
         foot = self._foot()
         writes = self.editing is not None and self.editing.takes == "instructions"
-        body = words.told(
+        body = drawn.told(
             self.asked,
             self._state,
             edited=self._texts.get("instructions", ""),
@@ -142,24 +142,24 @@ class Question(Modal[Answer | None]):
         """How to read on, and how to leave."""
         scroll = "↑↓ more · " if self._scrolls and self.editing is None else ""
         later = "" if self.editing or self._confirming else "esc later, d reopens"
-        dialog = self.query_one("#asking", Vertical)
+        dialog = self.query_one("#question-dialog", Vertical)
         dialog.border_subtitle = Content(f" {scroll}{later} ") if later else None
 
     def _foot(self) -> list[Line]:
         width, height = self._room
         if self._confirming is not None:
-            rows = words.confirmation(self._confirming, self.asked, clip(self._would, width))
+            rows = drawn.confirmation(self._confirming, self.asked, clip(self._would, width))
         elif self.editing is not None:
-            rows = [words.editor_keys(self.editing.takes)]
+            rows = [drawn.editor_keys(self.editing.takes)]
             if self.settled:
-                rows = words.settled(self.settled)
+                rows = drawn.settled(self.settled)
         else:
             listed = height - len(self.asked.options) >= LISTED_ROWS
             edited = "instructions" in self._texts
-            rows = words.choices(self.asked, width, listed=listed, edited=edited)[: height - 3]
+            rows = drawn.choices(self.asked, width, listed=listed, edited=edited)[: height - 3]
         wrong: list[Line] = [[("▲ ", "warn"), (self._wrong, "text")]] if self._wrong else []
         gap: list[Line] = [[]] if self.editing is None else []
-        last = words.silence(self.asked, self._now, width, held=self._held)
+        last = drawn.silence(self.asked, self._now, width, held=self._held)
         return [*gap, *wrong, *rows, *([] if self.settled else [last])]
 
     # answering --------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class Question(Modal[Answer | None]):
     def _choose(self, option: Option) -> None:
         if option.takes != "nothing":
             self._edit(option)
-        elif words.certain(option, self.asked):
+        elif drawn.certain(option, self.asked):
             self._confirming = option
             if option.answer == "roll_back" and self._look is not None:
                 self._would = "would change now: reading…"
@@ -213,7 +213,7 @@ class Question(Modal[Answer | None]):
 
     def _answer(self, option: Option, *, iterations: int = 0, budget_usd: float = 0.0) -> None:
         """Answer, with the words that belong to it."""
-        text = words.text_for(option, self.asked, self._texts)
+        text = drawn.text_for(option, self.asked, self._texts)
         if len(text) > MOST_CHARACTERS:
             self._complain(f"{len(text)} characters: an answer has {MOST_CHARACTERS} at most")
             return
@@ -266,7 +266,7 @@ class Question(Modal[Answer | None]):
         self.set_focus(None)
         self._lay()
 
-    def on_words_sent(self) -> None:
+    def on_text_entry_sent(self) -> None:
         """Enter: the instructions are done, and wait for a letter; anything else is sent."""
         option, self._wrong = self.editing, ""
         if option is None:
@@ -285,7 +285,7 @@ class Question(Modal[Answer | None]):
 
     def _grant(self, option: Option) -> None:
         try:
-            iterations, dollars = words.granted(self.query_one(Editor).text[:200])
+            iterations, dollars = drawn.granted(self.query_one(Editor).text[:200])
         except ValueError as error:
             self._complain(str(error))
         else:

@@ -12,7 +12,7 @@ from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
-from ralph_tui.tui.draw.bars import Reading, bars
+from ralph_tui.tui.draw.bars import Bar, bars
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown, percent
 
@@ -69,9 +69,7 @@ def told(
     return rows
 
 
-def _readings(
-    readings: Sequence[Reading], best: int | None, width: int, bar_rows: int
-) -> list[Line]:
+def _readings(readings: Sequence[Bar], best: int | None, width: int, bar_rows: int) -> list[Line]:
     if len(readings) < 2:
         return []
     head: Line = [("completion by iteration   ", "dim")]

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from ralph_tui.tui.modals.modal import Modal
 
 
-class Reading(Modal[None]):
+class TextDialog(Modal[None]):
     """A title, a text that scrolls, and a key to close."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
