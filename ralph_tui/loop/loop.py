@@ -8,18 +8,20 @@ from collections.abc import Iterator
 from itertools import count
 
 from ralph_tui.errors import RalphError
-from ralph_tui.events import Event, Noticed, Paused, RunFinished, RunResumed
+from ralph_tui.events import Event, Noticed, RunFinished, RunResumed
 from ralph_tui.events.run import Outcome
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.recovery import Recovery
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.steps.pause import pause_point
+from ralph_tui.loop.waiting.controls import Ended, Steps
 
 
 class Loop:
-    """One run: start or resume, pause, close."""
+    """One run: start or resume, iterate, close."""
 
     def __init__(self, run: Run) -> None:
+        self._run = run
         self.start = run.start
         self.ports = run.ports
         self.state = run.state
@@ -43,28 +45,13 @@ class Loop:
         try:
             first = yield from begin
             for k in count(first):
-                yield from self.pause_point()
+                yield from pause_point(self._run, self.checkpoints)
                 yield from self.iteration.perform(k)
                 self.iteration.end_if_last(k)
         except Ended as end:
             yield from self.close(end.outcome, end.reason)
         except RalphError as error:
             yield from self.close("failed", str(error))
-
-    def pause_point(self) -> Steps[None]:
-        """Pause before an iteration when the owner wants it; files may change meanwhile."""
-        if not self.state.run.pause_requested:
-            return
-        yield Paused()
-        k = self.state.run.iteration
-        controls = Controls(
-            capture=lambda note: self.checkpoints.capture(k, "key", note),
-            restore=self.checkpoints.restore,
-        )
-        with self.scheduler.offering(controls):
-            yield from self.scheduler.wait_until(lambda: not self.state.run.paused, idle=True)
-            yield from self.scheduler.join()
-        yield from self.checkpoints.take_boundary(self.state.run.iteration, "after a pause")
 
     def close(self, outcome: Outcome, reason: str) -> Steps[None]:
         """End the run: nothing is left running, and the work is held in a snapshot."""

@@ -34,10 +34,10 @@ from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
+from ralph_tui.runtime.loop_settings import layers_of, rules_of
 from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, different
-from ralph_tui.runtime.rules import layers_of, rules_of
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 

@@ -18,8 +18,8 @@ from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.errors import UsageError
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.loop.run import Layers
+from ralph_tui.runtime.loop_settings import layers_of
 from ralph_tui.runtime.request import ResumeRequest, RunRequest
-from ralph_tui.runtime.rules import layers_of
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import HIDDEN, one_line

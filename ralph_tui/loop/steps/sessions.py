@@ -4,35 +4,25 @@ A session that a limit or a full disk has ended is tried again in the same itera
 agent itself ended, or its owner, or its budget, ends the step.
 """
 
-from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui.events import (
     GuidanceDelivered,
-    Noticed,
     PromptPrepared,
     SessionFinished,
-    WaitEnded,
-    WaitStarted,
 )
-from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.service_limits import wait_for_service
+from ralph_tui.loop.steps.session_budget import SessionBudget
 from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.ports import Permissions, Turn
 
 HOPELESS = ("missing", "auth")
 """Ends of a session that no further iteration can mend: the owner has to."""
-
-FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0}
-LONGEST_WAIT_S = 1800.0
-AFTER_RESET_S = 5.0
-"""Clocks differ: a reset is waited for a little longer."""
-STALE_RESET_S = 60.0
-"""A session ends a little after it was refused: its reset may have passed by then, and counts."""
 
 GO_ON = (
     "You were interrupted because nothing was heard of you for a long time. Look at the state of "
@@ -51,7 +41,7 @@ class Sessions:
         self._start = run.start
         self._checkpoints = checkpoints
         self._desk = desk
-        self._over_budget = False
+        self._budget = SessionBudget(run)
 
     def run(self, k: int, prompt: str) -> Steps[SessionFinished]:
         """Work on the prompt; gives back how the last session ended.
@@ -76,13 +66,13 @@ class Sessions:
             if finished.outcome in HOPELESS:
                 raise Ended("failed", finished.reason)
             if finished.outcome == "limited":
-                yield from self._wait(k, finished)
+                yield from wait_for_service(self._run, k, finished)
             elif finished.outcome == "silent":
                 resume = turn.session_id
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
                 yield from self._checkpoints.retry_boundary(k)
             else:
-                yield from self._tell_overshoot(k)
+                yield from self._budget.tell_overshoot(k)
                 return finished
 
     def _with_guidance(self, k: int, prompt: str, *, keep: bool) -> Steps[str]:
@@ -117,7 +107,7 @@ class Sessions:
             stderr=folder / "stderr.log",
             command=self._start.command or "",
             permissions=Permissions("skip" if needs.mode == "skip" else "edits", needs.allow),
-            budget_usd=self._allowed_usd(),
+            budget_usd=self._budget.allowed_usd(),
             resume=resume,
         )
 
@@ -125,12 +115,12 @@ class Sessions:
         scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
         yield checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
-        self._over_budget = False
+        self._budget.begin()
         watchdog.begin()
 
         def look_after() -> Steps[None]:
             if scheduler.session is not None:
-                yield from self._keep_budget()
+                yield from self._budget.keep()
                 yield from watchdog.watch()
                 yield from self._desk.tick()
 
@@ -151,89 +141,3 @@ class Sessions:
         yield from watchdog.end()
         yield from scheduler.join()
         return finished
-
-    # -- limits of the service -------------------------------------------------------------------
-
-    def _wait(self, k: int, finished: SessionFinished) -> Steps[None]:
-        scheduler, clock = self._scheduler, self._scheduler.host.clock
-        attempt = self._state.needs.waits + 1
-        cause: WaitCause = finished.limit or "overload"
-        began = clock.now()
-        until = wait_until(began, cause, attempt, finished.resets_at)
-        yield WaitStarted(
-            iteration=k,
-            cause=cause,
-            reason=finished.reason,
-            until=until,
-            resets_at=finished.resets_at,
-            attempt=attempt,
-        )
-        by = yield from scheduler.sleep_until(until)
-        yield WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began))
-
-    # -- budgets ---------------------------------------------------------------------------------
-
-    def _allowed_usd(self) -> float | None:
-        """What the next session may cost: the rest of the iteration's and of the run's budget."""
-        run, start = self._state.run, self._start
-        rests = []
-        if run.budget_usd is not None:
-            rests.append(run.budget_usd - run.cost_usd)
-        if start.iteration_budget_usd is not None:
-            rests.append(start.iteration_budget_usd - run.iteration_cost_usd)
-        return max(0.01, min(rests)) if rests else None
-
-    def _keep_budget(self) -> Steps[None]:
-        """Stop a session that has used what it may, for agents that do not look themselves."""
-        if self._over_budget or self._scheduler.session is None:
-            return
-        words = self._exceeded()
-        if words:
-            self._over_budget = True
-            yield Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
-            self._scheduler.session.stop("budget")
-
-    def _exceeded(self) -> str:
-        run, start = self._state.run, self._start
-        limits = (
-            ("the run's budget", run.cost_usd, run.budget_usd, "$"),
-            ("the iteration's budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
-            ("the run's token budget", run.tokens, run.budget_tokens, ""),
-            (
-                "the iteration's token budget",
-                run.iteration_tokens,
-                start.iteration_budget_tokens,
-                "",
-            ),
-        )
-        for name, used, limit, unit in limits:
-            if limit is not None and used >= limit:
-                return f"{name} of {unit}{limit:,g} is used up ({unit}{used:,.6g})"
-        return ""
-
-    def _tell_overshoot(self, k: int) -> Steps[None]:
-        """A session is stopped after the call that went over: by how much is said."""
-        run, start = self._state.run, self._start
-        over = [
-            f"{what} by {unit}{used - limit:,.4g}"
-            for what, used, limit, unit in (
-                ("the run's budget", run.cost_usd, run.budget_usd, "$"),
-                ("its budget", run.iteration_cost_usd, start.iteration_budget_usd, "$"),
-                ("the run's token budget", run.tokens, run.budget_tokens, ""),
-                ("its token budget", run.iteration_tokens, start.iteration_budget_tokens, ""),
-            )
-            if limit is not None and used > limit
-        ]
-        if over:
-            text = f"iteration {k} overshot {' and '.join(over)}"
-            yield Noticed(level="warn", source="budget", text=text)
-
-
-def wait_until(
-    now: datetime, cause: WaitCause, attempt: int, resets_at: datetime | None
-) -> datetime:
-    """When to try again: at the reset, where it is known; else after a growing pause."""
-    if resets_at is not None and resets_at > now - timedelta(seconds=STALE_RESET_S):
-        return max(now, resets_at) + timedelta(seconds=AFTER_RESET_S)
-    first = FIRST_WAIT_S.get(cause, FIRST_WAIT_S["overload"])
-    return now + timedelta(seconds=min(first * 2 ** min(attempt - 1, 20), LONGEST_WAIT_S))

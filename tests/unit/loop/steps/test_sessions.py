@@ -24,13 +24,13 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.loop.run import Rules, WatchdogLimits
-from ralph_tui.loop.steps.sessions import (
+from ralph_tui.loop.steps.service_limits import (
     AFTER_RESET_S,
-    GO_ON,
     LONGEST_WAIT_S,
     STALE_RESET_S,
     wait_until,
 )
+from ralph_tui.loop.steps.sessions import GO_ON
 from tests.world import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

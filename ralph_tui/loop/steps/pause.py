@@ -1,0 +1,23 @@
+"""A pause: before an iteration, for as long as the owner wants."""
+
+from ralph_tui.events import Paused
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.waiting.controls import Controls, Steps
+
+
+def pause_point(run: Run, checkpoints: Checkpoints) -> Steps[None]:
+    """Wait here when a pause was asked for, until it is taken back; files may change meanwhile."""
+    state, scheduler = run.state, run.scheduler
+    if not state.run.pause_requested:
+        return
+    yield Paused()
+    k = state.run.iteration
+    controls = Controls(
+        capture=lambda note: checkpoints.capture(k, "key", note),
+        restore=checkpoints.restore,
+    )
+    with scheduler.offering(controls):
+        yield from scheduler.wait_until(lambda: not state.run.paused, idle=True)
+        yield from scheduler.join()
+    yield from checkpoints.take_boundary(k, "after a pause")
