@@ -6,8 +6,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from ralph_tui.layers.control.settings import ControlSettings
-from ralph_tui.layers.oversight.settings import OversightSettings
+from ralph_tui.layers.control import ControlSettings
+from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.text.durations import DAY, Seconds
 
 

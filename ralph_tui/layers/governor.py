@@ -7,10 +7,7 @@ the same to a run's journal, event by event, that it did to the run.
 from dataclasses import dataclass
 
 from ralph_tui.events import Event, ReadingTaken, RedirectDecided, SignalComputed
-from ralph_tui.layers.control.budget import Budget
-from ralph_tui.layers.control.evaluation import Evaluation, evaluate
-from ralph_tui.layers.control.history import History, Sample
-from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
 

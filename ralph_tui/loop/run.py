@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ralph_tui.events import Event, RunStarted
-from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.layers.sensor.sensor import Sensor
+from ralph_tui.layers.sensor import Sensor
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.state import RunState

@@ -7,7 +7,7 @@ for more than 100 ms.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor import Progress
 from ralph_tui.ports.agents import Agent, Ask, Asked, Asker, Permissions, Session, Turn
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
 from ralph_tui.ports.outreach import Outreach, Silent

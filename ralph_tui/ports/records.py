@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ralph_tui.events.workspace import FileChange, Trigger
-from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.sensor import GateResult
 from ralph_tui.state import RunState
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.sensor import GateResult
 
 
 class Gate(Protocol):

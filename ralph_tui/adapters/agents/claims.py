@@ -1,7 +1,7 @@
 """What the agent's own words claim: the output contract's report line and promise. Pure."""
 
 from ralph_tui.events import AgentReported, Event, PromiseMade
-from ralph_tui.layers.sensor.agent_report import find_report, promised
+from ralph_tui.layers.sensor import find_report, promised
 
 
 def claims(text: str, iteration: int) -> list[Event]:

@@ -17,7 +17,7 @@ from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import write_json, write_text
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.sensor import GateResult
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain, redact
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.layers.control.advice import band_words
+from ralph_tui.layers.control import band_words
 from ralph_tui.state import RunState
 
 

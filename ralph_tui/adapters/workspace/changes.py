@@ -13,7 +13,7 @@ from ralph_tui.adapters.workspace.private_repository import PrivateRepository, i
 from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import ChangeStatus, FileChange
-from ralph_tui.layers.sensor.categories import categorize
+from ralph_tui.layers.sensor import categorize
 
 MAX_COUNTED = 1_000_000
 """Bytes of a new file whose lines are still counted while an agent works."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ralph_tui.errors import UsageError
-from ralph_tui.layers.sensor.plan import Progress, read_plan
+from ralph_tui.layers.sensor import Progress, read_plan
 from ralph_tui.text.sanitize import redact
 
 LARGEST_PLAN = 1 << 20

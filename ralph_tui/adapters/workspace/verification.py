@@ -11,8 +11,8 @@ from pathlib import Path
 from ralph_tui.adapters.processes.capture import CappedLog
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import NoRoomError, ProcessError
+from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.layers.sensor.counts import count_tests, lines_of
-from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 CHUNK = 1024 * 1024

@@ -21,7 +21,7 @@ from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor.categories import files_changed
+from ralph_tui.layers.sensor import files_changed
 from ralph_tui.ports import Emit
 
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]

@@ -41,7 +41,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.layers.control.advice import band_words
+from ralph_tui.layers.control import band_words
 from ralph_tui.state.fold import on
 from ralph_tui.state.overseer_rows import ROWS, Wording
 from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money

@@ -1,17 +1,22 @@
 """Layer 1, pure: from readings of completion to a control signal and alarms.
 
-`History` holds the readings, `evaluate` answers each of them, `advice` says it in words.
+`History` holds the readings, `evaluate` decides signal, gains and alarms after each of them, and
+`advice` says it in words.
 """
 
 from ralph_tui.layers.control.advice import advice, band_words, urgency_of
-from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, points
 from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.gains import PROFILES
 from ralph_tui.layers.control.history import History, Sample
 from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.control.tolerance import TOLERANCE, below
 
 __all__ = [
+    "PROFILES",
     "PROGRESS_ALARMS",
+    "TOLERANCE",
     "Alarm",
     "Budget",
     "ControlSettings",
@@ -21,6 +26,8 @@ __all__ = [
     "Sample",
     "advice",
     "band_words",
+    "below",
     "evaluate",
+    "points",
     "urgency_of",
 ]

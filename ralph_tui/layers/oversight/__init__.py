@@ -7,6 +7,7 @@ from ralph_tui.events.oversight import Level
 from ralph_tui.layers.oversight.behavior import Detection, Evidence
 from ralph_tui.layers.oversight.episodes import Episode, Mark
 from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess
+from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.layers.oversight.settings import OversightSettings
 from ralph_tui.layers.oversight.situations import Situation
 from ralph_tui.layers.oversight.trail import Trail
@@ -24,4 +25,6 @@ __all__ = [
     "Situation",
     "Trail",
     "assess",
+    "propose",
+    "recommendations",
 ]

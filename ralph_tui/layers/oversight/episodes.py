@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 
 from ralph_tui.events.control import AlarmName
 from ralph_tui.events.oversight import Subject
-from ralph_tui.layers.control import History, Patience
-from ralph_tui.layers.control.alarms import points
-from ralph_tui.layers.control.tolerance import TOLERANCE, below
+from ralph_tui.layers.control import TOLERANCE, History, Patience, below, points
 
 
 @dataclass(frozen=True)

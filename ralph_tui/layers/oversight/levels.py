@@ -7,8 +7,7 @@ on or not. Nothing is said at 100, and nothing is asked when no iteration is lef
 from dataclasses import dataclass, field, replace
 
 from ralph_tui.events.oversight import Level
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History
-from ralph_tui.layers.control.budget import Patience
+from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
 from ralph_tui.layers.oversight.episodes import Episode, Mark

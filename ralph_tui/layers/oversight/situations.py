@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ralph_tui.events.oversight import Level, Subject
-from ralph_tui.layers.control import PROGRESS_ALARMS, Alarm, Budget, Evaluation, History
-from ralph_tui.layers.control.alarms import points
-from ralph_tui.layers.control.tolerance import below
+from ralph_tui.layers.control import (
+    PROGRESS_ALARMS,
+    Alarm,
+    Budget,
+    Evaluation,
+    History,
+    below,
+    points,
+)
 from ralph_tui.layers.oversight.behavior import name_of
 from ralph_tui.layers.oversight.trail import Trail
 from ralph_tui.text.sanitize import clip

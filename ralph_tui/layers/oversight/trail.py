@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ralph_tui.layers.control import History
-from ralph_tui.layers.control.alarms import points
-from ralph_tui.layers.control.tolerance import below
+from ralph_tui.layers.control import History, below, points
 from ralph_tui.layers.oversight.behavior import Evidence
 
 MANY_CALLS = 5000

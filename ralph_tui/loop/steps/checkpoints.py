@@ -14,7 +14,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
-from ralph_tui.layers.sensor.categories import files_changed
+from ralph_tui.layers.sensor import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import CheckpointFacts, Job, Restored, Snapshot

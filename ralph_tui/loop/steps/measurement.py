@@ -13,10 +13,8 @@ from ralph_tui.events import (
     QuestionAsked,
 )
 from ralph_tui.events.waiting import Option
-from ralph_tui.layers.intelligence.assessment import estimate_progress
-from ralph_tui.layers.sensor.agent_report import AgentReport
-from ralph_tui.layers.sensor.gate import GateResult
-from ralph_tui.layers.sensor.sensor import Reading
+from ralph_tui.layers.intelligence import estimate_progress
+from ralph_tui.layers.sensor import AgentReport, GateResult, Reading
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps

@@ -21,9 +21,8 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
-from ralph_tui.layers.control.gains import PROFILES
-from ralph_tui.layers.oversight import Finding, Situation
-from ralph_tui.layers.oversight.redirects import propose, recommendations
+from ralph_tui.layers.control import PROFILES
+from ralph_tui.layers.oversight import Finding, Situation, propose, recommendations
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation

@@ -1,10 +1,9 @@
 """Step 9: what is known of the run, put before the agent."""
 
 from ralph_tui.events import GuidanceDelivered, PromptPrepared, RunStarted
-from ralph_tui.layers.control.advice import advice
-from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.governor import budget_of
-from ralph_tui.layers.intelligence.prompts import Prompt, PromptInput, build_prompt
+from ralph_tui.layers.intelligence import Prompt, PromptInput, build_prompt
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps

@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.files import write_json
 from ralph_tui.errors import RalphError
 from ralph_tui.events.text import Line
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor.tampering import named_files
+from ralph_tui.layers.sensor import named_files
 from ralph_tui.text.format import duration
 
 MOST_KEY_FILES = 64
