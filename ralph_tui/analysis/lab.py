@@ -72,10 +72,10 @@ def simulate(
     governor = Governor(baseline, control, oversight)
     rows: list[LabRow] = []
     for iteration, completion in enumerate(progress, start=1):
-        answer = governor.take(Sample(iteration, completion), budget)
-        if answer.finding and answer.finding.opened:
+        evaluated = governor.take(Sample(iteration, completion), budget)
+        if evaluated.finding and evaluated.finding.opened:
             governor.answered(approved=True)
-        rows.append(_row_of(answer))
+        rows.append(_row_of(evaluated))
     return rows
 
 
@@ -86,7 +86,7 @@ def recompute(
 ) -> list[Compared]:
     """One row per reading that a run has evaluated, beside what its journal says of it.
 
-    Answers, rollbacks and limits are the journal's; a redirect that nobody was asked about then is
+    Answers, rollbacks and limits are the journal's; a redirect that was not asked about then is
     taken as approved. A last reading that was not evaluated any more has a row too.
     """
     decided = {event.iteration for event in events if isinstance(event, RedirectDecided)}
@@ -154,13 +154,13 @@ def _in_order(up: set[AlarmName]) -> tuple[AlarmName, ...]:
     return tuple(name for name in get_args(AlarmName) if name in up)
 
 
-def _row_of(answer: Evaluated) -> LabRow:
-    evaluation, verdict = answer.evaluation, answer.finding
+def _row_of(evaluated: Evaluated) -> LabRow:
+    evaluation, finding = evaluated.evaluation, evaluated.finding
     return _row(
         evaluation.signal,
         tuple(alarm.alarm for alarm in evaluation.alarms),
-        tuple(found.name for found in verdict.detections) if verdict else (),
-        verdict.level if verdict else None,
+        tuple(found.name for found in finding.detections) if finding else (),
+        finding.level if finding else None,
     )
 
 

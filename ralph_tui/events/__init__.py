@@ -36,7 +36,7 @@ class UnknownEvent(Event):
 
     @model_serializer
     def _as_recorded(self) -> dict[str, Any]:
-        """Whoever reads it again, perhaps the newer version, finds what was there."""
+        """A newer version that reads it again finds what it had written."""
         return self.raw
 
     @property

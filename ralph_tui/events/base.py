@@ -21,7 +21,7 @@ class Event(Fact):
     """
 
     durable: ClassVar[bool] = False
-    """Brought to the platter (fsync) before anything follows from it: decisions, iteration ends."""
+    """The journal is synced to disk before anything follows from it: decisions, iteration ends."""
     urgent: ClassVar[bool] = False
     """The status file is written at once: other terminals act on what it says."""
 

@@ -74,7 +74,7 @@ class Governor:
 
     @property
     def undecided(self) -> bool:
-        """Whether an episode is open whose REDIRECT nobody has answered yet."""
+        """Whether an episode is open whose REDIRECT is not answered yet."""
         return self.memory.episode is not None and self.memory.episode.approved is None
 
     def recall(self, event: Event, state: RunState) -> Evaluated | None:

@@ -98,7 +98,7 @@ class OversightFold(Fold):
 
     @property
     def undecided(self) -> Intervention | None:
-        """The latest intervention, when it asks somebody and its answer has no effect yet."""
+        """The latest intervention, while its question is open or its answer has no effect yet."""
         made = self.interventions[-1] if self.interventions else None
         if made is None or made.level not in ("REDIRECT", "PAUSE"):
             return None

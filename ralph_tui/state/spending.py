@@ -70,7 +70,7 @@ class Spending:
         if event.cost_usd is not None:
             self._session_cost, self.cost_known = event.cost_usd, True
         elif self.cost_known and not self._session_cost:
-            # It has cost something, and nobody tells how much: the sum is a lower bound.
+            # The session has cost something unknown: the sum is a lower bound.
             self.cost_estimated = True
         self._session_tokens = max(event.tokens, self._session_tokens)
         self.close_session()

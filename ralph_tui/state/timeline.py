@@ -46,7 +46,7 @@ class IterationSpan:
     checkpoints: list[CheckpointPoint] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     interventions: list[InterventionMade] = field(default_factory=list)
-    """Those that asked somebody, or ended the run."""
+    """Those that asked a question, or ended the run."""
     rollbacks: list[WorktreeRestored] = field(default_factory=list)
     boundary: SnapshotTaken | None = None
     """What the iteration left behind."""

@@ -100,7 +100,7 @@ class AttemptFolder:
         return self.folder / "status.json"
 
     def project(self, state: RunState) -> dict[str, Any]:
-        """What the files that can be made again are to say; quick, for the thread of `state`."""
+        """The content of the files that can be made again; quick, for the thread of `state`."""
         return project(state)
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
@@ -116,7 +116,7 @@ class AttemptFolder:
             write_task(self.task_folder, in_its_place(mine, self.folder))
 
     def _begin(self, number: int, now: datetime) -> None:
-        """Until the run says more: that there is this attempt."""
+        """Write what is known before the run's first event."""
         attempt = Attempt(
             id=number, task_id=self.task, description=self.description, started=now, updated=now
         )

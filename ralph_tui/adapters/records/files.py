@@ -7,7 +7,7 @@ from typing import Any
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """Write through a temporary file beside it; `durable` also brings it to the platter."""
+    """Write through a temporary file beside it; `durable` also syncs it to disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

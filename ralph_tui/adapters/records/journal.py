@@ -78,7 +78,7 @@ class Journal:
             ) from error
 
     def sync(self) -> None:
-        """Bring what was written to the platter; with no room there, the next time."""
+        """Sync what was written to disk; where there is no room, the next call does it."""
         if not self._dirty:
             return
         try:
@@ -144,7 +144,7 @@ class Journal:
         os.close(lost)
 
     def close(self) -> None:
-        """Sync and let go, under its name."""
+        """Sync and close; a file that was deleted gets its name back first."""
         self.sync()
         if not self._named():  # deleted since the last look
             with suppress(OSError):
@@ -154,7 +154,7 @@ class Journal:
 
 @dataclass(frozen=True)
 class Recording:
-    """A journal as read: its events, and what stands in the way of reading on."""
+    """A journal as read: its events, and why the rest of the file could not be read."""
 
     path: Path
     events: list[Event] = field(default_factory=list)

@@ -50,7 +50,7 @@ class Owner:
 
 
 class Lock:
-    """A held lock. Release it by closing, or by dying."""
+    """A held lock. `release` gives it up, and so does the end of the process."""
 
     def __init__(self, path: Path, descriptor: int, owner: Owner) -> None:
         """See `acquire`."""
@@ -87,7 +87,7 @@ class Lock:
         os.close(fresh)
 
     def release(self) -> None:
-        """Let the worktree go."""
+        """Give the worktree up."""
         os.close(self.descriptor)
 
 
@@ -148,7 +148,7 @@ def _try(descriptor: int) -> bool:
 
 def _write(descriptor: int, owner: Owner) -> None:
     line = json.dumps(owner.__dict__).encode() + b"\n"
-    # In this order nobody ever reads an empty file.
+    # In this order no process ever reads an empty file.
     os.pwrite(descriptor, line, 0)
     os.ftruncate(descriptor, len(line))
 

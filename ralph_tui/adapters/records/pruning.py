@@ -28,7 +28,7 @@ ITERATION_LOGS = frozenset({"transcript.jsonl", "stderr.log", "verification.log"
 RUN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ENDS = {"run_finished", "run_crashed"}
 _WORK = {"run_started", "run_resumed", "step_entered", "iteration_started"}
-"""One of these, and the run goes on."""
+"""After one of these kinds a run goes on, whatever had ended it."""
 
 _ITERATION = re.compile(r"iter-\d+")
 _LINE_LIMIT = 1 << 20
@@ -72,7 +72,7 @@ class Listing:
     left: tuple[str, ...]
     """One sentence each."""
     kept_ids: frozenset[str]
-    """Ids of all runs that are not in `runs`: their snapshots stay, whoever else names them."""
+    """Ids of all other runs: their snapshots stay, also where one in `runs` has the same id."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
     """Ids of all runs that these worktrees have a journal of, or work on.
 
     Raises ``WorkspaceError`` for a worktree or a journal that cannot be read: what belongs to it
-    cannot be told from what belongs to nobody.
+    cannot be told from what belongs to no run.
     """
     known: set[str] = set()
     for root in roots:

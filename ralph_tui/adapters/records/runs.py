@@ -55,7 +55,7 @@ def find_runs(root: Path) -> Iterator[RecordedRun]:
 
 
 def recorded_run_ids(root: Path) -> frozenset[str]:
-    """The ids of all runs of a worktree. Whoever holds its lock knows that they are over."""
+    """The ids of all runs of a worktree; to the holder of its lock all of them are over."""
     ids = set()
     for run in find_runs(root):
         try:

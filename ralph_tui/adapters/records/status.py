@@ -17,7 +17,7 @@ PARSED_BYTES = 4_000_000
 
 
 def read_status(run: RecordedRun) -> dict[str, Any]:
-    """The fields of `state.summary`, with `alive`: whether a process still works on the run.
+    """The fields of `summarize`, with `alive`: whether a process still works on the run.
 
     The projection is enough while it is whole; without it the journal is folded.
     """
@@ -40,7 +40,7 @@ def read_status(run: RecordedRun) -> dict[str, Any]:
 def problem_of(run: RecordedRun) -> str:
     """One sentence about the first bad line of its journal; empty when there is none.
 
-    Quick: what only the types of events could tell is left to those who fold it.
+    Quick: it parses no event, so a line that is an event of no known shape passes.
     """
     expected = 1
     try:

@@ -42,7 +42,7 @@ class Tail:
         return lines
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -135,7 +135,7 @@ def _rollbacks(told: Material) -> str:
 
 
 def _notes(told: Material) -> str:
-    """Checkpoints of which somebody has said why."""
+    """Checkpoints that were taken with a note."""
     lines = []
     for span in told.state.timeline.spans:
         for point in span.checkpoints:

@@ -13,7 +13,7 @@ from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import below
 
 PROGRESS_ALARMS: tuple[AlarmName, ...] = ("REGRESSING", "OSCILLATING", "STUCK")
-"""Those that speak of progress, the most telling first."""
+"""The alarms about progress, the most telling first."""
 
 _SEVERITIES: dict[AlarmName, Severity] = {
     "STUCK": "warning",

@@ -10,7 +10,7 @@ from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import TOLERANCE
 
 UNKNOWN_TESTS = 100
-"""Taken when nobody knows how many tests there are, or there are none."""
+"""Taken when the number of tests is unknown or 0."""
 
 
 @dataclass(frozen=True)

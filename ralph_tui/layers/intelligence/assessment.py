@@ -1,4 +1,4 @@
-"""StateAssessor's estimate of progress: a measure of activity, for when nothing can be counted."""
+"""An estimate of progress: a measure of activity, for when nothing can be counted."""
 
 
 def estimate_progress(
@@ -8,7 +8,7 @@ def estimate_progress(
     tests: tuple[int, int] | None = None,
     blockers: int = 0,
 ) -> float:
-    """Points, 0-100 (state assessor, progress estimation).
+    """Points, 0-100.
 
     `files` were added or modified; `tests` are passed and failed ones, None when none ran.
     """

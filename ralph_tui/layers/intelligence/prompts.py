@@ -1,6 +1,6 @@
-"""The prompt of an iteration, from what was measured (epic 26, Layer 2).
+"""The prompt of an iteration, from what was measured.
 
-A signal that nobody reads does not count: the control law speaks here, as urgency and as advice.
+The control law reaches the agent only here: as urgency and as advice.
 """
 
 from collections.abc import Sequence

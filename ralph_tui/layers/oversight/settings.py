@@ -11,7 +11,7 @@ class OversightSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     enabled: bool = True
-    """Off: nobody watches, the loop runs to its limit."""
+    """Off: no overseer watches, the loop runs to its limit."""
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
     """Seconds after which a REDIRECT is approved by default; at once in a headless run."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)

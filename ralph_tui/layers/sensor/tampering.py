@@ -1,4 +1,4 @@
-"""Changes that could make a gate pass without the work being done: seen, and said with names."""
+"""Changes that could make a gate pass without the work being done, told with names."""
 
 import re
 from collections.abc import Sequence

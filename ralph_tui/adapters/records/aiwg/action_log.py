@@ -58,7 +58,7 @@ def action_type(tool: str) -> str:
 
 
 class Actions:
-    """Folds tool events; gives a line as soon as it is whole."""
+    """Folds tool events into lines; a line is given once its tool has answered."""
 
     def __init__(self) -> None:
         self._open: dict[str, ToolStarted] = {}

@@ -39,14 +39,14 @@ def put(path: Path, content: Any) -> list[Path]:
 
 
 def set_aside(path: Path) -> Path:
-    """Give a file that cannot be read another name; which."""
+    """Rename a file that cannot be read; gives back its new path."""
     other = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.bad")
     path.rename(other)
     return other
 
 
 def _readable(path: Path) -> bool:
-    """Whether nothing would be lost: no file, or one that says what such a file says."""
+    """Whether writing over it loses nothing: there is no file, or one of the expected form."""
     if not path.is_file():
         return not os.path.lexists(path)
     text = path.read_text("utf-8")
