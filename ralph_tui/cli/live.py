@@ -18,6 +18,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.terms import in_words
 
 TEXT_LIMIT = 100_000
 """Characters of words for the agent."""
@@ -71,7 +72,7 @@ def find_live(name: str | None) -> LiveRun:
     if status is None:
         raise _no_live("a run is just starting here; try again in a second")
     if status["outcome"] is not None:
-        raise _no_live(f"the run {run.name} is over ({status['outcome'].replace('_', ' ')})")
+        raise _no_live(f"the run {run.name} is over ({in_words(status['outcome'])})")
     return LiveRun(run, owner, status)
 
 

@@ -10,6 +10,7 @@ from ralph_tui.runtime.restoring import Point
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
 SHOWN = 20
@@ -36,7 +37,7 @@ def row(point: Point, note: str) -> str:
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
     completion = "" if point.completion is None else f"{point.completion:.1f} %"
-    mark = ("★" if point.best else " ") + ("↶" if point.undo else " ")
+    mark = (BEST.glyph if point.best else " ") + (ROLLED_BACK.glyph if point.undo else " ")
     gone = "" if point.held else "  (gone from the repository)"
     return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
         f"{_reason(taken, note)}{gone}".rstrip()

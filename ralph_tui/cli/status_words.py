@@ -7,30 +7,21 @@ read from one is sanitized once more.
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.text.format import count, duration, ending, money
+from ralph_tui.text.format import count, duration, ending, money, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
+from ralph_tui.text.terms import (
+    DIED,
+    NEEDS_YOU,
+    OUTCOMES,
+    PHASES,
+    WAITS,
+    WARNING,
+    Term,
+    in_words,
+)
 
-GLYPHS = {
-    "completed": "✓",
-    "limit_reached": "▲",
-    "aborted": "✗",
-    "failed": "✗",
-    "interrupted": "■",
-    "died": "✗",
-    "paused": "‖",
-}
-PHASES = {
-    "starting": "starting",
-    "thinking": "between sessions",
-    "waiting": "waiting for the agent",
-    "agent": "agent at work",
-    "verifying": "verifying",
-    "paused": "paused",
-    "died": "died",
-    "crashed": "crashed",
-}
-
-
+STATES = {**PHASES, **OUTCOMES, "died": DIED}
+"""By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
 TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | --budget USD"}
@@ -39,16 +30,16 @@ TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | -
 
 def status_line(status: dict[str, Any]) -> str:
     """One line of at most 60 columns, for a status bar."""
-    state = status["outcome"] or status["phase"]
-    glyph, needs = GLYPHS.get(state, "●"), _needs(status)
-    if needs:
-        glyph = "?" if status["question"] else "◷"
+    state, needs = _term(status), _needs(status)
+    glyph = needs.glyph if needs else state.glyph
     done = "—" if status["completion"] is None else f"{status['completion']:.0f} %"
-    words = status["outcome"] or needs or PHASES.get(status["phase"], status["phase"])
-    alarms = f" ▲ {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
+    words = needs.word if needs and not status["outcome"] else state.word
+    alarms = (
+        f" {WARNING.glyph} {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
+    )
     line = (
         f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
-        f"{words.replace('_', ' ')}{_requests(status)}{alarms}"
+        f"{words}{_requests(status)}{alarms}"
     )
     return clip(one_line(line), LINE_LIMIT)
 
@@ -73,16 +64,20 @@ def status_text(status: dict[str, Any]) -> str:
 
 
 def _state(status: dict[str, Any]) -> str:
-    state = status["outcome"] or status["phase"]
-    words = PHASES.get(state, state).replace("_", " ")
-    glyph = GLYPHS.get(state, "●")
+    glyph, words, _ = _term(status)
     if status["outcome"] is None and status["phase"] == "thinking":
         words = f"step {status['step']}/17 {status['step_name']}"
     if needs := _needs(status):
-        glyph, words = ("?" if status["question"] else "◷"), needs
+        glyph, words, _ = needs
     if status["pause_requested"] and _goes_on(status):
         words += ", pausing before the next iteration"
     return f"{glyph} {ending(words, status['reason'])}"
+
+
+def _term(status: dict[str, Any]) -> Term:
+    """The state of the run; that of a newer version is told by its name."""
+    state = status["outcome"] or status["phase"]
+    return STATES.get(state, Term(PHASES["agent"].glyph, in_words(state)))
 
 
 def _goes_on(status: dict[str, Any]) -> bool:
@@ -103,18 +98,21 @@ def _guidance(status: dict[str, Any]) -> str:
     return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
 
 
-def _needs(status: dict[str, Any]) -> str:
-    """What keeps a living run from going on; empty when nothing does."""
+def _needs(status: dict[str, Any]) -> Term | None:
+    """What keeps a living run from going on; None when nothing does."""
     if not status["alive"]:
-        return ""
+        return None
     if status.get("question"):
-        return "needs you" + _silence(status["question"], ", ")
+        silence = _silence(status["question"], ", ")
+        return NEEDS_YOU._replace(word=f"{NEEDS_YOU.word}{silence}")
     wait = status.get("waiting")
     if not wait:
-        return ""
+        return None
     until = _moment(wait["until"])
     when = "" if until is None else f" until {until.astimezone():%Y-%m-%d %H:%M}"
-    return f"waiting{when} ({wait['cause'].replace('_', ' ')})"
+    cause = wait["cause"]
+    known = WAITS.get(cause, Term(PHASES["limited"].glyph, in_words(cause)))
+    return Term(known.glyph, f"waiting{when} ({known.word})")
 
 
 def _overseer(status: dict[str, Any]) -> str:
@@ -122,9 +120,9 @@ def _overseer(status: dict[str, Any]) -> str:
     made = status["intervention"]
     if not made:
         return str(status["health"])
-    what = f"{made['level']} {made['about'].replace('_', ' ')} at {made['iteration']}"
+    what = f"{made['level']} {in_words(made['about'])} at {made['iteration']}"
     decided = f", {made['decision']}" if made["decision"] else ""
-    points = "" if made["points"] is None else f": {made['points']:+.0f} points".replace("-", "−")
+    points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{status['health']}; {what}{decided}{points}"
 
 
@@ -178,7 +176,7 @@ def _silence(question: dict[str, Any], before: str = "without an answer: ") -> s
         return ""
     left = (deadline - datetime.now(UTC)).total_seconds()
     when = f"in {duration(left)}" if left > 0 else "now"
-    return f"{before}{one_line(question['default'])} {when}".replace("_", " ")
+    return in_words(f"{before}{one_line(question['default'])} {when}")
 
 
 def _indented(text: str) -> str:

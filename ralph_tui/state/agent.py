@@ -22,6 +22,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.terms import WAITS
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -134,7 +135,7 @@ class AgentFold(Fold):
         when = "until there is room"
         if e.until is not None:
             when = f"tried again at {e.until.astimezone():%H:%M}"
-        text = f"waiting: {e.cause.replace('_', ' ')}, {when}"
+        text = f"waiting: {WAITS[e.cause].word}, {when}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
 
     def _wait_ended(self, e: WaitEnded) -> None:

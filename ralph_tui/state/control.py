@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ralph_tui.events import AlarmCleared, AlarmRaised, ReadingTaken, SignalComputed
 from ralph_tui.events.control import AlarmName
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.terms import LEVELS, SEVERITIES
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class ControlFold(Fold):
 
     def _alarm_raised(self, event: AlarmRaised) -> None:
         self.alarms[event.alarm] = event
-        glyph = "▲" if event.severity == "warning" else "◆"
+        glyph = LEVELS[SEVERITIES[event.severity]].glyph
         self.marks.append(ChartMark(event.iteration, glyph, event.alarm, event.severity))
 
     def _alarm_cleared(self, event: AlarmCleared) -> None:

@@ -35,11 +35,11 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
-from ralph_tui.state.overseer_rows import ROWS, Row, RowLevel, Wording
+from ralph_tui.state.wording import ROWS, Row, Wording
 from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import LEVELS, OUTCOMES, SEVERITIES, WAITS, RowLevel, in_words
 
-GLYPHS: dict[RowLevel, str] = {"log": "●", "good": "✓", "warn": "▲", "critical": "◆", "owner": "▸"}
 RAW_LIMIT = 300
 """Characters of the row of an event of a newer version; its detail has all."""
 
@@ -60,7 +60,7 @@ class LogRow:
     @property
     def glyph(self) -> str:
         """Severity as a mark."""
-        return GLYPHS[self.level]
+        return LEVELS[self.level].glyph
 
 
 class LogFold(Fold):
@@ -146,7 +146,7 @@ class LogFold(Fold):
     def _answer(self, event: QuestionAnswered) -> Row | None:
         if event.question_id != self._asked:
             return None
-        words = f"{event.answer.replace('_', ' ')}, by {event.by}"
+        words = f"{in_words(event.answer)}, by {event.by}"
         return Row("owner", "ANSWER", words, event.text)
 
     def _denial(self, event: ToolDenied) -> Row | None:
@@ -174,16 +174,12 @@ def _gate(event: GateFinished) -> Row | None:
 
 
 def _alarm(event: AlarmRaised) -> Row:
-    level: RowLevel = "warn" if event.severity == "warning" else "critical"
     detail = "recommended: " + ", ".join(event.interventions)
-    return Row(level, event.alarm, event.reason, detail)
-
-
-_NOTICE_LEVELS: dict[str, RowLevel] = {"log": "log", "warn": "warn", "error": "critical"}
+    return Row(SEVERITIES[event.severity], event.alarm, event.reason, detail)
 
 
 def _noticed(event: Noticed) -> Row:
-    return Row(_NOTICE_LEVELS[event.level], event.level.upper(), event.text, event.detail)
+    return Row(SEVERITIES[event.level], event.level.upper(), event.text, event.detail)
 
 
 def _session(event: SessionFinished) -> Row | None:
@@ -207,7 +203,7 @@ def _delivered(event: GuidanceDelivered) -> Row:
 
 
 def _wait(event: WaitStarted) -> Row:
-    word = "DISK FULL" if event.cause == "disk_full" else "LIMIT"
+    word = WAITS[event.cause].brief.upper()
     at = "" if event.until is None else f", tried again at {day_and_clock(event.until, event.at)}"
     return Row("warn", word, f"waiting{at}; the iteration is not spent", event.reason)
 
@@ -223,7 +219,7 @@ def _journal(event: JournalRestored) -> Row:
 
 def _end(event: RunFinished) -> Row:
     level: RowLevel = "good" if event.outcome == "completed" else "warn"
-    return Row(level, event.outcome.upper().replace("_", " "), event.reason)
+    return Row(level, OUTCOMES[event.outcome].word.upper(), event.reason)
 
 
 def _newer(event: UnknownEvent) -> Row:

@@ -44,7 +44,7 @@ class IterationSpan:
     start_seq: int = 0
     ended_at: datetime | None = None
     checkpoints: list[CheckpointPoint] = field(default_factory=list)
-    alarms: list[str] = field(default_factory=list)
+    alarms: list[AlarmRaised] = field(default_factory=list)
     interventions: list[InterventionMade] = field(default_factory=list)
     """Those that asked a question, or ended the run."""
     rollbacks: list[WorktreeRestored] = field(default_factory=list)
@@ -147,7 +147,7 @@ class TimelineFold(Fold):
 
     def _alarm_raised(self, event: AlarmRaised) -> None:
         if self.spans:
-            self.spans[-1].alarms.append(event.alarm)
+            self.spans[-1].alarms.append(event)
 
     def _intervention_made(self, event: InterventionMade) -> bool:
         if not self.spans or event.level in ("LOG", "WARN"):

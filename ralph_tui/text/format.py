@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from ralph_tui.text.terms import in_words
+
 
 def duration(seconds: float) -> str:
     """``5s``, ``1m 30s``, ``41m``, ``1h 30m``; seconds are told below ten minutes."""
@@ -33,9 +35,15 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def points_gained(points: float) -> str:
+    """``+14 points``, ``−1 point``, ``+0 points``."""
+    whole = round(points)
+    return f"{whole:+d} point{'' if abs(whole) == 1 else 's'}".replace("-", "−")
+
+
 def ending(outcome: str, reason: str) -> str:
     """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
-    word = outcome.replace("_", " ")
+    word = in_words(outcome)
     if not reason or reason.startswith(f"{word} "):
         return reason or word
     return f"{word}: {reason}"

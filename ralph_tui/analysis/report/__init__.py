@@ -11,6 +11,7 @@ from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import SECTIONS
 from ralph_tui.events import Event
 from ralph_tui.text.format import count, duration, money
+from ralph_tui.text.terms import OUTCOMES
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
     run = told.state.run
     lines = [f"**{_end(told, circumstances)}**"]
     if run.finished is not None:
-        said = f"{run.finished.outcome.replace('_', ' ')} "
+        said = f"{OUTCOMES[run.finished.outcome].word} "
         lines[0] += f" {escaped(run.finished.reason.removeprefix(said))}"
     elif run.crash is not None:
         lines[0] += f" {escaped(run.crash.error)}"
@@ -78,7 +79,7 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
 def _end(told: Material, circumstances: Circumstances) -> str:
     run = told.state.run
     if run.finished is not None:
-        return run.finished.outcome.replace("_", " ").capitalize() + ":"
+        return OUTCOMES[run.finished.outcome].word.capitalize() + ":"
     if run.crash is not None:
         return "Crashed, by a bug of ralph-tui:"
     if circumstances.alive:

@@ -7,8 +7,9 @@ from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.state import IterationSpan
-from ralph_tui.state.overseer_rows import effect_words
+from ralph_tui.state.wording import effect_words
 from ralph_tui.text.format import count, duration
+from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, in_words
 
 MOST_FILES = 10
 """Paths named in the files section."""
@@ -21,14 +22,18 @@ def _chart(told: Material) -> str:
     readings = {point.iteration: 100 * point.completion for point in told.state.control.points}
     spans = told.state.timeline.spans
     marks = {
-        "★ best": {told.state.timeline.best_iteration: "★"},
-        "▲ alarm, ◆ a critical one": {m.iteration: m.glyph for m in told.state.control.marks},
+        BEST.label: {told.state.timeline.best_iteration: BEST.glyph},
+        f"{WARNING.glyph} alarm, {CRITICAL.glyph} a critical one": {
+            m.iteration: m.glyph for m in told.state.control.marks
+        },
         "R redirect, P pause, A abort": {
             made.iteration: _LETTERS[made.level]
             for made in told.state.oversight.interventions
             if made.level in _LETTERS
         },
-        "↶ files rolled back": {span.number: "↶" for span in spans if span.rollbacks},
+        f"{ROLLED_BACK.glyph} files rolled back": {
+            span.number: ROLLED_BACK.glyph for span in spans if span.rollbacks
+        },
     }
     drawn = completion_chart(readings, marks)
     return f"```text\n{drawn}\n```" if drawn else ""
@@ -107,7 +112,7 @@ def _alarms(told: Material) -> str:
 def _interventions(told: Material) -> str:
     lines = []
     for made in told.state.oversight.interventions:
-        about = made.about.replace("_", " ")
+        about = in_words(made.about)
         lines.append(
             f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"
         )
@@ -195,7 +200,7 @@ def _waits(told: Material) -> str:
             f"{duration(ended.waited_s)}, ended by {escaped(ended.by)}"
         )  # fmt: skip
         why = f": {escaped(began.reason)}" if began.reason else ""
-        lines.append(f"- iteration {began.iteration}, {began.cause.replace('_', ' ')}, {end}{why}")
+        lines.append(f"- iteration {began.iteration}, {WAITS[began.cause].word}, {end}{why}")
     return "\n".join(lines)
 
 

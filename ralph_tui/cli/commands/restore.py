@@ -35,6 +35,7 @@ from ralph_tui.runtime.restoring import (
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 POLL_S = 0.1
 """How often the journal of a living run is looked into."""
@@ -92,8 +93,9 @@ def _list(found: RecordedRun) -> int:
         print(row(point, notes.get(point.taken.number, "")))
     if not known:
         print("no snapshot was taken")
-    legend = ["★ best"] if any(point.best for point in known) else []
-    legend += ["↶ what was there before a restore"] if any(point.undo for point in known) else []
+    legend = [BEST.label] if any(point.best for point in known) else []
+    if any(point.undo for point in known):
+        legend.append(f"{ROLLED_BACK.glyph} what was there before a restore")
     if legend:
         print(f"   {'   '.join(legend)}")
     if recording.problem:

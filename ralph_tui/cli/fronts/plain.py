@@ -43,9 +43,10 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.control import band_words
 from ralph_tui.state.fold import on
-from ralph_tui.state.overseer_rows import ROWS, Wording
+from ralph_tui.state.wording import ROWS, Wording
 from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import FAILED, in_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -63,7 +64,7 @@ def _iteration_started(e: IterationStarted) -> str:
 
 def _redirect(e: RedirectDecided) -> str:
     decided = "approved" if e.approved else "declined"
-    return f"redirect {e.about.replace('_', ' ')} {decided} by {e.by}"
+    return f"redirect {in_words(e.about)} {decided} by {e.by}"
 
 
 def _gate_finished(e: GateFinished) -> str:
@@ -90,7 +91,7 @@ def _signal_computed(e: SignalComputed) -> str:
 
 
 def _tool_finished(e: ToolFinished) -> str | None:
-    return None if e.ok else f"agent   ✗ {e.summary}"
+    return None if e.ok else f"agent   {FAILED.glyph} {e.summary}"
 
 
 def _tool_denied(e: ToolDenied) -> str:
@@ -161,7 +162,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(GuidanceDelivered, lambda e: f"guidance delivered into the {e.into}"),
         on(Paused, lambda e: "paused: waiting for you"),
         on(Unpaused, lambda e: f"goes on, said {e.by}"),
-        on(StopRequested, lambda e: f"stopping {e.mode.replace('_', ' ')}, asked by {e.by}"),
+        on(StopRequested, lambda e: f"stopping {in_words(e.mode)}, asked by {e.by}"),
         on(AbortRequested, lambda e: f"aborting, asked by {e.by}"),
         on(CommandRefused, lambda e: f"{e.command}: {e.reason}"),
         on(Noticed, lambda e: f"{e.level:7} {e.text}"),

@@ -8,6 +8,7 @@ from ralph_tui.events.control import Band, SignalComputed, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.tolerance import below
+from ralph_tui.text.terms import in_words
 
 _URGENCIES: dict[Band, Urgency] = {
     "near_completion": "low",
@@ -31,7 +32,7 @@ def band_words(band: Band, completion: float) -> str:
     """
     if band == "near_completion" and below(completion, 0.8):
         return "on course"
-    return band.replace("_", " ")
+    return in_words(band)
 
 
 def advice(signal: SignalComputed, alarms: tuple[Alarm, ...], budget: Budget) -> str:
@@ -45,7 +46,7 @@ def advice(signal: SignalComputed, alarms: tuple[Alarm, ...], budget: Budget) ->
     said += [alarm.reason for alarm in alarms] or [_pace(signal, budget)]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies:
-        said.append(f"Suggested: {', '.join(remedies).replace('_', ' ')}.")
+        said.append(f"Suggested: {in_words(', '.join(remedies))}.")
     return " ".join(said)
 
 

@@ -11,10 +11,11 @@ from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration
+from ralph_tui.text.terms import OUTCOMES, PHASES, SEVERITIES
 from ralph_tui.tui.actions import ACTIONS, Action, offered
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.draw.words import OUTCOMES, cost, elapsed, percent, tokens
+from ralph_tui.tui.draw.words import OUTCOME_STYLES, cost, elapsed, level_mark, percent, tokens
 
 NOTICE_S = 5.0
 """How long a notice stands."""
@@ -106,13 +107,12 @@ def summary(state: RunState, now: datetime) -> list[Line]:
     run = state.run
     if run.crash is not None:
         return [
-            [("◆ crashed", "bad strong"), (f"  {flat(run.crash.error)}", "text")],
+            [(PHASES["crashed"].label, "bad strong"), (f"  {flat(run.crash.error)}", "text")],
             [("this is a bug of ralph-tui; the agent was stopped", "dim")],
         ]
     if run.finished is None:
         return []
     end = run.finished
-    glyph, style, word = OUTCOMES[end.outcome]
     where = f"in iteration {end.best_iteration}" if end.best_iteration else "at the start"
     parts = [
         count(end.iterations, "iteration"),
@@ -125,7 +125,10 @@ def summary(state: RunState, now: datetime) -> list[Line]:
     if used:
         parts.append(f"{tokens(used)} tok")
     return [
-        [(f"{glyph} {word}", f"{style} strong"), (f"  {flat(end.reason)}", "text")],
+        [
+            (OUTCOMES[end.outcome].label, f"{OUTCOME_STYLES[end.outcome]} strong"),
+            (f"  {flat(end.reason)}", "text"),
+        ],
         [(" · ".join(parts), "text")],
     ]
 
@@ -206,7 +209,7 @@ class Scrubber(LineWidget, can_focus=True):
         """See `LineWidget`."""
         player = self._player
         speed = f"{player.speed}x" if player.speed else "instant"
-        sign = "▶" if player.playing else "▮"
+        sign = "▶" if player.playing else PHASES["paused"].glyph
         style = "focus" if self.lit else "dim"
         left: Line = [(f" {sign} ", f"{style} strong"), (f"{speed:<7} ", "text")]
         at_end = player.position == player.length
@@ -225,8 +228,7 @@ class Scrubber(LineWidget, can_focus=True):
         track = [("━", style) if i < here else ("─", "faint") for i in range(room)]
         for position, severity in player.marks:
             column = min(room - 1, position * room // length)
-            serious = severity != "warning"
-            track[column] = ("◆", "bad") if serious else ("▲", "warn")
+            track[column] = level_mark(SEVERITIES[severity])
         track[here] = ("●", "focus" if self.lit else "text")
         spans: Line = []
         for glyph, name in track:

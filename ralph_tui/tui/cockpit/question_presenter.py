@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
+from ralph_tui.text.terms import in_words
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
@@ -122,7 +123,7 @@ class QuestionPresenter:
         self._sent = None
         how, taken, here = "it answered itself" if state.run.live else "the run is over", "", False
         if answer is not None and answer.question_id == question_id:
-            how = f"{flat(answer.answer, 40).replace('_', ' ')}, by {clip(flat(answer.by), 30)}"
+            how = f"{in_words(flat(answer.answer, 40))}, by {clip(flat(answer.by), 30)}"
             taken = answer.text.strip()
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from math import ceil, isfinite
 
+from ralph_tui.text.terms import BEST
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.draw.words import SPARKS
 
@@ -44,7 +45,8 @@ def _style(iteration: int, best: int | None, latest: bool) -> tuple[str, str]:  
 
 
 def _label(iteration: int, best: int | None) -> str:
-    return f"{iteration}★".center(BAR) if iteration == best else str(iteration).center(BAR)
+    label = f"{iteration}{BEST.glyph}" if iteration == best else str(iteration)
+    return label.center(BAR)
 
 
 def _cell(points: float, row: int, height: int) -> tuple[str, bool]:

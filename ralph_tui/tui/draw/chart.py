@@ -10,6 +10,7 @@ from itertools import pairwise
 from math import isfinite
 
 from ralph_tui.state import ChartMark, SignalPoint
+from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.spans import Line
 
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
@@ -247,12 +248,12 @@ def _axis(
     """Iteration numbers, and the glyphs of what happened there, on one row or two."""
     glyphs: dict[int, list[tuple[str, str]]] = {}
     for mark in marks:
-        style = {"▲": "warn", "↶": "owner"}.get(mark.glyph, "bad")
+        style = {WARNING.glyph: "warn", ROLLED_BACK.glyph: "owner"}.get(mark.glyph, "bad")
         held = glyphs.setdefault(mark.iteration, [])
         if (mark.glyph, style) not in held:
             held.append((mark.glyph, style))
     if best is not None:
-        glyphs.setdefault(best, []).append(("★", "good"))
+        glyphs.setdefault(best, []).append((BEST.glyph, "good"))
     if not apart:
         labels = {i: [(str(i), "dim"), *glyphs.get(i, [])] for i in sorted(columns)}
         return [_labels(labels, columns, room, first=glyphs)]

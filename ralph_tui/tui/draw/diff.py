@@ -5,6 +5,7 @@ It is foreign text: cleaned here line by line, lest a control sequence swallow t
 
 from ralph_tui.text.git_diff import HEAD, path_of
 from ralph_tui.text.sanitize import one_line, redact, strip_controls
+from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line
 
 MOST_LINES = 20_000
@@ -39,7 +40,7 @@ def rows_of(text: str) -> list[Line]:
     rows += _head(head)
     if len(kept) < whole:
         left = whole - len(kept)
-        rows.append([(f"▲ cut here: the diff goes on for {left:,} lines", "warn")])
+        rows.append([(f"{WARNING.glyph} cut here: the diff goes on for {left:,} lines", "warn")])
     return rows
 
 

@@ -4,39 +4,29 @@ from datetime import datetime
 
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money
+from ralph_tui.text.terms import LEVELS, RowLevel
 
-PHASES = {
-    "starting": ("○", "starting"),
-    "thinking": ("◔", "between sessions"),
-    "waiting": ("◌", "waiting for the agent"),
-    "agent": ("●", "agent at work"),
-    "verifying": ("◐", "verifying"),
-    "limited": ("◷", "waiting for a limit"),
-    "paused": ("▮", "paused"),
-    "finished": ("■", "finished"),
-    "crashed": ("◆", "crashed"),
+OUTCOME_STYLES = {
+    "completed": "good",
+    "limit_reached": "warn",
+    "aborted": "warn",
+    "failed": "bad",
+    "interrupted": "warn",
 }
-"""Phase: glyph and words."""
-
-SHORT_PHASES = {"thinking": "between", "waiting": "waiting", "agent": "agent"}
-
-WAITS = {
-    "usage_limit": ("usage limit", "limit"),
-    "overload": ("overload", "overload"),
-    "disk_full": ("disk full", "disk"),
+LEVEL_STYLES: dict[RowLevel, str] = {
+    "log": "dim",
+    "good": "good",
+    "warn": "warn",
+    "critical": "bad",
+    "owner": "owner",
 }
-"""What a run can wait for, and the same in short."""
-
-OUTCOMES = {
-    "completed": ("✓", "good", "completed"),
-    "limit_reached": ("▲", "warn", "limit reached"),
-    "aborted": ("◆", "warn", "aborted"),
-    "failed": ("◆", "bad", "failed"),
-    "interrupted": ("▲", "warn", "interrupted"),
-}
-"""Outcome: glyph, style, words."""
 
 SPARKS = "▁▂▃▄▅▆▇█"
+
+
+def level_mark(level: RowLevel) -> tuple[str, str]:
+    """Glyph and style of a level."""
+    return LEVELS[level].glyph, LEVEL_STYLES[level]
 
 
 def short_duration(seconds: float) -> str:
@@ -72,12 +62,6 @@ def percent(points: float) -> str:
     if points >= 100:
         return "100 %"
     return f"{points:.1f} %" if points > 99 else f"{points:.0f} %"
-
-
-def points(gained: float) -> str:
-    """``+14 points``, ``−1 point``, ``+0 points``."""
-    whole = round(gained)
-    return f"{whole:+d} point{'' if abs(whole) == 1 else 's'}".replace("-", "−")
 
 
 def fraction(value: float) -> str:

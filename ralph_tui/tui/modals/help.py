@@ -5,10 +5,19 @@ from time import monotonic
 
 from textual.content import Content
 
+from ralph_tui.text.terms import (
+    BEST,
+    CHECKPOINTS,
+    CRITICAL,
+    GOOD,
+    LEVELS,
+    PHASES,
+    ROLLED_BACK,
+    WARNING,
+)
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.draw.chart import KINDS
 from ralph_tui.tui.draw.spans import wrap
-from ralph_tui.tui.draw.words import PHASES
 from ralph_tui.tui.modals.text_dialog import TextDialog
 
 PANE_KEYS = (
@@ -20,18 +29,26 @@ PANE_KEYS = (
     ("enter", "Open what is selected: evidence, the whole of a tool call, changes and diff."),
     ("esc", "Close a zoom or a dialog."),
 )
+
+
+def _captured(first: str, second: str) -> tuple[str, str]:
+    one, other = CHECKPOINTS[first], CHECKPOINTS[second]
+    return f"{one.glyph} {other.glyph}", f"checkpoint {one.word} · {other.word}"
+
+
+_LOG, _OWNER = LEVELS["log"], LEVELS["owner"]
 GLYPHS = (
-    ("●", "log entry · an iteration in the checkpoints · agent at work in the header"),
-    ("✓", "good news: an alarm cleared, a new best, a passed gate"),
-    ("▲", "warning"),
-    ("◆", "critical or emergency · the overseer acted"),
-    ("▸", "something you asked for · a tool call"),
-    ("★", "the best completion so far"),
+    (_LOG.glyph, f"{_LOG.word} · an iteration in the checkpoints · agent at work in the header"),
+    (GOOD.glyph, f"{GOOD.word}: an alarm cleared, a new best, a passed gate"),
+    (WARNING.glyph, WARNING.word),
+    (CRITICAL.glyph, f"{CRITICAL.word} · the overseer acted"),
+    (_OWNER.glyph, f"{_OWNER.word} · a tool call"),
+    (BEST.glyph, "the best completion so far"),
     ("○", "the iteration that runs now"),
     ("└", "what was decided about an intervention, and what it changed"),
-    ("↶", "the files were rolled back"),
-    ("▷ ■", "checkpoint at the start · at the end"),
-    ("◦ ◈", "checkpoint by timer · by key"),
+    (ROLLED_BACK.glyph, "the files were rolled back"),
+    _captured("start", "end"),
+    _captured("timer", "key"),
     ("‹●›", "the point that is marked, to be compared"),
 )
 
@@ -63,7 +80,7 @@ class Help(TextDialog):
                 rows("Panes", PANE_KEYS),
                 rows("Lines of the control signal", lines),
                 rows("Glyphs", GLYPHS),
-                rows("What the loop is doing", PHASES.values()),
+                rows("What the loop is doing", (term[:2] for term in PHASES.values())),
             ],
             clock,
         )

@@ -12,6 +12,7 @@ from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
+from ralph_tui.text.terms import BEST, ROLLED_BACK, in_words
 from ralph_tui.tui.draw.bars import Bar, bars
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown, percent
@@ -37,7 +38,7 @@ EDITING: dict[Takes, tuple[str, str, str]] = {
 
 def title(asked: QuestionAsked) -> str:
     """The dialog's heading."""
-    about = f": {flat(asked.about).replace('_', ' ')}" if asked.about else ""
+    about = f": {in_words(flat(asked.about))}" if asked.about else ""
     return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
 
 
@@ -76,7 +77,7 @@ def _readings(readings: Sequence[Bar], best: int | None, width: int, bar_rows: i
     points = dict(readings)
     if best in points:
         where = f" after {best}" if best else " at the start"
-        head += [("★ best ", "good"), (percent(points[best]), "good strong"), (where, "dim")]
+        head += [(f"{BEST.label} ", "good"), (percent(points[best]), "good strong"), (where, "dim")]
     head += [("   now ", "output"), (percent(readings[-1][1]), "strong")]
     return [head, *bars(readings, best=best, width=width, height=bar_rows)]
 
@@ -111,7 +112,7 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
 
 def _rollback(to: Rollback, width: int) -> list[Line]:
     where = f"iteration {to.iteration}" if to.iteration else "the start"
-    head: Line = [("↶ roll back to ", "owner"), (where, "owner strong")]
+    head: Line = [(f"{ROLLED_BACK.glyph} roll back to ", "owner"), (where, "owner strong")]
     if to.completion is not None:
         head.append((f", {percent(to.completion)}", "owner"))
     head.append((f" would change {count(to.files, 'file')} ", "dim"))
@@ -180,7 +181,7 @@ def silence(asked: QuestionAsked, now: datetime, width: int, *, held: bool) -> L
     return [
         *gauge,
         ("Without an answer: ", "dim"),
-        (flat(asked.default, 40).replace("_", " "), "strong"),
+        (in_words(flat(asked.default, 40)), "strong"),
         (" in ", "dim"),
         (left, "strong"),
         (".", "dim"),

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.text.format import clock, duration
+from ralph_tui.text.terms import FAILED, SEVERITIES, WAITS, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.draw.words import WAITS, countdown
+from ralph_tui.tui.draw.words import countdown, level_mark
 from ralph_tui.tui.panes.rows import RowsPane
 
 RECENT = 50
@@ -21,7 +22,6 @@ MOST_ROWS = 6
 EXPANDED_ROWS = 60
 SECONDS = 80
 """From this width on times are told to the second."""
-NOTES = {"log": ("●", "dim"), "warn": ("▲", "warn"), "error": ("◆", "bad")}
 
 
 class AgentPane(RowsPane):
@@ -92,7 +92,7 @@ class AgentPane(RowsPane):
         most = EXPANDED_ROWS if number in self.expanded else MOST_ROWS
         style = "text"
         if entry.kind == "note":
-            glyph, style = NOTES.get(entry.level, NOTES["log"])
+            glyph, style = level_mark(SEVERITIES[entry.level])
             head.append((f"{glyph} ", style))
         elif entry.kind == "report":
             head.append(("✎ ", "owner"))
@@ -107,7 +107,7 @@ class AgentPane(RowsPane):
 
     def _session(self, entry: AgentRow, head: Line, width: int) -> Line:
         style = "dim" if entry.ok else "warn"
-        glyph = "" if entry.ok else "▲ "
+        glyph = "" if entry.ok else f"{WARNING.glyph} "
         took = f" · {duration(entry.duration_s)}" if entry.duration_s else ""
         room = width - cells(head) - 4
         spans: Line = [*head, ("── ", "faint")]
@@ -140,7 +140,7 @@ class AgentPane(RowsPane):
         words = clip(flat(entry.result), max(1, room - len(took)))
         if entry.ok:
             return [(f"{words}{took}", "dim")]
-        return [("✗ ", "bad"), (words or "failed", "bad"), (took, "dim")]
+        return [(f"{FAILED.glyph} ", "bad"), (words or "failed", "bad"), (took, "dim")]
 
     def row_count(self, width: int, height: int) -> int:
         """See `Pane`; an empty stream says so."""
@@ -158,7 +158,8 @@ class AgentPane(RowsPane):
         if wait is None:
             return []
         left = countdown(wait.until, self.now)
-        spans: Line = [(f"◷ waiting: {WAITS[wait.cause][0]}", "warn"), (f" {left}", "strong")]
+        glyph, cause, _ = WAITS[wait.cause]
+        spans: Line = [(f"{glyph} waiting: {cause}", "warn"), (f" {left}", "strong")]
         return spans if cells(spans) <= width else []
 
     def subtitle(self, width: int) -> Line:

@@ -5,12 +5,11 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ralph_tui.state import Intervention, LogRow, RunState
-from ralph_tui.text.format import clock, count
+from ralph_tui.text.format import clock, count, points_gained
 from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
-from ralph_tui.tui.draw.words import points
+from ralph_tui.tui.draw.words import LEVEL_STYLES
 from ralph_tui.tui.panes.rows import RowsPane
 
-STYLES = {"log": "dim", "good": "good", "warn": "warn", "critical": "bad", "owner": "owner"}
 MOST_ROWS = 3
 """Rows an entry takes at most; the whole is in its evidence."""
 
@@ -57,7 +56,7 @@ class EventLog(RowsPane):
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
         """See `RowsPane`."""
-        style = STYLES[entry.level]
+        style = LEVEL_STYLES[entry.level]
         word = clip(flat(entry.word, 40), 16)
         head: Line = [
             (f"{clock(entry.at)} ", "dim"),
@@ -86,7 +85,7 @@ class EventLog(RowsPane):
         if made.effect is not None:
             gained = made.effect.points
             style = "good" if gained >= 1 else "warn"
-            spans += [(f", after {made.effect.after}: ", "dim"), (points(gained), style)]
+            spans += [(f", after {made.effect.after}: ", "dim"), (points_gained(gained), style)]
         return spans
 
     def row_count(self, width: int, height: int) -> int:
@@ -131,7 +130,7 @@ class EventLog(RowsPane):
         parts = [f"decision: {made.decision or 'open'}"] if made.level in ASKING else []
         if made.effect is not None:
             after = count(made.effect.after, "iteration")
-            parts.append(f"effect: {points(made.effect.points)} after {after}")
+            parts.append(f"effect: {points_gained(made.effect.points)} after {after}")
         if instructions := (given if made.decision else proposal):
             parts.append(f"instructions:\n{instructions}")
         return "\n\n".join(parts)

@@ -8,11 +8,12 @@ from datetime import datetime
 
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
 from ralph_tui.state import IterationSpan, RunState
-from ralph_tui.text.format import clock, count, duration
+from ralph_tui.text.format import clock, count, duration, points_gained
+from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, FAILED, PASSED, ROLLED_BACK
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.draw.words import percent, points, tokens
+from ralph_tui.tui.draw.words import percent, tokens
 from ralph_tui.tui.panes.files import tail
-from ralph_tui.tui.panes.timeline_points import TRIGGERS, TimelinePoint
+from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 
 def facts(point: TimelinePoint, state: RunState, now: datetime, width: int) -> list[Line]:
@@ -54,7 +55,7 @@ def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str
     if before is not None and after is not None:
         gain = after - before
         style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
-        row += [(points(gain), style), (f"  {before:.0f} → {percent(after)} · ", "text")]
+        row += [(points_gained(gain), style), (f"  {before:.0f} → {percent(after)} · ", "text")]
     row.append((f"{took} apart", "dim"))
     spans = list(_whole(first, second, state))
     done = [s.finished for s in spans if s.finished is not None]
@@ -119,7 +120,7 @@ def _gain(span: IterationSpan) -> list[Line]:
         return [[(percent(span.completion), "text"), (" at the start", "dim")]]
     gain = span.completion - span.previous
     style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
-    rows: Line = [(points(gain), style)]
+    rows: Line = [(points_gained(gain), style)]
     rows.append((f"  {span.previous:.0f} → {percent(span.completion)}", "text"))
     if span.finished is not None and span.finished.files:
         done = span.finished
@@ -149,8 +150,8 @@ def _files(span: IterationSpan) -> list[Line]:
 def _gate(gate: GateFinished | None, width: int) -> list[Line]:
     if gate is None:
         return []
-    glyph, style = ("✓", "good") if gate.ok else ("✗", "bad")
-    spans: Line = [("gate ", "dim"), (f"{glyph} ", style)]
+    term, style = (PASSED, "good") if gate.ok else (FAILED, "bad")
+    spans: Line = [("gate ", "dim"), (f"{term.glyph} ", style)]
     if gate.passed is not None:
         spans.append((f"{gate.passed}/{gate.total} passed", "text"))
     elif gate.timed_out:
@@ -166,8 +167,8 @@ def _gate(gate: GateFinished | None, width: int) -> list[Line]:
 def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
     if point.alarm:
         return [[(f"{point.glyph} {point.alarm}", f"{point.style} strong"), (" rose here", "dim")]]
-    if point.glyph == "★":
-        return [[("★ best so far", "good")]]
+    if point.glyph == BEST.glyph:
+        return [[(f"{BEST.label} so far", "good")]]
     if point.made is not None:
         return _intervention(point.made, state, width)
     if point.rollback is not None:
@@ -175,7 +176,7 @@ def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
     checkpoint = point.checkpoint
     if checkpoint is None:
         return []
-    where = f"checkpoint {checkpoint.number} {TRIGGERS[checkpoint.trigger][1]}"
+    where = f"checkpoint {checkpoint.number} {CHECKPOINTS[checkpoint.trigger].word}"
     rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
     if checkpoint.snapshot is not None:
         rows[0].append(
@@ -190,13 +191,16 @@ def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
 def _intervention(made: InterventionMade, state: RunState, width: int) -> list[Line]:
     known = state.oversight.interventions
     told = next((other for other in known if other.seq == made.seq), None)
-    head: Line = [(f"◆ {made.level}", "bad strong"), (f" {flat(made.about)}", "text")]
+    head: Line = [
+        (f"{CRITICAL.glyph} {made.level}", "bad strong"),
+        (f" {flat(made.about)}", "text"),
+    ]
     if told is not None and told.decision:
         head += [("  ", ""), (flat(told.decision, 60), "owner")]
     if told is not None and told.effect is not None:
         gained, after = told.effect.points, told.effect.after
         head.append((f", after {after}: ", "dim"))
-        head.append((points(gained), "good" if gained >= 1 else "warn"))
+        head.append((points_gained(gained), "good" if gained >= 1 else "warn"))
     return [head, *([(row, "dim")] for row in wrap(made.reason, width, 3))]
 
 
@@ -204,7 +208,7 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
     taken = state.timeline.snapshots.get(back.snapshot)
     place = f"iteration {taken.iteration}" if taken and taken.iteration else "the start"
     where = f"snapshot {back.snapshot}" + (f", {place}" if taken else "")
-    head: Line = [("↶ rolled back", "owner strong"), (f" to {where}", "text")]
+    head: Line = [(ROLLED_BACK.label, "owner strong"), (f" to {where}", "text")]
     head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
     kept = f"; {count(len(back.kept), 'file')} left alone" if back.kept else ""
     words = f"restoring snapshot {back.present} undoes this{kept}"

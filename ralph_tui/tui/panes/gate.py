@@ -6,6 +6,7 @@ from typing import ClassVar
 from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, duration
+from ralph_tui.text.terms import FAILED, PASSED, PHASES, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.panes.pane import LinesPane
@@ -28,7 +29,8 @@ class GatePane(LinesPane):
         gate = self.state.gate
         rows: list[Line] = []
         if gate.running_since is not None:
-            rows.append([("◐ verifying ", "accent"), (since(gate.running_since, self.now), "text")])
+            age = since(gate.running_since, self.now)
+            rows.append([(f"{PHASES['verifying'].label} ", "accent"), (age, "text")])
         if gate.last is not None:
             rows += _result(gate.last, width)
         elif not rows:
@@ -43,8 +45,8 @@ class GatePane(LinesPane):
 
 
 def _result(last: GateFinished, width: int) -> list[Line]:
-    glyph, style = ("✓", "good") if last.ok else ("✗", "bad")
-    head: Line = [(f"{glyph} {'passed' if last.ok else 'red'}", f"{style} strong")]
+    term, style = (PASSED, "good") if last.ok else (FAILED, "bad")
+    head: Line = [(f"{term.glyph} {'passed' if last.ok else 'red'}", f"{style} strong")]
     if last.passed is not None:
         head.append((f"  {last.passed}/{last.total}", "text"))
     for number, word in (
@@ -59,8 +61,14 @@ def _result(last: GateFinished, width: int) -> list[Line]:
     fits = cells(head) + cells([(when, "dim")]) <= width
     rows: list[Line] = [[*head, (when, "dim")]] if fits else [head, [(when, "dim")]]
     if last.error:
-        rows += [[("▲ ", "warn"), (piece, "warn")] for piece in wrap(last.error, width - 2, 4)]
-    rows += [[("✗ ", "bad"), (clip(flat(name), width - 2), "text")] for name in last.failing]
+        rows += [
+            [(f"{WARNING.glyph} ", "warn"), (piece, "warn")]
+            for piece in wrap(last.error, width - 2, 4)
+        ]
+    rows += [
+        [(f"{FAILED.glyph} ", "bad"), (clip(flat(name), width - 2), "text")]
+        for name in last.failing
+    ]
     if last.tail:
         rows.append([("─" * width, "faint")])
         rows += [

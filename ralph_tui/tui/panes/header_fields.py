@@ -8,12 +8,18 @@ from datetime import datetime
 
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money
+from ralph_tui.text.terms import (
+    BEST,
+    DISCONNECTED,
+    HEALTH,
+    NEEDS_YOU,
+    PHASES,
+    ROLLED_BACK,
+    WAITS,
+)
 from ralph_tui.tui.draw.fitting import Field
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import (
-    PHASES,
-    SHORT_PHASES,
-    WAITS,
     bar,
     context_level,
     cost,
@@ -27,14 +33,13 @@ from ralph_tui.tui.draw.words import (
 )
 from ralph_tui.tui.panes.headline import Headline
 
-HEALTH = {
-    "healthy": ("", "good"),
-    "warning": ("▲", "warn"),
-    "critical": ("◆", "bad"),
-    "paused": ("▮", "owner"),
-    "aborted": ("◆", "bad"),
+HEALTH_STYLES = {
+    "healthy": "good",
+    "warning": "warn",
+    "critical": "bad",
+    "paused": "owner",
+    "aborted": "bad",
 }
-"""Glyph and style of the overseer's word."""
 FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""
 
@@ -45,12 +50,12 @@ def where(state: RunState, now: datetime, *, lost: bool = False) -> list[Field]:
     place = f"{run.iteration}/{run.max_iterations}"
     fields = [
         Field([[("iteration ", "dim"), (place, "strong")], [("it ", "dim"), (place, "strong")]], 3),
-        Field([[("◇ disconnected", "bad strong")]], 9)
+        Field([[(DISCONNECTED.label, "bad strong")]], 9)
         if lost
         else _limit(state, now) or _phase(state),
     ]
     if state.needs.question is not None and not lost:
-        fields.insert(0, Field([[(" needs you ", "warn badge")]], 9))
+        fields.insert(0, Field([[(f" {NEEDS_YOU.word} ", "warn badge")]], 9))
     if run.started is not None:
         fields += [Field([*_who(state), []], 1), *_rights(state)]
     return fields
@@ -58,14 +63,15 @@ def where(state: RunState, now: datetime, *, lost: bool = False) -> list[Field]:
 
 def _phase(state: RunState) -> Field:
     run = state.run
-    glyph, words = PHASES[run.phase]
+    term = PHASES[run.phase]
+    glyph, words = term.glyph, term.word
     style = {"agent": "good", "paused": "owner", "crashed": "bad"}.get(run.phase, "accent")
     style = "dim" if run.phase in ("finished", "starting") else style
     step: Line = []
     if run.step and run.live:
         step = [(f" · step {run.step} {clip(flat(run.step_name), 24)}", "dim")]
     phase: Line = [(f"{glyph} ", style), (words, style)]
-    brief: Line = [(f"{glyph} ", style), (SHORT_PHASES.get(run.phase, words), style)]
+    brief: Line = [(f"{glyph} ", style), (term.brief, style)]
     brief_step: Line = [(f" · {run.step}/17", "dim")] if step else []
     return Field([[*phase, *step], [*phase, *brief_step], [*brief, *brief_step], brief], 2, whole=3)
 
@@ -75,12 +81,12 @@ def _limit(state: RunState, now: datetime) -> Field | None:
     wait = state.needs.wait
     if wait is None:
         return None
-    cause, short = WAITS[wait.cause]
-    glyph = PHASES["limited"][0]
+    term = WAITS[wait.cause]
+    glyph, cause = term.glyph, term.word
     left = countdown(wait.until, now)
     full: Line = [(f"{glyph} waiting: {cause}", "warn"), (f" · {left or 'for room'}", "strong")]
     lean: Line = [(f"{glyph} {cause} ", "warn"), (left, "strong")]
-    return Field([full, lean, [(f"{glyph} {short} ", "warn"), (left, "strong")]], 8)
+    return Field([full, lean, [(f"{glyph} {term.brief} ", "warn"), (left, "strong")]], 8)
 
 
 def _who(state: RunState) -> list[Line]:
@@ -114,7 +120,7 @@ def how_far(state: RunState) -> list[Field]:
         return [Field([[("— %", "dim"), (" not measured yet", "dim")], [("— %", "dim")]], 9)]
     history = ([run.baseline] if run.baseline is not None else []) + run.completions
     stale = state.oversight.rollback is not None  # the files are others than were measured
-    mark = " before ↶" if stale else " held" if run.held else ""
+    mark = f" before {ROLLED_BACK.glyph}" if stale else " held" if run.held else ""
     done: Line = [(percent(run.completion), "strong"), *([(mark, "warn")] if mark else [])]
     fields = [Field([done], 9)]
     if len(history) > 1:
@@ -128,14 +134,14 @@ def how_far(state: RunState) -> list[Field]:
     else:
         fields.append(Field([[(source, "dim")]], 6))
     if run.best_iteration == run.iteration and run.completions:
-        fields.append(Field([[("★ best now", "good")], [("★", "good")], []], 2))
+        fields.append(Field([[(f"{BEST.label} now", "good")], [(BEST.glyph, "good")], []], 2))
     elif run.completions:
         best = f"{percent(run.best)}"
         fields.append(
             Field(
                 [
                     [(f"best {best} ", "dim"), (f"iteration {run.best_iteration}", "dim")],
-                    [(f"★{best}", "dim")],
+                    [(f"{BEST.glyph}{best}", "dim")],
                     [],
                 ],
                 2,
@@ -172,8 +178,9 @@ def health(state: RunState, says: Headline) -> list[Field]:
     """The overseer's word, when nothing more urgent is said and it has looked."""
     if not says.calm or not state.oversight.checks:
         return []
-    glyph, style = HEALTH[state.oversight.status]
-    return [Field([[(f"{glyph} {state.oversight.status}".strip(), f"{style} strong")], []], 2)]
+    status = state.oversight.status
+    style = HEALTH_STYLES[status]
+    return [Field([[(HEALTH[status].label, f"{style} strong")], []], 2)]
 
 
 def _signs(signs: Sequence[tuple[tuple[str, ...], str]], form: int, joint: str) -> Line:

@@ -6,8 +6,17 @@ from datetime import datetime
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.sanitize import clip
+from ralph_tui.text.terms import (
+    DISCONNECTED,
+    NEEDS_YOU,
+    OUTCOMES,
+    PHASES,
+    SEVERITIES,
+    WAITS,
+    in_words,
+)
 from ralph_tui.tui.draw.spans import flat
-from ralph_tui.tui.draw.words import OUTCOMES, WAITS, countdown, percent, since
+from ralph_tui.tui.draw.words import OUTCOME_STYLES, countdown, level_mark, percent, since
 
 TOPICS = {"redirect": "REDIRECT · ", "pause": "PAUSE · ", "criterion": "is it done? "}
 """What is to be decided, in short."""
@@ -30,7 +39,10 @@ class Headline:
 
 
 LOST = Headline(
-    "◇", "bad", "DISCONNECTED", "disconnected: its process is gone; ralph-tui resume goes on"
+    DISCONNECTED.glyph,
+    "bad",
+    DISCONNECTED.word.upper(),
+    f"{DISCONNECTED.word}: its process is gone; ralph-tui resume goes on",
 )
 
 
@@ -51,9 +63,11 @@ def headline(state: RunState, now: datetime, *, lost: bool = False) -> Headline:
 def _end(state: RunState) -> Headline | None:
     run = state.run
     if run.crash is not None:
-        return Headline("◆", "bad", "CRASHED", f"crashed: {flat(run.crash.error)}")
+        glyph, word, _ = PHASES["crashed"]
+        return Headline(glyph, "bad", word.upper(), f"{word}: {flat(run.crash.error)}")
     if run.finished is not None:
-        glyph, style, word = OUTCOMES[run.finished.outcome]
+        glyph, word, _ = OUTCOMES[run.finished.outcome]
+        style = OUTCOME_STYLES[run.finished.outcome]
         return Headline(glyph, style, word.upper(), f"{word}: {flat(run.finished.reason)}")
     return None
 
@@ -63,36 +77,40 @@ def _question(state: RunState, now: datetime) -> Headline | None:
     if question is None or state.run.aborting or state.run.stopping == "now":
         return None
     left = countdown(question.deadline, now)
-    default = f", else {flat(question.default, 40).replace('_', ' ')} in {left}" if left else ""
+    default = f", else {in_words(flat(question.default, 40))} in {left}" if left else ""
     topic = TOPICS.get(question.topic, "")
     text = clip(flat(question.text).rstrip("."), ROOM_CELLS - len(default))
-    return Headline("?", "warn", "NEEDS YOU", f"d decides{default}: {topic}{text}")
+    return Headline(
+        NEEDS_YOU.glyph, "warn", NEEDS_YOU.word.upper(), f"d decides{default}: {topic}{text}"
+    )
 
 
 def _wait(state: RunState, now: datetime) -> Headline | None:
     wait = state.needs.wait
     if wait is None:
         return None
-    cause = WAITS[wait.cause][0]
+    glyph, cause, _ = WAITS[wait.cause]
     if wait.until is None:
-        return Headline("◷", "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
+        return Headline(glyph, "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
     at, left = day_and_clock(wait.until, now), countdown(wait.until, now)
     text = f"waiting: {cause}, again at {at}, in {left}; w retries now"
-    return Headline("◷", "warn", "WAITING", text)
+    return Headline(glyph, "warn", "WAITING", text)
 
 
 def _wish(state: RunState) -> Headline | None:
     run = state.run
+    paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
     if run.aborting:
-        return Headline("◆", "warn", "ABORTING", "aborting: the agent is being stopped")
+        glyph = OUTCOMES["aborted"].glyph
+        return Headline(glyph, "warn", "ABORTING", "aborting: the agent is being stopped")
     if run.stopping == "now":
-        return Headline("■", "warn", "STOPPING", "stopping: the agent is being stopped")
+        return Headline(stopped, "warn", "STOPPING", "stopping: the agent is being stopped")
     if run.paused:
-        return Headline("▮", "owner", "PAUSED", "paused: the loop waits for you, p goes on")
+        return Headline(paused, "owner", "PAUSED", "paused: the loop waits for you, p goes on")
     if run.stopping == "after_iteration":
-        return Headline("■", "owner", "STOPPING", "stopping: this iteration ends first")
+        return Headline(stopped, "owner", "STOPPING", "stopping: this iteration ends first")
     if run.pause_requested:
-        return Headline("▮", "owner", "PAUSING", "pausing: this iteration ends first")
+        return Headline(paused, "owner", "PAUSING", "pausing: this iteration ends first")
     return None
 
 
@@ -101,14 +119,9 @@ def _alarm(state: RunState) -> Headline | None:
     for name in ("REGRESSING", "OSCILLATING", "STUCK", "BUDGET_EXCEEDED"):
         alarm = alarms.get(name)
         if alarm is not None:
-            serious = alarm.severity != "warning"
+            glyph, style = level_mark(SEVERITIES[alarm.severity])
             word = name.split("_")[0]
-            return Headline(
-                "◆" if serious else "▲",
-                "bad" if serious else "warn",
-                word,
-                f"{word.lower()}: {flat(alarm.reason)}",
-            )
+            return Headline(glyph, style, word, f"{word.lower()}: {flat(alarm.reason)}")
     return None
 
 
@@ -119,7 +132,7 @@ def _quiet(state: RunState, now: datetime) -> Headline | None:
     last = run.last_output_at or run.iteration_started_at
     if last is None or (now - last).total_seconds() < QUIET_S:
         return None
-    return Headline("▲", "warn", "QUIET", f"quiet: no output for {since(last, now)}")
+    return Headline(*level_mark("warn"), "QUIET", f"quiet: no output for {since(last, now)}")
 
 
 def _outlook(state: RunState) -> Headline:
@@ -128,18 +141,23 @@ def _outlook(state: RunState) -> Headline:
 
 def _forecast(state: RunState) -> Headline:
     run, signal = state.run, state.control.latest
+    begun = PHASES["starting"].glyph
     if run.started is None:
-        return Headline("○", "dim", "waiting", "waiting for the first event")
+        return Headline(begun, "dim", "waiting", "waiting for the first event")
     if run.completion is None:
-        return Headline("○", "dim", "starting", "starting: measuring where the work stands")
+        return Headline(begun, "dim", "starting", "starting: measuring where the work stands")
     if signal is None:
         start = percent(run.completion)
-        return Headline("○", "dim", "starting", f"starting from {start}: no iteration measured yet")
+        return Headline(
+            begun, "dim", "starting", f"starting from {start}: no iteration measured yet"
+        )
     left = max(0, run.max_iterations - signal.iteration)
     if signal.forecast is None:
-        return Headline("○", "dim", "flat", f"no forecast: no progress yet, {left} iterations left")
+        return Headline(
+            begun, "dim", "flat", f"no forecast: no progress yet, {left} iterations left"
+        )
     need = max(1, round(signal.forecast + 0.499))
     more = f"about {count(need, 'more iteration')}"
     if signal.fits:
-        return Headline("✓", "good", "on track", f"on track: {more}")
-    return Headline("▲", "warn", "slow", f"slow: {more}, {clip(str(left), 9)} left")
+        return Headline(*level_mark("good"), "on track", f"on track: {more}")
+    return Headline(*level_mark("warn"), "slow", f"slow: {more}, {clip(str(left), 9)} left")

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from ralph_tui.layers.control import band_words
 from ralph_tui.state import ChartMark, RunState
+from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.chart import KINDS, plot, series_of
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction
@@ -13,9 +14,12 @@ from ralph_tui.tui.panes.pane import LinesPane, padded
 LEGEND_ROWS = 9
 """From this height on the legend has a row inside the frame."""
 EXPLAINED = (
-    ("▲ ◆", "an alarm rose, or the overseer acted; ◆ is the serious one"),
-    ("↶", "the files were rolled back"),
-    ("★", "the best completion so far"),
+    (
+        f"{WARNING.glyph} {CRITICAL.glyph}",
+        f"an alarm rose, or the overseer acted; {CRITICAL.glyph} is the serious one",
+    ),
+    (ROLLED_BACK.glyph, "the files were rolled back"),
+    (BEST.glyph, "the best completion so far"),
     (
         "bands",
         "of the output: from .3 on moderate, .5 significant, .7 critical",
@@ -28,9 +32,12 @@ def marks_of(state: RunState) -> list[ChartMark]:
     marks = list(state.control.marks)
     for span in state.timeline.spans:
         marks += [
-            ChartMark(span.number, "◆", made.level, "critical") for made in span.interventions
+            ChartMark(span.number, CRITICAL.glyph, made.level, "critical")
+            for made in span.interventions
         ]
-        marks += [ChartMark(span.number, "↶", "ROLLBACK", "warning") for _ in span.rollbacks]
+        marks += [
+            ChartMark(span.number, ROLLED_BACK.glyph, "ROLLBACK", "warning") for _ in span.rollbacks
+        ]
     return marks
 
 

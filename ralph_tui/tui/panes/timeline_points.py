@@ -5,15 +5,9 @@ from datetime import datetime
 
 from ralph_tui.events import InterventionMade, SnapshotTaken, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
+from ralph_tui.text.terms import BEST, CHECKPOINTS, ROLLED_BACK, SEVERITIES
 from ralph_tui.tui.draw.spans import Line
-
-TRIGGERS = {
-    "start": ("▷", "at the start"),
-    "timer": ("◦", "by timer"),
-    "key": ("◈", "by key"),
-    "end": ("■", "at the end"),
-}
-SERIOUS = ("OSCILLATING", "REGRESSING", "BUDGET_EXCEEDED")
+from ralph_tui.tui.draw.words import level_mark
 
 Key = tuple[str, int]
 """What a point is called as long as the run goes on: its kind, and the event it came from."""
@@ -82,7 +76,9 @@ def points_of(state: RunState) -> list[TimelinePoint]:
             if checkpoint.trigger == "start" and not span.number:
                 continue  # the baseline itself
             glyph, style = (
-                ("!", "warn") if checkpoint.error else (TRIGGERS[checkpoint.trigger][0], "dim")
+                ("!", "warn")
+                if checkpoint.error
+                else (CHECKPOINTS[checkpoint.trigger].glyph, "dim")
             )
             points.append(
                 TimelinePoint(
@@ -90,16 +86,16 @@ def points_of(state: RunState) -> list[TimelinePoint]:
                 )
             )
         for index, alarm in enumerate(span.alarms):
-            glyph, style = ("◆", "bad") if alarm in SERIOUS else ("▲", "warn")
+            glyph, style = level_mark(SEVERITIES[alarm.severity])
             key = (f"alarm {index}", span.start_seq)
-            points.append(TimelinePoint(key, span, glyph, style, alarm=alarm))
+            points.append(TimelinePoint(key, span, glyph, style, alarm=alarm.alarm))
         if span.number == timeline.best_iteration and run.completions:
-            points.append(TimelinePoint(("best", 0), span, "★", "good"))
+            points.append(TimelinePoint(("best", 0), span, BEST.glyph, "good"))
+        acted = level_mark("critical")
+        points += [TimelinePoint(("made", m.seq), span, *acted, made=m) for m in span.interventions]
         points += [
-            TimelinePoint(("made", m.seq), span, "◆", "bad", made=m) for m in span.interventions
-        ]
-        points += [
-            TimelinePoint(("back", b.seq), span, "↶", "owner", rollback=b) for b in span.rollbacks
+            TimelinePoint(("back", b.seq), span, ROLLED_BACK.glyph, "owner", rollback=b)
+            for b in span.rollbacks
         ]
     return points
 

@@ -18,13 +18,7 @@ from ralph_tui.cli import live
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
-from ralph_tui.cli.status_words import (
-    GLYPHS,
-    LINE_LIMIT,
-    question_text,
-    status_line,
-    status_text,
-)
+from ralph_tui.cli.status_words import LINE_LIMIT, question_text, status_line, status_text
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import (
     CheckpointCaptured,
@@ -45,6 +39,8 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
+from ralph_tui.text.terms import OUTCOMES
+from ralph_tui.tui.panes.headline import headline
 
 NOW = datetime.now(UTC)
 START = RunStarted(
@@ -202,12 +198,36 @@ class TestWishes:
 def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> None:
     assert ending(outcome, reason) == words
     over = folded() | {"outcome": outcome, "reason": reason}
-    glyph = GLYPHS[outcome]
+    glyph = OUTCOMES[outcome].glyph
     assert f"\nstate       {glyph} {words}\n" in status_text(over)
     finished = RunFinished.model_validate(
         {"outcome": outcome, "reason": reason, "iterations": 1, "completion": 0, "duration_s": 1}
     )
     assert f" {words} · 1 iteration" in str(plain_line(finished))
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_an_end_has_the_same_glyph_on_the_screen_and_in_the_status(outcome: str) -> None:
+    end = RunFinished.model_validate(
+        {"outcome": outcome, "reason": "", "iterations": 1, "completion": 0, "duration_s": 1}
+    )
+    shown = headline(RunState().apply_all([START, end]), NOW)
+    assert status_line(folded(end)).startswith(f"{shown.glyph} ")
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        ({"phase": "verifying"}, "◐ verifying"),
+        ({"phase": "paused"}, "▮ paused"),
+        ({"phase": "died", "alive": False}, "◇ died"),
+        ({"phase": "of_a_newer_version"}, "● of a newer version"),
+        ({"waiting": {"cause": "disk_full", "until": None}}, "◷ waiting (disk full)"),
+        ({"waiting": {"cause": "a_flood", "until": None}}, "◷ waiting (a flood)"),
+    ],
+)
+def test_a_state_is_told_as_the_glossary_has_it(state: dict[str, Any], shown: str) -> None:
+    assert f"\nstate       {shown}\n" in status_text(folded() | state)
 
 
 class TestAnswer:

@@ -1,7 +1,7 @@
 """Layer 4 in the log: how its events are worded."""
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ralph_tui.events import (
     ConflictsFound,
@@ -16,8 +16,8 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.state.fold import on
-
-RowLevel = Literal["log", "good", "warn", "critical", "owner"]
+from ralph_tui.text.format import count, points_gained
+from ralph_tui.text.terms import RowLevel, in_words
 
 
 class Row(NamedTuple):
@@ -43,16 +43,15 @@ _LEVELS: dict[str, RowLevel] = {
 
 
 def _intervention(e: InterventionMade) -> Row:
-    about = e.about.replace("_", " ")
     parts = [*e.others, *(f"recommended: {what}" for what in e.recommendations)]
-    return Row(_LEVELS.get(e.level, "critical"), e.level, f"{about}: {e.reason}", "\n".join(parts))
+    text = f"{in_words(e.about)}: {e.reason}"
+    return Row(_LEVELS.get(e.level, "critical"), e.level, text, "\n".join(parts))
 
 
 def effect_words(e: EffectObserved) -> str:
     """``REDIRECT stuck at 4, approved by you: +14 points after 2``."""
-    points = f"{e.points:+.0f} point{'' if abs(round(e.points)) == 1 else 's'}".replace("-", "−")
-    about = e.about.replace("_", " ")
-    return f"{e.level} {about} at {e.of}, {e.decision}: {points} after {e.after}"
+    gained = points_gained(e.points)
+    return f"{e.level} {in_words(e.about)} at {e.of}, {e.decision}: {gained} after {e.after}"
 
 
 def _effect(e: EffectObserved) -> Row:
@@ -62,7 +61,7 @@ def _effect(e: EffectObserved) -> Row:
 def _health(e: HealthChecked) -> Row | None:
     if e.ended is None:
         return None
-    return Row("good", "ENDED", f"{e.ended.replace('_', ' ')}: a new best ends it")
+    return Row("good", "ENDED", f"{in_words(e.ended)}: a new best ends it")
 
 
 def _limits(e: LimitsChanged) -> Row:
@@ -73,10 +72,9 @@ def _limits(e: LimitsChanged) -> Row:
 
 def _restored(e: WorktreeRestored) -> Row:
     kept = f", {len(e.kept)} left alone" if e.kept else ""
-    files = f"{e.files} file{'' if e.files == 1 else 's'}"
     detail = "\n".join([*e.paths, *(f"left alone: {path}" for path in e.kept)])
     text = (
-        f"{files} as in snapshot {e.snapshot}{kept}, by {e.by}; "
+        f"{count(e.files, 'file')} as in snapshot {e.snapshot}{kept}, by {e.by}; "
         f"snapshot {e.present} holds what was there"
     )
     return Row("owner", "ROLLBACK", text, detail)

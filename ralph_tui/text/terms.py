@@ -1,0 +1,116 @@
+"""The glossary: glyph and word of every state of a run, told once for all who show it.
+
+Rule: a state is looked up by its name in the events; its colour is the screen's affair.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+
+class Term(NamedTuple):
+    """How one state is shown."""
+
+    glyph: str
+    word: str
+    short: str = ""
+    """The word where room is scarce; empty: it is short already."""
+
+    @property
+    def label(self) -> str:
+        """Glyph and word, for who sees no colour; the word alone where there is no glyph."""
+        return f"{self.glyph} {self.word}".strip()
+
+    @property
+    def brief(self) -> str:
+        """The shortest word."""
+        return self.short or self.word
+
+
+GOOD = Term("✓", "good news")
+WARNING = Term("▲", "warning")
+CRITICAL = Term("◆", "critical or emergency")
+
+RowLevel = Literal["log", "good", "warn", "critical", "owner"]
+"""How much a row of the log matters, and to whom."""
+
+LEVELS: Mapping[RowLevel, Term] = {
+    "log": Term("●", "log entry"),
+    "good": GOOD,
+    "warn": WARNING,
+    "critical": CRITICAL,
+    "owner": Term("▸", "something you asked for"),
+}
+"""Severity is told by glyph and word, never by colour alone."""
+
+SEVERITIES: Mapping[str, RowLevel] = {
+    "log": "log",
+    "warn": "warn",
+    "error": "critical",
+    "warning": "warn",
+    "critical": "critical",
+    "emergency": "critical",
+}
+"""The level of a notice, of what the agent is noted for, and of an alarm."""
+
+PHASES: Mapping[str, Term] = {
+    "starting": Term("○", "starting"),
+    "thinking": Term("◔", "between sessions", "between"),
+    "waiting": Term("◌", "waiting for the agent", "waiting"),
+    "agent": Term("●", "agent at work", "agent"),
+    "verifying": Term("◐", "verifying"),
+    "limited": Term("◷", "waiting for a limit"),
+    "paused": Term("▮", "paused"),
+    "finished": Term("■", "finished"),
+    "crashed": Term(CRITICAL.glyph, "crashed"),
+}
+"""What the loop is doing."""
+
+OUTCOMES: Mapping[str, Term] = {
+    "completed": Term(GOOD.glyph, "completed"),
+    "limit_reached": Term(WARNING.glyph, "limit reached"),
+    "aborted": Term(CRITICAL.glyph, "aborted"),
+    "failed": Term(CRITICAL.glyph, "failed"),
+    "interrupted": Term(WARNING.glyph, "interrupted"),
+}
+"""How a run has ended; the glyph is that of its severity."""
+
+WAITS: Mapping[str, Term] = {
+    "usage_limit": Term(PHASES["limited"].glyph, "usage limit", "limit"),
+    "overload": Term(PHASES["limited"].glyph, "overload"),
+    "disk_full": Term(PHASES["limited"].glyph, "disk full"),
+}
+"""What a run can wait for."""
+
+HEALTH: Mapping[str, Term] = {
+    "healthy": Term("", "healthy"),
+    "warning": Term(WARNING.glyph, "warning"),
+    "critical": Term(CRITICAL.glyph, "critical"),
+    "paused": Term(PHASES["paused"].glyph, "paused"),
+    "aborted": Term(OUTCOMES["aborted"].glyph, "aborted"),
+}
+"""The overseer's word for the run."""
+
+CHECKPOINTS: Mapping[str, Term] = {
+    "start": Term("▷", "at the start"),
+    "timer": Term("◦", "by timer"),
+    "key": Term("◈", "by key"),
+    "end": Term("■", "at the end"),
+}
+"""What a checkpoint was captured by."""
+
+NEEDS_YOU = Term("?", "needs you")
+DISCONNECTED = Term("◇", "disconnected")
+"""Of a screen: the process of its run is gone, without an end."""
+DIED = Term(DISCONNECTED.glyph, "died")
+"""The same of a run that no screen shows."""
+
+BEST = Term("★", "best")
+ROLLED_BACK = Term("↶", "rolled back")
+PASSED = Term("✓", "passed")
+FAILED = Term("✗", "failed")
+"""Of the completion command, a test, a tool call; a run that fails has an outcome."""
+
+
+def in_words(name: str) -> str:
+    """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
+    return name.replace("_", " ")

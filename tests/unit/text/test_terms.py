@@ -1,0 +1,98 @@
+"""The glossary: every state has one entry, and two states share a glyph only where it is meant."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import get_args
+
+import pytest
+
+from ralph_tui.events.agent import AgentNoted
+from ralph_tui.events.control import Severity
+from ralph_tui.events.oversight import Health
+from ralph_tui.events.run import Noticed, Outcome
+from ralph_tui.events.waiting import WaitCause
+from ralph_tui.events.workspace import Trigger
+from ralph_tui.state import Phase
+from ralph_tui.text.terms import (
+    BEST,
+    CHECKPOINTS,
+    CRITICAL,
+    DIED,
+    DISCONNECTED,
+    FAILED,
+    GOOD,
+    HEALTH,
+    LEVELS,
+    NEEDS_YOU,
+    OUTCOMES,
+    PASSED,
+    PHASES,
+    ROLLED_BACK,
+    SEVERITIES,
+    WAITS,
+    WARNING,
+    RowLevel,
+    Term,
+    in_words,
+)
+from ralph_tui.tui.draw.words import LEVEL_STYLES, OUTCOME_STYLES
+from ralph_tui.tui.panes.header_fields import HEALTH_STYLES
+
+NOTICED = (Noticed.model_fields["level"].annotation, AgentNoted.model_fields["level"].annotation)
+
+
+@pytest.mark.parametrize(
+    ("names", "table"),
+    [
+        (get_args(Phase), PHASES),
+        (get_args(Outcome), OUTCOMES),
+        (get_args(Outcome), OUTCOME_STYLES),
+        (get_args(WaitCause), WAITS),
+        (get_args(Health), HEALTH),
+        (get_args(Health), HEALTH_STYLES),
+        (get_args(Trigger), CHECKPOINTS),
+        (get_args(RowLevel), LEVELS),
+        (get_args(RowLevel), LEVEL_STYLES),
+        ((*get_args(Severity), *(name for kind in NOTICED for name in get_args(kind))), SEVERITIES),
+    ],
+)
+def test_a_table_has_exactly_the_names_of_the_events(
+    names: tuple[str, ...], table: Mapping[str, object]
+) -> None:
+    assert set(table) == set(names)
+
+
+def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
+    """Severity has one glyph whatever it is the severity of; so has a pause, and an end."""
+    words: dict[str, set[str]] = defaultdict(set)
+    tables = (PHASES, OUTCOMES, WAITS, HEALTH, CHECKPOINTS, LEVELS)
+    single = (NEEDS_YOU, DISCONNECTED, DIED, BEST, ROLLED_BACK, PASSED, FAILED)
+    entries: list[Term] = [term for table in tables for term in table.values()]
+    for term in (*entries, *single):
+        words[term.glyph].add(term.word)
+    del words[""]
+    assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
+        GOOD.glyph: {"good news", "completed", "passed"},
+        WARNING.glyph: {"warning", "limit reached", "interrupted"},
+        CRITICAL.glyph: {"critical or emergency", "critical", "aborted", "failed", "crashed"},
+        "●": {"log entry", "agent at work"},
+        "◷": {"waiting for a limit", "usage limit", "overload", "disk full"},
+        "■": {"finished", "at the end"},
+        "◇": {"disconnected", "died"},
+    }
+
+
+def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:
+    for table in (PHASES, OUTCOMES, WAITS, HEALTH, CHECKPOINTS, LEVELS):
+        for name, term in table.items():
+            assert len(term.glyph) == 1 or name == "healthy"
+            assert term.word
+            assert "_" not in term.word
+            assert len(term.brief) <= len(term.word)
+
+
+def test_a_term_is_told_with_its_glyph() -> None:
+    assert BEST.label == "★ best"
+    assert HEALTH["healthy"].label == "healthy"
+    assert (PHASES["thinking"].brief, PHASES["paused"].brief) == ("between", "paused")
+    assert in_words("limit_reached") == OUTCOMES["limit_reached"].word
