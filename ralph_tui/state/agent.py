@@ -22,6 +22,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.wording import denied_words, retry_words, session_words
 from ralph_tui.text.terms import WAITS
 
 KEPT_ROWS = 5000
@@ -110,7 +111,7 @@ class AgentFold(Fold):
     def _session_finished(self, e: SessionFinished) -> None:
         self.ended = e
         self._close_rows()
-        text = e.reason or ("session ended" if e.outcome == "success" else e.outcome)
+        text = session_words(e) if e.reason or e.outcome != "success" else "session ended"
         self._add(
             AgentRow(
                 e.seq,
@@ -132,10 +133,7 @@ class AgentFold(Fold):
         self._open.clear()
 
     def _wait_started(self, e: WaitStarted) -> None:
-        when = "until there is room"
-        if e.until is not None:
-            when = f"tried again at {e.until.astimezone():%H:%M}"
-        text = f"waiting: {WAITS[e.cause].word}, {when}"
+        text = f"waiting: {WAITS[e.cause].word}, {retry_words(e) or 'until there is room'}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
 
     def _wait_ended(self, e: WaitEnded) -> None:
@@ -183,11 +181,7 @@ class AgentFold(Fold):
             row.duration_s = e.duration_s
 
     def _tool_denied(self, e: ToolDenied) -> None:
-        self._add(
-            AgentRow(
-                e.seq, e.at, e.iteration, "note", f"{e.tool} denied: {e.message}", level="warn"
-            )
-        )
+        self._add(AgentRow(e.seq, e.at, e.iteration, "note", denied_words(e), level="warn"))
 
     def _agent_noted(self, e: AgentNoted) -> None:
         self._add(

@@ -16,7 +16,6 @@ from ralph_tui.events import (
     InterruptRequested,
     IterationStarted,
     JournalRestored,
-    Noticed,
     Paused,
     PauseRequested,
     PermissionsChanged,
@@ -35,10 +34,24 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
-from ralph_tui.state.wording import ROWS, Row, Wording
-from ralph_tui.text.format import day_and_clock
+from ralph_tui.state.wording import (
+    JOURNAL_RESTORED,
+    PROMISE_NEEDED,
+    ROWS,
+    Row,
+    Wording,
+    answer_words,
+    delivered_words,
+    gate_words,
+    permit_words,
+    retry_words,
+    session_words,
+    stop_words,
+    unpaused_words,
+)
+from ralph_tui.text.format import duration, points_gained
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import LEVELS, OUTCOMES, SEVERITIES, WAITS, RowLevel, in_words
+from ralph_tui.text.terms import LEVELS, OUTCOMES, SEVERITIES, WAITS, RowLevel
 
 RAW_LIMIT = 300
 """Characters of the row of an event of a newer version; its detail has all."""
@@ -82,18 +95,17 @@ class LogFold(Fold):
             on(GateFinished, _gate),
             on(AlarmRaised, _alarm),
             on(AlarmCleared, lambda e: Row("good", e.alarm, "cleared")),
-            on(Noticed, _noticed),
             on(SessionFinished, _session),
             on(PauseRequested, lambda e: Row("owner", "PAUSE", f"asked by {e.by}")),
             on(Paused, lambda _: Row("owner", "PAUSED", "waiting for you, no agent runs")),
-            on(Unpaused, lambda e: Row("owner", "GO ON", f"said by {e.by}")),
-            on(StopRequested, _stop),
+            on(Unpaused, lambda e: Row("owner", "GO ON", unpaused_words(e))),
+            on(StopRequested, lambda e: Row("owner", "STOP", stop_words(e))),
             on(AbortRequested, lambda e: Row("owner", "ABORT", f"asked by {e.by}")),
             on(GuidanceQueued, lambda e: Row("owner", "GUIDE", e.text)),
-            on(GuidanceDelivered, _delivered),
+            on(GuidanceDelivered, lambda e: Row("owner", "GUIDE", delivered_words(e))),
             on(CommandRefused, lambda e: Row("log", e.command.upper(), e.reason)),
             on(WaitStarted, _wait),
-            on(WaitEnded, lambda e: Row("log", "GO ON", f"waited {e.waited_s:.0f} s")),
+            on(WaitEnded, lambda e: Row("log", "GO ON", f"waited {duration(e.waited_s)}")),
             on(QuestionAsked, self._question),
             on(QuestionAnswered, self._answer),
             on(QuestionWithdrawn, lambda e: Row("log", "CLOSED", e.reason)),
@@ -132,7 +144,7 @@ class LogFold(Fold):
         if best <= before:
             return None
         self._best = best
-        text = f"{best:.0f} % after iteration {event.iteration}, {best - before:+.0f} points"
+        text = f"{best:.0f} % after iteration {event.iteration}, {points_gained(best - before)}"
         return Row("good", "BEST", text)
 
     def _question(self, event: QuestionAsked) -> Row | None:
@@ -146,8 +158,7 @@ class LogFold(Fold):
     def _answer(self, event: QuestionAnswered) -> Row | None:
         if event.question_id != self._asked:
             return None
-        words = f"{in_words(event.answer)}, by {event.by}"
-        return Row("owner", "ANSWER", words, event.text)
+        return Row("owner", "ANSWER", answer_words(event), event.text)
 
     def _denial(self, event: ToolDenied) -> Row | None:
         """Each kind of denial is told once, with the line that would permit it."""
@@ -155,21 +166,16 @@ class LogFold(Fold):
         if line in self._denied:
             return None
         self._denied.add(line)
-        text = f'{event.tool}: permissions.allow = ["{line}"] permits it'
-        return Row("warn", "DENIED", text, event.message)
+        return Row("warn", "DENIED", f"{event.tool}: {permit_words(line)}", event.message)
 
 
 def _gate(event: GateFinished) -> Row | None:
     if event.error:
         return Row("warn", "GATE", event.error, event.tail)
     if event.timed_out:
-        return Row("warn", "GATE", "the completion command ran out of time", event.tail)
+        return Row("warn", "GATE", f"the completion command {gate_words(event)}", event.tail)
     if event.iteration == 0 and event.ok:
-        text = (
-            "the completion command already passes: the run ends "
-            "only with a promise and a changed file"
-        )
-        return Row("warn", "GATE", text)
+        return Row("warn", "GATE", f"the completion command already passes: {PROMISE_NEEDED}")
     return None
 
 
@@ -178,13 +184,9 @@ def _alarm(event: AlarmRaised) -> Row:
     return Row(SEVERITIES[event.severity], event.alarm, event.reason, detail)
 
 
-def _noticed(event: Noticed) -> Row:
-    return Row(SEVERITIES[event.level], event.level.upper(), event.text, event.detail)
-
-
 def _session(event: SessionFinished) -> Row | None:
     if event.outcome not in ("success", "stopped", "interrupted"):
-        return Row("warn", "AGENT", event.reason or event.outcome)
+        return Row("warn", "AGENT", session_words(event))
     if event.outcome == "success" and event.reason:
         return Row("warn", "AGENT", event.reason)
     if event.leftovers:
@@ -192,19 +194,9 @@ def _session(event: SessionFinished) -> Row | None:
     return None
 
 
-def _stop(event: StopRequested) -> Row:
-    when = "now" if event.mode == "now" else "after this iteration"
-    return Row("owner", "STOP", f"{when}, asked by {event.by}")
-
-
-def _delivered(event: GuidanceDelivered) -> Row:
-    into = "into the session" if event.into == "session" else "with the prompt"
-    return Row("owner", "GUIDE", f"delivered {into}")
-
-
 def _wait(event: WaitStarted) -> Row:
     word = WAITS[event.cause].brief.upper()
-    at = "" if event.until is None else f", tried again at {day_and_clock(event.until, event.at)}"
+    at = f", {retry_words(event)}" if event.until else ""
     return Row("warn", word, f"waiting{at}; the iteration is not spent", event.reason)
 
 
@@ -214,7 +206,7 @@ def _permissions(event: PermissionsChanged) -> Row:
 
 
 def _journal(event: JournalRestored) -> Row:
-    return Row("warn", "RECORD", "the journal had been deleted; it was written again", event.path)
+    return Row("warn", "RECORD", JOURNAL_RESTORED, event.path)
 
 
 def _end(event: RunFinished) -> Row:

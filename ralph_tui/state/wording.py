@@ -1,4 +1,7 @@
-"""Layer 4 in the log: how its events are worded."""
+"""How events are worded, where the log, the lines and the agent's stream say the same.
+
+Rule: what one of them says shorter or longer than the others, it words itself.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,16 +11,25 @@ from ralph_tui.events import (
     EffectObserved,
     EscalationDelivered,
     Event,
+    GateFinished,
+    GuidanceDelivered,
     HealthChecked,
     InterventionMade,
     LimitsChanged,
+    Noticed,
+    QuestionAnswered,
     QuestionHeld,
     RunResumed,
+    SessionFinished,
+    StopRequested,
+    ToolDenied,
+    Unpaused,
+    WaitStarted,
     WorktreeRestored,
 )
 from ralph_tui.state.fold import on
-from ralph_tui.text.format import count, points_gained
-from ralph_tui.text.terms import RowLevel, in_words
+from ralph_tui.text.format import count, day_and_clock, points_gained
+from ralph_tui.text.terms import SEVERITIES, RowLevel, in_words
 
 
 class Row(NamedTuple):
@@ -88,6 +100,10 @@ def _delivered(e: EscalationDelivered) -> Row:
     return Row("log" if e.ok else "warn", e.channel.upper(), e.text)
 
 
+def _noticed(e: Noticed) -> Row:
+    return Row(SEVERITIES[e.level], e.level.upper(), e.text, e.detail)
+
+
 ROWS: dict[type[Event], Wording] = dict(
     [
         on(RunResumed, lambda e: Row("owner", "RESUMED", e.found or "the run goes on")),
@@ -98,7 +114,58 @@ ROWS: dict[type[Event], Wording] = dict(
         on(WorktreeRestored, _restored),
         on(ConflictsFound, _conflicts),
         on(EscalationDelivered, _delivered),
+        on(Noticed, _noticed),
         on(QuestionHeld, lambda e: Row("owner", "HELD", f"the countdown was stopped by {e.by}")),
     ]
 )
-"""One row for an event, or none."""
+"""Rows of the log that are lines, too."""
+
+JOURNAL_RESTORED = "the journal had been deleted; it was written again"
+PROMISE_NEEDED = "the run ends only with a promise and a changed file"
+"""Where the completion command passed before the first iteration."""
+
+
+def stop_words(e: StopRequested) -> str:
+    """``after this iteration, asked by you``."""
+    when = "now" if e.mode == "now" else "after this iteration"
+    return f"{when}, asked by {e.by}"
+
+
+def unpaused_words(e: Unpaused) -> str:
+    """``said by you``."""
+    return f"said by {e.by}"
+
+
+def delivered_words(e: GuidanceDelivered) -> str:
+    """``delivered with the prompt``."""
+    return f"delivered {'into the session' if e.into == 'session' else 'with the prompt'}"
+
+
+def answer_words(e: QuestionAnswered) -> str:
+    """``roll back, by you``."""
+    return f"{in_words(e.answer)}, by {e.by}"
+
+
+def denied_words(e: ToolDenied) -> str:
+    """``Bash denied: it may not push``."""
+    return f"{e.tool} denied{': ' + e.message if e.message else ''}"
+
+
+def permit_words(line: str) -> str:
+    """The setting that permits what was denied; `line` as it stands in ``permissions.allow``."""
+    return f'permissions.allow = ["{line}"] permits it'
+
+
+def session_words(e: SessionFinished) -> str:
+    """Why a session has ended: its reason, else its outcome."""
+    return e.reason or in_words(e.outcome)
+
+
+def retry_words(e: WaitStarted) -> str:
+    """``tried again at 10:59``; empty where it is tried again as soon as there is room."""
+    return "" if e.until is None else f"tried again at {day_and_clock(e.until, e.at)}"
+
+
+def gate_words(e: GateFinished) -> str:
+    """How the completion command ended: ``exit 1``, or ``ran out of time``."""
+    return "ran out of time" if e.timed_out else f"exit {e.exit_code}"

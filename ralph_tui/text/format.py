@@ -44,9 +44,14 @@ def points_gained(points: float) -> str:
 def ending(outcome: str, reason: str) -> str:
     """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
     word = in_words(outcome)
-    if not reason or reason.startswith(f"{word} "):
+    if not reason or ending_reason(outcome, reason) != reason:
         return reason or word
     return f"{word}: {reason}"
+
+
+def ending_reason(outcome: str, reason: str) -> str:
+    """The reason where its outcome stands before it: ``by you`` of ``aborted by you``."""
+    return reason.removeprefix(f"{in_words(outcome)} ")
 
 
 def money(usd: float, *, known: bool = True, estimated: bool = False, exact: bool = False) -> str:

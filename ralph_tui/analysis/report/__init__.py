@@ -10,7 +10,7 @@ from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import SECTIONS
 from ralph_tui.events import Event
-from ralph_tui.text.format import count, duration, money
+from ralph_tui.text.format import count, duration, ending_reason, money
 from ralph_tui.text.terms import OUTCOMES
 
 
@@ -58,8 +58,7 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
     run = told.state.run
     lines = [f"**{_end(told, circumstances)}**"]
     if run.finished is not None:
-        said = f"{OUTCOMES[run.finished.outcome].word} "
-        lines[0] += f" {escaped(run.finished.reason.removeprefix(said))}"
+        lines[0] += f" {escaped(ending_reason(run.finished.outcome, run.finished.reason))}"
     elif run.crash is not None:
         lines[0] += f" {escaped(run.crash.error)}"
     elif circumstances.alive:

@@ -43,7 +43,19 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.control import band_words
 from ralph_tui.state.fold import on
-from ralph_tui.state.wording import ROWS, Wording
+from ralph_tui.state.wording import (
+    JOURNAL_RESTORED,
+    PROMISE_NEEDED,
+    ROWS,
+    Wording,
+    answer_words,
+    delivered_words,
+    denied_words,
+    gate_words,
+    permit_words,
+    stop_words,
+    unpaused_words,
+)
 from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import FAILED, in_words
@@ -70,10 +82,10 @@ def _redirect(e: RedirectDecided) -> str:
 def _gate_finished(e: GateFinished) -> str:
     if e.error:
         return f"gate    {e.error}"
-    word = "passed" if e.ok else ("ran out of time" if e.timed_out else f"exit {e.exit_code}")
+    word = "passed" if e.ok else gate_words(e)
     counts = "" if e.passed is None else f", {e.passed}/{e.total} tests pass"
     if e.ok and e.iteration == 0:
-        counts += "; it passes already, so the run ends only with a promise and a changed file"
+        counts += f"; it passes already, so {PROMISE_NEEDED}"
     return f"gate    {word}{counts} ({duration(e.duration_s)})"
 
 
@@ -95,14 +107,15 @@ def _tool_finished(e: ToolFinished) -> str | None:
 
 
 def _tool_denied(e: ToolDenied) -> str:
-    how = f'; permissions.allow = ["{e.permit}"] permits it' if e.permit else ""
-    return f"agent   {e.tool} denied{': ' + e.message if e.message else ''}{how}"
+    how = f"; {permit_words(e.permit)}" if e.permit else ""
+    return f"agent   {denied_words(e)}{how}"
 
 
 def _session_finished(e: SessionFinished) -> str:
     cost = "" if e.cost_usd is None else f", {money(e.cost_usd, exact=True)}"
     why = f": {e.reason}" if e.reason else ""
-    return f"agent   {e.outcome} in {duration(e.duration_s)}, {e.tool_calls} tool calls{cost}{why}"
+    told = f"{in_words(e.outcome)} in {duration(e.duration_s)}, {e.tool_calls} tool calls"
+    return f"agent   {told}{cost}{why}"
 
 
 def _files_changed(e: FilesChanged) -> str | None:
@@ -128,7 +141,7 @@ def _question_asked(e: QuestionAsked) -> str:
     return f"question {e.text} ({choices}; {silence})"
 
 
-def _overseer(wording: Wording, e: Event) -> str | None:
+def _row(wording: Wording, e: Event) -> str | None:
     row = wording(e)
     return None if row is None else f"{row.word.lower():<7} {row.text}"
 
@@ -142,7 +155,7 @@ def _run_finished(e: RunFinished) -> str:
 
 LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
     [
-        *((event_type, partial(_overseer, wording)) for event_type, wording in ROWS.items()),
+        *((event_type, partial(_row, wording)) for event_type, wording in ROWS.items()),
         on(RedirectDecided, _redirect),
         on(RunStarted, _run_started),
         on(IterationStarted, _iteration_started),
@@ -159,18 +172,17 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(FilesChanged, _files_changed),
         on(CheckpointCaptured, _checkpoint),
         on(GuidanceQueued, lambda e: f"guidance queued: {e.text}"),
-        on(GuidanceDelivered, lambda e: f"guidance delivered into the {e.into}"),
+        on(GuidanceDelivered, lambda e: f"guidance {delivered_words(e)}"),
         on(Paused, lambda e: "paused: waiting for you"),
-        on(Unpaused, lambda e: f"goes on, said {e.by}"),
-        on(StopRequested, lambda e: f"stopping {in_words(e.mode)}, asked by {e.by}"),
+        on(Unpaused, lambda e: f"goes on, {unpaused_words(e)}"),
+        on(StopRequested, lambda e: f"stopping {stop_words(e)}"),
         on(AbortRequested, lambda e: f"aborting, asked by {e.by}"),
         on(CommandRefused, lambda e: f"{e.command}: {e.reason}"),
-        on(Noticed, lambda e: f"{e.level:7} {e.text}"),
-        on(JournalRestored, lambda e: "warn    the journal had been deleted; it was written again"),
+        on(JournalRestored, lambda e: f"warn    {JOURNAL_RESTORED}"),
         on(WaitStarted, _wait_started),
         on(WaitEnded, lambda e: f"goes on after {duration(e.waited_s)}, by {e.by}"),
         on(QuestionAsked, _question_asked),
-        on(QuestionAnswered, lambda e: f"answer   {e.answer}, by {e.by}"),
+        on(QuestionAnswered, lambda e: f"answer   {answer_words(e)}"),
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
         on(InterruptRequested, lambda e: f"interrupting the agent, asked by {e.by}"),
         on(PermissionsChanged, lambda e: f"permissions from the next session on: {e.mode}"),

@@ -2,7 +2,7 @@
 
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import OUTCOMES
+from ralph_tui.text.format import ending
 from ralph_tui.tui.app import RalphApp
 
 
@@ -12,7 +12,7 @@ def call_text(state: RunState) -> str:
     if run.crash is not None:
         return "the run has crashed"
     if run.finished is not None:
-        return f"{OUTCOMES[run.finished.outcome].word}: {run.finished.reason}"
+        return ending(run.finished.outcome, run.finished.reason)
     return question.text if question is not None else "the run needs you"
 
 

@@ -10,7 +10,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import clock, count, duration
+from ralph_tui.text.format import clock, count, duration, ending_reason
 from ralph_tui.text.terms import OUTCOMES, PHASES, SEVERITIES
 from ralph_tui.tui.actions import ACTIONS, Action, offered
 from ralph_tui.tui.draw.line_widget import LineWidget
@@ -127,7 +127,7 @@ def summary(state: RunState, now: datetime) -> list[Line]:
     return [
         [
             (OUTCOMES[end.outcome].label, f"{OUTCOME_STYLES[end.outcome]} strong"),
-            (f"  {flat(end.reason)}", "text"),
+            (f"  {flat(ending_reason(end.outcome, end.reason))}", "text"),
         ],
         [(" · ".join(parts), "text")],
     ]

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
 from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import clock, count, duration, points_gained
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, FAILED, PASSED, ROLLED_BACK
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
@@ -154,10 +155,8 @@ def _gate(gate: GateFinished | None, width: int) -> list[Line]:
     spans: Line = [("gate ", "dim"), (f"{term.glyph} ", style)]
     if gate.passed is not None:
         spans.append((f"{gate.passed}/{gate.total} passed", "text"))
-    elif gate.timed_out:
-        spans.append(("ran out of time", "text"))
     else:
-        spans.append((f"exit {gate.exit_code}", "text"))
+        spans.append((gate_words(gate), "text"))
     if gate.failing:
         name = clip(flat(gate.failing[0]), max(8, width - cells(spans) - 14))
         spans.append((f" · {name} fails", "dim"))

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
+from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import clock, duration
 from ralph_tui.text.terms import FAILED, PASSED, PHASES, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
@@ -56,8 +57,7 @@ def _result(last: GateFinished, width: int) -> list[Line]:
     ):
         if number:
             head.append((f" · {number} {word}", "dim" if word == "skipped" else "bad"))
-    how = "ran out of time" if last.timed_out else f"exit {last.exit_code}"
-    when = f"  {how} · {duration(last.duration_s)} · {clock(last.at)}"
+    when = f"  {gate_words(last)} · {duration(last.duration_s)} · {clock(last.at)}"
     fits = cells(head) + cells([(when, "dim")]) <= width
     rows: list[Line] = [[*head, (when, "dim")]] if fits else [head, [(when, "dim")]]
     if last.error:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count, day_and_clock
+from ralph_tui.text.format import count, day_and_clock, ending
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     DISCONNECTED,
@@ -68,7 +68,8 @@ def _end(state: RunState) -> Headline | None:
     if run.finished is not None:
         glyph, word, _ = OUTCOMES[run.finished.outcome]
         style = OUTCOME_STYLES[run.finished.outcome]
-        return Headline(glyph, style, word.upper(), f"{word}: {flat(run.finished.reason)}")
+        said = ending(run.finished.outcome, run.finished.reason)
+        return Headline(glyph, style, word.upper(), flat(said))
     return None
 
 

@@ -1,0 +1,130 @@
+"""What log, plain lines, agent's stream and screen say of one event is one wording."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.events import (
+    Event,
+    GateFinished,
+    GuidanceDelivered,
+    JournalRestored,
+    Noticed,
+    QuestionAnswered,
+    QuestionAsked,
+    RunFinished,
+    SessionFinished,
+    StopRequested,
+    ToolDenied,
+    Unpaused,
+    WaitStarted,
+)
+from ralph_tui.state import RunState
+from ralph_tui.state.wording import ROWS
+from ralph_tui.tui.cockpit.calling import call_text
+from ralph_tui.tui.cockpit.footer import summary
+from ralph_tui.tui.panes.headline import headline
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def folded(*events: Event) -> RunState:
+    """The state after these events, each numbered and told at noon."""
+    stamped = [e.model_copy(update={"seq": seq, "at": NOW}) for seq, e in enumerate(events, 1)]
+    return RunState().apply_all(stamped)
+
+
+def line(event: Event) -> str:
+    """The plain line without its time."""
+    return str(plain_line(event)).split(" ", 1)[1]
+
+
+def question(question_id: str) -> QuestionAsked:
+    return QuestionAsked(
+        iteration=1, question_id=question_id, topic="criterion", text="?", options=[]
+    )
+
+
+@pytest.mark.parametrize(
+    ("event", "shared"),
+    [
+        (StopRequested(mode="after_iteration"), "after this iteration, asked by you"),
+        (Unpaused(), "said by you"),
+        (GuidanceDelivered(guidance_id="g", into="prompt"), "delivered with the prompt"),
+        (GuidanceDelivered(guidance_id="g", into="session"), "delivered into the session"),
+        (QuestionAnswered(question_id="q", answer="roll_back"), "roll back, by you"),
+        (JournalRestored(path="x"), "the journal had been deleted; it was written again"),
+        (Noticed(level="error", source="watch", text="no more watches"), "no more watches"),
+        (
+            GateFinished(
+                iteration=1, ok=False, exit_code=None, timed_out=True, duration_s=1.0, tail=""
+            ),
+            "ran out of time",
+        ),
+        (
+            ToolDenied(iteration=1, tool_id="t", tool="Bash", permit="Bash(git push)"),
+            'permissions.allow = ["Bash(git push)"] permits it',
+        ),
+    ],
+)
+def test_a_row_of_the_log_and_a_line_share_their_words(event: Event, shared: str) -> None:
+    row = folded(question("q"), event).log.rows[-1]
+    assert row.text.endswith(shared)
+    assert shared in line(event)
+
+
+def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
+    event = Noticed(level="warn", source="watch", text="slow")
+    row = ROWS[Noticed](event)
+    assert row is not None
+    assert (row.word, row.text) == ("WARN", "slow")
+    assert line(event) == "warn    slow"
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=3)])
+def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
+    """Another day is told with its date."""
+    state = folded(WaitStarted(iteration=1, cause="overload", until=NOW + ahead))
+    (told,) = state.agent.rows
+    (row,) = state.log.rows
+    when = told.text.removeprefix("waiting: overload, ")
+    assert when.startswith("tried again at ")
+    assert ("2026-03-04" in when) == (ahead.days > 0)
+    assert row.text == f"waiting, {when}; the iteration is not spent"
+    assert row.word == "OVERLOAD"
+
+
+def test_a_wait_for_room_says_so() -> None:
+    state = folded(WaitStarted(iteration=1, cause="disk_full"))
+    assert state.agent.rows[-1].text == "waiting: disk full, until there is room"
+    row = state.log.rows[-1]
+    assert (row.word, row.text) == ("DISK FULL", "waiting; the iteration is not spent")
+
+
+def test_a_session_without_a_reason_tells_its_outcome_in_words() -> None:
+    event = SessionFinished(iteration=1, outcome="max_turns", duration_s=5.0)
+    state = folded(event)
+    assert state.agent.rows[-1].text == state.log.rows[-1].text == "max turns"
+    assert line(event).startswith("agent   max turns in 5s")
+
+
+@pytest.mark.parametrize(
+    ("reason", "said", "beside"),
+    [
+        ("aborted by you; the work stays", "aborted by you; the work stays", "by you; the work"),
+        ("the budget is used up", "aborted: the budget is used up", "the budget is used up"),
+    ],
+)
+def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str, beside: str) -> None:
+    end: dict[str, Any] = {"iterations": 1, "completion": 0.0, "duration_s": 1.0}
+    event = RunFinished(outcome="aborted", reason=reason, **end)
+    state = folded(event)
+    shown = headline(state, NOW)
+    assert (shown.word, shown.text) == ("ABORTED", said)
+    assert call_text(state) == said
+    assert line(event).startswith(f"{said} · ")
+    (label, _), (words, _) = summary(state, NOW)[0]
+    assert label == "◆ aborted"
+    assert words.strip().startswith(beside)
