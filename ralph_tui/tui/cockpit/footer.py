@@ -11,7 +11,7 @@ from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration, ending_reason
-from ralph_tui.text.terms import OUTCOMES, PHASES, SEVERITIES
+from ralph_tui.text.terms import OUTCOMES, PHASES, SEVERITIES, WARNING
 from ralph_tui.tui.actions import ACTIONS, Action, offered
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
@@ -172,7 +172,7 @@ class Note(LineWidget):
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
-        return [(" ▲ ", "warn"), (clip(self._text, width - 4), "text")]
+        return [(f" {WARNING.glyph} ", "warn"), (clip(self._text, width - 4), "text")]
 
 
 class Scrubber(LineWidget, can_focus=True):

@@ -22,7 +22,6 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Takes
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import question_rows as drawn
@@ -158,12 +157,9 @@ class Question(Modal[Answer | None]):
             listed = height - len(self.asked.options) >= LISTED_ROWS
             edited = "instructions" in self._texts
             rows = drawn.choices(self.asked, width, listed=listed, edited=edited)[: height - 3]
-        wrong: list[Line] = (
-            [[(f"{WARNING.glyph} ", "warn"), (self._wrong, "text")]] if self._wrong else []
-        )
         gap: list[Line] = [[]] if self.editing is None else []
         last = drawn.silence(self.asked, self._now, width, held=self._held)
-        return [*gap, *wrong, *rows, *([] if self.settled else [last])]
+        return [*gap, *drawn.wrong(self._wrong), *rows, *([] if self.settled else [last])]
 
     # answering --------------------------------------------------------------------------------
 

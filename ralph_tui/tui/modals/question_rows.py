@@ -12,7 +12,7 @@ from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
-from ralph_tui.text.terms import BEST, ROLLED_BACK, in_words
+from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, in_words
 from ralph_tui.tui.draw.bars import Bar, bars
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown, percent
@@ -213,6 +213,11 @@ def confirmation(option: Option, asked: QuestionAsked, would: str = "") -> list[
     told: list[Line] = [[(would, "text")]] if would else []
     sure: Line = [(certain(option, asked) or "", "warn strong")]
     return [sure, *told, _keys(("y", "yes"), ("n", "no"))]
+
+
+def wrong(text: str) -> list[Line]:
+    """Why what was entered cannot be sent; nothing where it can."""
+    return [[(f"{WARNING.glyph} ", "warn"), (text, "text")]] if text else []
 
 
 def settled(how: str) -> list[Line]:
