@@ -1,7 +1,7 @@
 """The one reducer: live view, replay, resume, status and tests all fold with `RunState.apply`.
 
-`RunState` delegates to one fold per pane. Folds are private to the thread that applies; nothing in
-here is shared. Everything that grows with the agent's output is bounded.
+`RunState` delegates to folds, one per subject. They are private to the thread that applies, and
+nothing in here is shared. Everything that grows with the agent's output is bounded.
 """
 
 from collections.abc import Iterable
@@ -46,19 +46,8 @@ class RunState:
                 self._handlers.setdefault(event_type, []).append((fold, handler))
 
     def folds(self) -> tuple[Fold, ...]:
-        """One per pane."""
-        return (
-            self.run,
-            self.control,
-            self.log,
-            self.timeline,
-            self.files,
-            self.agent,
-            self.gate,
-            self.guidance,
-            self.needs,
-            self.oversight,
-        )
+        """All of them, in the order in which they take an event in."""
+        return tuple(value for value in vars(self).values() if isinstance(value, Fold))
 
     def apply(self, event: Event) -> None:
         """Take one event in; events come in the order of their `seq`."""

@@ -1,4 +1,4 @@
-"""What a fold is: the state of one pane, and a table from event type to the method that takes it.
+"""What a fold is: the state of one subject, with a table from event types to its methods.
 
 Rule: the reducer alone counts revisions; a method says only that nothing visible has changed.
 """
@@ -18,7 +18,7 @@ Handlers = Iterable[tuple[type[Event], Handler]]
 
 
 class Fold(ABC):
-    """State of one pane."""
+    """State of one subject, shown by any number of panes."""
 
     revision = 0
     """Grows with each event that changed something visible: a pane that has drawn it can wait."""
