@@ -12,6 +12,8 @@ from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
     PromiseMade,
+    RunCrashed,
+    RunFinished,
     RunResumed,
     SessionFinished,
     SessionStarted,
@@ -83,7 +85,9 @@ class AgentFold(Fold):
         return (
             on(SessionStarted, self._session_started),
             on(SessionFinished, self._session_finished),
-            on(RunResumed, self._run_resumed),
+            on(RunResumed, self._cut_off),
+            on(RunFinished, self._cut_off),
+            on(RunCrashed, self._cut_off),
             on(AgentSpoke, self._agent_spoke),
             on(ToolStarted, self._tool_started),
             on(ToolFinished, self._tool_finished),
@@ -124,13 +128,16 @@ class AgentFold(Fold):
             )
         )
 
-    def _run_resumed(self, e: RunResumed) -> None:
-        self._close_rows()
+    def _cut_off(self, e: RunResumed | RunFinished | RunCrashed) -> bool:
+        return self._close_rows()
 
-    def _close_rows(self) -> None:
+    def _close_rows(self) -> bool:
+        """Whether any call was still open."""
+        cut = bool(self._open)
         for row in self._open.values():
             row.running, row.ok, row.result = False, False, "no answer"
         self._open.clear()
+        return cut
 
     def _wait_started(self, e: WaitStarted) -> None:
         text = f"waiting: {WAITS[e.cause].word}, {retry_words(e) or 'until there is room'}"

@@ -2,7 +2,15 @@
 
 from datetime import datetime
 
-from ralph_tui.events import GateFinished, GateStarted, PromptPrepared, ReadingTaken, RunResumed
+from ralph_tui.events import (
+    GateFinished,
+    GateStarted,
+    PromptPrepared,
+    ReadingTaken,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
+)
 from ralph_tui.state.fold import Fold, Handlers, on
 
 
@@ -22,7 +30,9 @@ class GateFold(Fold):
         return (
             on(GateStarted, self._gate_started),
             on(GateFinished, self._gate_finished),
-            on(RunResumed, self._run_resumed),
+            on(RunResumed, self._cut_off),
+            on(RunFinished, self._cut_off),
+            on(RunCrashed, self._cut_off),
             on(ReadingTaken, self._reading_taken),
             on(PromptPrepared, self._prompt_prepared),
         )
@@ -30,8 +40,9 @@ class GateFold(Fold):
     def _gate_started(self, event: GateStarted) -> None:
         self.running_since, self.command = event.at, event.command
 
-    def _run_resumed(self, event: RunResumed) -> None:
-        self.running_since = None
+    def _cut_off(self, event: RunResumed | RunFinished | RunCrashed) -> bool:
+        was, self.running_since = self.running_since, None
+        return was is not None
 
     def _gate_finished(self, event: GateFinished) -> None:
         self.running_since, self.last = None, event

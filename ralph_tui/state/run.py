@@ -97,6 +97,8 @@ class RunFold(Spending, Fold):
         self.last_output_at: datetime | None = None
         self.last_change_at: datetime | None = None
         self.last_gate_at: datetime | None = None
+        self._files: FilesChanged | None = None
+        """What was told last of changed files."""
         # the agent
         self.model: str | None = None
         self.permission_mode: str | None = None
@@ -163,12 +165,11 @@ class RunFold(Spending, Fold):
     def _run_resumed(self, event: RunResumed) -> None:
         """Whatever was going on is not any more; what it has cost stays."""
         self.finished = self.crash = self.ended_at = self.stopping = self.roll_back_to = None
-        self.aborting = self.pause_requested = self.paused = False
+        self.aborting = False
+        self._cut_off()
         if self.started is not None:
             fresh = {"pid": event.pid, "host": event.host, "mode": event.mode}
             self.started = self.started.model_copy(update=fresh)
-        self.session_running = self.takes_guidance = False
-        self.close_session()
         self.away_s += event.away_s
         if self.iteration_started_at is not None:
             self.iteration_started_at += timedelta(seconds=event.away_s)
@@ -229,8 +230,15 @@ class RunFold(Spending, Fold):
         self.last_gate_at = event.at
         self.phase = "thinking" if self.iteration else "starting"
 
-    def _files_changed(self, event: Event) -> None:
+    def _files_changed(self, event: FilesChanged) -> bool:
+        """What a session's end repeats, or that nothing has changed, is no sign of life."""
+        known, self._files = self._files, event
+        same = known is not None and known.iteration == event.iteration
+        before = (known.totals, known.changes) if known and same else ([], [])
+        if (event.totals, event.changes) == before:
+            return False
         self.last_change_at = event.at
+        return True
 
     def _alive(self, event: Event) -> bool:
         self.last_output_at = event.at
@@ -274,6 +282,14 @@ class RunFold(Spending, Fold):
 
     def _run_finished(self, event: RunFinished) -> None:
         self.finished, self.phase, self.ended_at = event, "finished", event.at
+        self._cut_off()
 
     def _run_crashed(self, event: RunCrashed) -> None:
         self.crash, self.phase, self.ended_at = event, "crashed", event.at
+        self._cut_off()
+
+    def _cut_off(self) -> None:
+        """Nothing works any more, and nothing is waited for."""
+        self.paused = self.pause_requested = False
+        self.session_running = self.takes_guidance = False
+        self.close_session()

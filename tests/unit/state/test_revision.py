@@ -51,8 +51,8 @@ def test_words_without_anything_to_show_change_nothing() -> None:
 
 
 def test_the_watchers_late_word_changes_no_files() -> None:
-    assert grown([STARTED], LIVE) == {"run", "files", "timeline"}
-    assert grown([STARTED, SETTLED], LIVE) == {"run"}
+    assert grown([STARTED], LIVE) == {"files", "timeline"}
+    assert grown([STARTED, SETTLED], LIVE) == set()
 
 
 def test_a_warning_is_a_row_of_the_log_and_no_point_of_the_timeline() -> None:

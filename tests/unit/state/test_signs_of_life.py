@@ -1,0 +1,55 @@
+"""The age of the last changed file: only a file that has changed makes it young."""
+
+from datetime import UTC, datetime, timedelta
+
+from ralph_tui.events import Event, FilesChanged, IterationStarted
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor import files_changed
+from ralph_tui.state import RunState
+
+BEGAN = datetime(2026, 3, 14, 9, tzinfo=UTC)
+
+
+def seen(iteration: int, added: int, *, live: bool) -> FilesChanged:
+    """One file with so many lines; none for 0."""
+    change = FileChange(path="a.py", status="modified", category="source", added=added)
+    return files_changed(iteration, [change] if added else [], live=live)
+
+
+def changed_at(*events: Event) -> list[float]:
+    """When the last file had changed, after each event, in minutes; -1: never. One a minute."""
+    state, said = RunState(), []
+    for minute, event in enumerate(events):
+        state.apply(event.model_copy(update={"at": BEGAN + timedelta(minutes=minute)}))
+        last = state.run.last_change_at
+        said.append(-1.0 if last is None else (last - BEGAN).total_seconds() / 60)
+    return said
+
+
+def begun(iteration: int) -> Event:
+    return IterationStarted(iteration=iteration, max_iterations=5)
+
+
+def test_what_an_agent_that_does_nothing_leaves_behind_is_no_changed_file() -> None:
+    """What the loop says at the end of each session is that nothing has changed."""
+    nothing = [begun(1), seen(1, 0, live=False), begun(2), seen(2, 0, live=False)]
+    assert changed_at(*nothing) == [-1, -1, -1, -1]
+
+
+def test_what_was_told_while_it_happened_is_not_told_as_new_at_the_end() -> None:
+    assert changed_at(begun(1), seen(1, 4, live=True), seen(1, 4, live=False)) == [-1, 1, 1]
+
+
+def test_what_the_watcher_had_not_seen_yet_is_a_change_at_the_end() -> None:
+    assert changed_at(begun(1), seen(1, 4, live=True), seen(1, 6, live=False)) == [-1, 1, 2]
+    assert changed_at(begun(1), seen(1, 4, live=False)) == [-1, 1]
+
+
+def test_the_same_again_in_the_next_iteration_is_another_change() -> None:
+    """Each iteration counts from where it began."""
+    events = [begun(1), seen(1, 4, live=False), begun(2), seen(2, 4, live=False)]
+    assert changed_at(*events) == [-1, 1, 1, 3]
+
+
+def test_what_was_changed_back_is_a_change() -> None:
+    assert changed_at(begun(1), seen(1, 4, live=True), seen(1, 0, live=True)) == [-1, 1, 2]
