@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
+    AbortRequested,
+    Event,
     PauseRequested,
     PermissionsChanged,
     ReadingTaken,
     RunStarted,
     SessionDescribed,
     StepEntered,
+    StopRequested,
     UsageReported,
     WaitStarted,
 )
@@ -109,6 +112,24 @@ def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
     first = header("limited", width).split("\n")[0]
     assert "1h 24m" in first
     assert ("waiting: usage limit" if width >= 140 else "limit") in first
+
+
+@pytest.mark.parametrize(
+    ("wish", "then"),
+    [(PauseRequested(), "then pauses"), (StopRequested(mode="after_iteration"), "then stops")],
+)
+def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
+    """Else nobody knows why nothing is heard of it; what was wished for is said beside it."""
+    events = STORIES["limited"]()
+    state = RunState().apply_all(events)
+    at = events[-1].at
+    state.apply(wish.model_copy(update={"at": at, "seq": len(events) + 1}))
+    says = headline(state, at)
+    assert says.text == f"waiting: usage limit, again at 10:59, in 1h 24m; {then}"
+    for width in (80, 100, 140):
+        assert "1h 24m" in "".join(text for text, _ in header_lines(state, at, width)[0])
+    state.apply(AbortRequested(at=at, seq=len(events) + 2))
+    assert headline(state, at).word == "ABORTING", "that ends the wait"
 
 
 def test_a_wait_for_room_has_no_end() -> None:

@@ -20,6 +20,8 @@ from ralph_tui.tui.draw.words import OUTCOME_STYLES, countdown, level_mark, perc
 
 TOPICS = {"redirect": "REDIRECT · ", "pause": "PAUSE · ", "criterion": "is it done? "}
 """What is to be decided, in short."""
+THEN = {"PAUSED": "paused", "STOPPING": "stops", "PAUSING": "pauses"}
+"""What was wished for during a wait, which goes on all the same."""
 ROOM_CELLS = 300
 """Of a question that is told in passing."""
 QUIET_S = 120
@@ -52,8 +54,9 @@ def headline(state: RunState, now: datetime, *, lost: bool = False) -> Headline:
         _end(state)
         or (LOST if lost else None)
         or _question(state, now)
-        or _wish(state)
+        or _giving_up(state)
         or _wait(state, now)
+        or _wish(state)
         or _alarm(state)
         or _quiet(state, now)
         or _outlook(state)
@@ -91,21 +94,30 @@ def _wait(state: RunState, now: datetime) -> Headline | None:
     if wait is None:
         return None
     glyph, cause, _ = WAITS[wait.cause]
+    wish = _wish(state)
+    then = "" if wish is None else f"; then {THEN[wish.word]}"
     if wait.until is None:
-        return Headline(glyph, "warn", "WAITING", f"waiting: {cause}, until there is room; w: now")
+        text = f"waiting: {cause}, until there is room{then or '; w: now'}"
+        return Headline(glyph, "warn", "WAITING", text)
     at, left = day_and_clock(wait.until, now), countdown(wait.until, now)
-    text = f"waiting: {cause}, again at {at}, in {left}; w retries now"
+    text = f"waiting: {cause}, again at {at}, in {left}{then or '; w retries now'}"
     return Headline(glyph, "warn", "WAITING", text)
+
+
+def _giving_up(state: RunState) -> Headline | None:
+    run = state.run
+    if run.aborting:
+        glyph = OUTCOMES["aborted"].glyph
+        return Headline(glyph, "warn", "ABORTING", "aborting: the agent is being stopped")
+    if run.stopping == "now":
+        glyph = PHASES["finished"].glyph
+        return Headline(glyph, "warn", "STOPPING", "stopping: the agent is being stopped")
+    return None
 
 
 def _wish(state: RunState) -> Headline | None:
     run = state.run
     paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
-    if run.aborting:
-        glyph = OUTCOMES["aborted"].glyph
-        return Headline(glyph, "warn", "ABORTING", "aborting: the agent is being stopped")
-    if run.stopping == "now":
-        return Headline(stopped, "warn", "STOPPING", "stopping: the agent is being stopped")
     if run.paused:
         return Headline(paused, "owner", "PAUSED", "paused: the loop waits for you, p goes on")
     if run.stopping == "after_iteration":
