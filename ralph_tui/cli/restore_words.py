@@ -8,7 +8,7 @@ from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.restoring import Point
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import BEST, ROLLED_BACK
 
@@ -32,11 +32,11 @@ def notes_of(state: RunState) -> dict[int, str]:
     }
 
 
-def row(point: Point, note: str) -> str:
-    """A line of the list."""
+def row(point: Point, note: str, *beside: float) -> str:
+    """A line of the list; `beside` are the readings of all its points."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
-    completion = "" if point.completion is None else f"{point.completion:.1f} %"
+    completion = "" if point.completion is None else percent(point.completion, *beside)
     mark = (BEST.glyph if point.best else " ") + (ROLLED_BACK.glyph if point.undo else " ")
     gone = "" if point.held else "  (gone from the repository)"
     return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (

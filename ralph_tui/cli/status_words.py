@@ -7,7 +7,7 @@ read from one is sanitized once more.
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.text.format import count, duration, ending, money, points_gained
+from ralph_tui.text.format import count, duration, ending, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
     DIED,
@@ -32,7 +32,7 @@ def status_line(status: dict[str, Any]) -> str:
     """One line of at most 60 columns, for a status bar."""
     state, needs = _term(status), _needs(status)
     glyph = needs.glyph if needs else state.glyph
-    done = "—" if status["completion"] is None else f"{status['completion']:.0f} %"
+    done = "—" if status["completion"] is None else percent(status["completion"])
     words = needs.word if needs and not status["outcome"] else state.word
     alarms = (
         f" {WARNING.glyph} {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
@@ -161,7 +161,7 @@ def question_text(question: dict[str, Any]) -> str:
 
 def _rollback(rollback: dict[str, Any]) -> list[str]:
     where = f"iteration {rollback['iteration']}" if rollback["iteration"] else "the start"
-    points = "" if rollback["completion"] is None else f", {rollback['completion']:.1f} %"
+    points = "" if rollback["completion"] is None else f", {percent(rollback['completion'])}"
     changed = f"{count(rollback['files'], 'file')} +{rollback['added']} −{rollback['removed']}"
     paths = [f"  {one_line(path)}" for path in rollback["paths"]]
     more = rollback["files"] - len(paths)
@@ -187,9 +187,11 @@ def _completion(status: dict[str, Any]) -> str:
     if status["completion"] is None:
         return "not measured yet"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
+    now, best = status["completion"], status["best"]
+    at = status["best_iteration"]
+    where = f"after iteration {at}" if at else "at the start"
     return (
-        f"{status['completion']:.1f} % (from {status['source']}{tests}), "
-        f"best {status['best']:.1f} % at iteration {status['best_iteration']}"
+        f"{percent(now, best)} (from {status['source']}{tests}), best {percent(best, now)} {where}"
     )
 
 

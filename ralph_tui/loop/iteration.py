@@ -15,6 +15,7 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.text.format import percent
 
 STEPS: dict[int, str] = {
     0: "preparation",
@@ -126,8 +127,9 @@ class Iteration:
         if budget_of(self.run.state).spent >= 1:
             raise Ended("limit_reached", f"the budget is used up after iteration {k}")
         if k >= run.max_iterations:
+            reached = run.completion or 0.0
             raise Ended(
                 "limit_reached",
-                f"all {k} iterations are used up at {run.completion or 0:.1f} % "
-                f"(best {run.best:.1f} %)",
+                f"all {k} iterations are used up at {percent(reached, run.best)} "
+                f"(best {percent(run.best, reached)})",
             )

@@ -25,6 +25,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.wording import denied_words, retry_words, session_words
+from ralph_tui.text.format import percent
 from ralph_tui.text.terms import WAITS
 
 KEPT_ROWS = 5000
@@ -206,7 +207,7 @@ class AgentFold(Fold):
 
     def _agent_reported(self, e: AgentReported) -> None:
         self.report = e
-        claim = "" if e.completion is None else f"claims {e.completion:.0f} %"
+        claim = "" if e.completion is None else f"claims {percent(e.completion)}"
         text = " · ".join(part for part in (claim, e.summary, e.next and f"next: {e.next}") if part)
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text or "empty report"))
 

@@ -49,7 +49,7 @@ from ralph_tui.state.wording import (
     stop_words,
     unpaused_words,
 )
-from ralph_tui.text.format import duration, points_gained
+from ralph_tui.text.format import duration, percent, points_gained, step
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import LEVELS, OUTCOMES, SEVERITIES, WAITS, RowLevel
 
@@ -144,7 +144,8 @@ class LogFold(Fold):
         if best <= before:
             return None
         self._best = best
-        text = f"{best:.0f} % after iteration {event.iteration}, {points_gained(best - before)}"
+        gained = points_gained(step(before, best))
+        text = f"{percent(best, before)} after iteration {event.iteration}, {gained}"
         return Row("good", "BEST", text)
 
     def _question(self, event: QuestionAsked) -> Row | None:

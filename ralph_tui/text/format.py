@@ -1,6 +1,7 @@
 """Quantities and times as people read them, on every screen and line. Standard library only."""
 
 from datetime import datetime
+from math import floor, isfinite
 
 from ralph_tui.text.terms import in_words
 
@@ -35,10 +36,48 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def points_gained(points: float) -> str:
-    """``+14 points``, ``−1 point``, ``+0 points``."""
-    whole = round(points)
-    return f"{whole:+d} point{'' if abs(whole) == 1 else 's'}".replace("-", "−")
+def points(value: float, *beside: float) -> str:
+    """Completion as it is written everywhere: ``84``; ``84.9`` where whole points would mislead.
+
+    ``—`` for what is no number: a record can be damaged. Whole points mislead where another of
+    `beside`, the values it is read together with, would look equal, and above 99.5: only 100
+    reads 100.
+    """
+    if not isfinite(value):
+        return "—"
+    whole = floor(value + 0.5)
+    alike = any(
+        isfinite(other) and floor(other + 0.5) == whole and other != value for other in beside
+    )
+    if whole >= 100:
+        return "100" if value >= 100 else f"{min(value, 99.9):.1f}"
+    return f"{value:.1f}" if alike else str(whole)
+
+
+def percent(value: float, *beside: float) -> str:
+    """``84 %``, as `points` writes it."""
+    return f"{points(value, *beside)} %"
+
+
+def step(before: float, after: float, *beside: float) -> float:
+    """Points between two readings as they are written: 62.4 and 75.6 are 62 and 76, and 14 apart.
+
+    `beside`: other readings that are written with these two.
+    """
+    return float(points(after, before, *beside)) - float(points(before, after, *beside))
+
+
+def signed(gained: float) -> str:
+    """``+14``, ``−1``, ``+0.5``, ``+0``: tenths only below one point."""
+    size = abs(gained)
+    text = f"{size:.1f}" if 0.05 <= size < 0.95 else str(floor(size + 0.5))
+    return f"{'−' if gained < 0 and text != '0' else '+'}{text}"
+
+
+def points_gained(gained: float) -> str:
+    """``+14 points``, ``−1 point``, ``+0.5 points``, ``+0 points``."""
+    text = signed(gained)
+    return f"{text} point{'' if text[1:] == '1' else 's'}"
 
 
 def ending(outcome: str, reason: str) -> str:

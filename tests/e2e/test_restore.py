@@ -161,10 +161,10 @@ def test_the_list(ended: Path) -> None:
     assert lines[0] == "task-001/001: Make it pass"
     assert [line.strip("★ ").split()[0] for line in lines[1:4]] == ["1", "2", "3"]
     assert len(lines) == 5
-    assert "0.0 %" in lines[1]
-    assert "25.0 %" in lines[2]
+    assert "0 %" in lines[1]
+    assert "25 %" in lines[2]
     assert lines[3].startswith("★")
-    assert "50.0 %" in lines[3]
+    assert "50 %" in lines[3]
     assert "★ best" in lines[4]
     assert restored(ended, "--run", "task-001/001") == out
 

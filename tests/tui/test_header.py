@@ -22,9 +22,9 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration, money
+from ralph_tui.text.format import duration, money, percent
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.draw.words import context_level, fraction, percent, short_duration
+from ralph_tui.tui.draw.words import context_level, fraction, short_duration
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.headline import headline
 from tests.world.recorder import START, Recorder
@@ -229,7 +229,7 @@ def test_numbers() -> None:
     assert [percent(p) for p in (0, 48.4, 99.4, 99.9, 100)] == [
         "0 %",
         "48 %",
-        "99.4 %",
+        "99 %",
         "99.9 %",
         "100 %",
     ]

@@ -13,7 +13,7 @@ from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.base import Fact
 from ralph_tui.events.oversight import EscalationLevel
 from ralph_tui.events.text import Line, Plain
-from ralph_tui.text.format import money
+from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip
 
 LABELS: dict[EscalationLevel, tuple[str, ...]] = {
@@ -142,11 +142,12 @@ def _readings(message: Message) -> list[tuple[str, str]]:
     rows = []
     if message.max_iterations:
         rows.append(("iteration", f"{message.iteration} of {message.max_iterations}"))
+    told = [points for points in (now.completion, now.best) if points is not None]
     if now.completion is not None:
-        rows.append(("completion", f"{now.completion:.0f} %"))
+        rows.append(("completion", percent(now.completion, *told)))
     if now.best is not None:
         where = f" after iteration {now.best_iteration}" if now.best_iteration else ""
-        rows.append(("best", f"{now.best:.0f} %{where}"))
+        rows.append(("best", f"{percent(now.best, *told)}{where}"))
     if now.cost_usd is not None:
         rows.append(("cost", money(now.cost_usd)))
     rows += [("run", f"{_escaped(message.loop)} in {_escaped(message.folder)}")]

@@ -10,7 +10,7 @@ from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import SECTIONS
 from ralph_tui.events import Event
-from ralph_tui.text.format import count, duration, ending_reason, money
+from ralph_tui.text.format import count, duration, ending_reason, money, percent
 from ralph_tui.text.terms import OUTCOMES
 
 
@@ -124,10 +124,11 @@ def _completion(told: Material) -> str:
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
     held = ", held" if run.held else ""
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
-    start = "" if run.baseline is None else f"; {run.baseline:.1f} % at the start"
+    known = [told for told in (run.baseline, run.completion, run.best) if told is not None]
+    start = "" if run.baseline is None else f"; {percent(run.baseline, *known)} at the start"
     return (
-        f"{run.completion:.1f} % (from {run.source}{tests}{held}){start}; "
-        f"best {run.best:.1f} % {where}"
+        f"{percent(run.completion, *known)} (from {run.source}{tests}{held}){start}; "
+        f"best {percent(run.best, *known)} {where}"
     )
 
 

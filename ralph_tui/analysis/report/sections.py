@@ -1,14 +1,14 @@
 """The sections of a report: each is Markdown, or empty where there is nothing to tell."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.state import IterationSpan
 from ralph_tui.state.wording import effect_words
-from ralph_tui.text.format import count, duration
+from ralph_tui.text.format import count, duration, percent, signed, step
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, in_words
 
 MOST_FILES = 10
@@ -50,8 +50,9 @@ def _iterations(told: Material) -> str:
 
 def _row(told: Material, span: IterationSpan) -> tuple[str, ...]:
     done = span.finished
-    gain = None if None in (span.completion, span.previous) else _gain(span)
-    reading = "—" if span.completion is None else f"{span.completion:.1f} %"
+    beside = [other.completion for other in told.state.timeline.spans if other.completion]
+    gain = None if None in (span.completion, span.previous) else _gain(span, beside)
+    reading = "—" if span.completion is None else percent(span.completion, *beside)
     if done is None:
         gone = "—" if span.ended_at is None else _took(span)
         return (str(span.number), "not finished", reading, gain or "—", gone, *["—"] * 3,
@@ -71,8 +72,8 @@ def _row(told: Material, span: IterationSpan) -> tuple[str, ...]:
     )
 
 
-def _gain(span: IterationSpan) -> str:
-    return f"{(span.completion or 0.0) - (span.previous or 0.0):+.1f}".replace("-", "−")
+def _gain(span: IterationSpan, beside: Sequence[float]) -> str:
+    return signed(step(span.previous or 0.0, span.completion or 0.0, *beside))
 
 
 def _took(span: IterationSpan) -> str:

@@ -7,6 +7,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.text.format import percent
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,5 +42,5 @@ def _best(live: LiveRun) -> tuple[str, dict[str, object]]:
     if number is None:
         raise RalphError("there is no snapshot to roll back to yet; abort without --roll-back")
     where = f"iteration {status['best_iteration']}" if status["best_iteration"] else "the start"
-    what = f"the files go back to {where} ({status['best']:.1f} %, snapshot {number})"
+    what = f"the files go back to {where} ({percent(status['best'])}, snapshot {number})"
     return what, {"roll_back_to": number}

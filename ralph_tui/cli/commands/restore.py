@@ -89,8 +89,9 @@ def _list(found: RecordedRun) -> int:
         print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
     known, notes = points(state, held), notes_of(state)
     print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
+    readings = [point.completion for point in known if point.completion is not None]
     for point in known:
-        print(row(point, notes.get(point.taken.number, "")))
+        print(row(point, notes.get(point.taken.number, ""), *readings))
     if not known:
         print("no snapshot was taken")
     legend = [BEST.label] if any(point.best for point in known) else []

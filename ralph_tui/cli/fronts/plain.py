@@ -56,7 +56,7 @@ from ralph_tui.state.wording import (
     stop_words,
     unpaused_words,
 )
-from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money
+from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import FAILED, in_words
 
@@ -92,7 +92,7 @@ def _gate_finished(e: GateFinished) -> str:
 def _reading_taken(e: ReadingTaken) -> str:
     where = "baseline" if e.iteration == 0 else f"after iteration {e.iteration}"
     held = ", held" if e.held else ""
-    return f"reading {e.completion:.1f} % {where} (from {e.source}{held})"
+    return f"reading {percent(e.completion)} {where} (from {e.source}{held})"
 
 
 def _signal_computed(e: SignalComputed) -> str:
@@ -149,7 +149,7 @@ def _row(wording: Wording, e: Event) -> str | None:
 def _run_finished(e: RunFinished) -> str:
     return (
         f"{ending(e.outcome, e.reason)} · {count(e.iterations, 'iteration')}, "
-        f"{e.completion:.1f} %, {duration(e.duration_s)}"
+        f"{percent(e.completion)}, {duration(e.duration_s)}"
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ralph_tui.events import GateFinished, ReadingTaken, SignalComputed
 from ralph_tui.events.control import Urgency
+from ralph_tui.text.format import percent
 
 LONGEST_TAIL = 2000
 """Characters of the gate's output that go into a prompt."""
@@ -122,7 +123,7 @@ def _state(given: PromptInput) -> str:
         )
     if reading is None:
         return ""
-    lines = [f"Completion: {reading.completion:.1f} % (read from the {reading.source})."]
+    lines = [f"Completion: {percent(reading.completion)} (read from the {reading.source})."]
     if gate is not None and gate.passed is not None:
         lines.append(
             f"The command counted {gate.passed} passed, {gate.failed} failed, "

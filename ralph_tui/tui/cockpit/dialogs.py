@@ -6,9 +6,9 @@ Rule: nothing here knows a pane; a run is changed by commands to the source alon
 from collections.abc import Callable
 
 from ralph_tui import commands
+from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
-from ralph_tui.tui.draw.words import percent
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way

@@ -10,12 +10,12 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import clock, count, duration, ending_reason
+from ralph_tui.text.format import clock, count, duration, ending_reason, percent
 from ralph_tui.text.terms import OUTCOMES, PHASES, SEVERITIES, WARNING
 from ralph_tui.tui.actions import ACTIONS, Action, offered
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.draw.words import OUTCOME_STYLES, cost, elapsed, level_mark, percent, tokens
+from ralph_tui.tui.draw.words import OUTCOME_STYLES, cost, elapsed, level_mark, tokens
 
 NOTICE_S = 5.0
 """How long a notice stands."""
@@ -116,8 +116,8 @@ def summary(state: RunState, now: datetime) -> list[Line]:
     where = f"in iteration {end.best_iteration}" if end.best_iteration else "at the start"
     parts = [
         count(end.iterations, "iteration"),
-        percent(end.completion),
-        f"best {percent(end.best)} {where}",
+        percent(end.completion, end.best),
+        f"best {percent(end.best, end.completion)} {where}",
         duration(end.duration_s or elapsed(state, now)),
         cost(state),
     ]

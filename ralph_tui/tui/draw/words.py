@@ -57,13 +57,6 @@ def tokens(count: int) -> str:
     return f"{count / 1_000_000:.1f}M"
 
 
-def percent(points: float) -> str:
-    """Points as a reader wants them: 100 only when it is 100, tenths only near the end."""
-    if points >= 100:
-        return "100 %"
-    return f"{points:.1f} %" if points > 99 else f"{points:.0f} %"
-
-
 def fraction(value: float) -> str:
     """A fraction with two digits and no leading zero: ``.26``, ``1.0``, ``-.12``."""
     text = f"{value:.2f}"

@@ -11,11 +11,11 @@ from ralph_tui.commands import MOST_ITERATIONS
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, percent
 from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, in_words
 from ralph_tui.tui.draw.bars import Bar, bars
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.draw.words import bar, countdown, percent
+from ralph_tui.tui.draw.words import bar, countdown
 
 TITLES = {
     "redirect": "REDIRECT at iteration {}",
@@ -75,10 +75,12 @@ def _readings(readings: Sequence[Bar], best: int | None, width: int, bar_rows: i
         return []
     head: Line = [("completion by iteration   ", "dim")]
     points = dict(readings)
+    all_points = points.values()
     if best in points:
         where = f" after {best}" if best else " at the start"
-        head += [(f"{BEST.label} ", "good"), (percent(points[best]), "good strong"), (where, "dim")]
-    head += [("   now ", "output"), (percent(readings[-1][1]), "strong")]
+        reached = percent(points[best], *all_points)
+        head += [(f"{BEST.label} ", "good"), (reached, "good strong"), (where, "dim")]
+    head += [("   now ", "output"), (percent(readings[-1][1], *all_points), "strong")]
     return [head, *bars(readings, best=best, width=width, height=bar_rows)]
 
 

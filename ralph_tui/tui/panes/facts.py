@@ -9,10 +9,10 @@ from datetime import datetime
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.wording import gate_words
-from ralph_tui.text.format import clock, count, duration, points_gained
+from ralph_tui.text.format import clock, count, duration, percent, points, points_gained, step
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, FAILED, PASSED, ROLLED_BACK
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.draw.words import percent, tokens
+from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.files import tail
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
@@ -54,9 +54,7 @@ def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str
     before, after = _completion(first), _completion(second)
     row: Line = []
     if before is not None and after is not None:
-        gain = after - before
-        style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
-        row += [(points_gained(gain), style), (f"  {before:.0f} → {percent(after)} · ", "text")]
+        row += [_change(before, after), (f"  {_course(before, after)} · ", "text")]
     row.append((f"{took} apart", "dim"))
     spans = list(_whole(first, second, state))
     done = [s.finished for s in spans if s.finished is not None]
@@ -119,14 +117,23 @@ def _gain(span: IterationSpan) -> list[Line]:
         return [[("not measured yet", "dim")]]
     if span.previous is None:
         return [[(percent(span.completion), "text"), (" at the start", "dim")]]
-    gain = span.completion - span.previous
-    style = "good" if gain > 0 else "bad" if gain < 0 else "dim"
-    rows: Line = [(points_gained(gain), style)]
-    rows.append((f"  {span.previous:.0f} → {percent(span.completion)}", "text"))
+    rows: Line = [_change(span.previous, span.completion)]
+    rows.append((f"  {_course(span.previous, span.completion)}", "text"))
     if span.finished is not None and span.finished.files:
         done = span.finished
         rows.append((f"  {count(done.files, 'file')} +{done.added} −{done.removed}", "dim"))
     return [rows]
+
+
+def _change(before: float, after: float) -> tuple[str, str]:
+    """How many points lie between two readings."""
+    style = "good" if after > before else "bad" if after < before else "dim"
+    return points_gained(step(before, after)), style
+
+
+def _course(before: float, after: float) -> str:
+    """``64 → 72 %``."""
+    return f"{points(before, after)} → {percent(after, before)}"
 
 
 def _files(span: IterationSpan) -> list[Line]:

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
+from ralph_tui.text.format import percent
 from ralph_tui.tui.draw.fitting import fit, join
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.draw.words import percent
 from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
 from ralph_tui.tui.panes.headline import headline
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration, money
+from ralph_tui.text.format import duration, money, percent
 from ralph_tui.text.terms import (
     BEST,
     DISCONNECTED,
@@ -25,7 +25,6 @@ from ralph_tui.tui.draw.words import (
     cost,
     countdown,
     elapsed,
-    percent,
     short_duration,
     since,
     spark,
@@ -121,7 +120,10 @@ def how_far(state: RunState) -> list[Field]:
     history = ([run.baseline] if run.baseline is not None else []) + run.completions
     stale = state.oversight.rollback is not None  # the files are others than were measured
     mark = f" before {ROLLED_BACK.glyph}" if stale else " held" if run.held else ""
-    done: Line = [(percent(run.completion), "strong"), *([(mark, "warn")] if mark else [])]
+    done: Line = [
+        (percent(run.completion, run.best), "strong"),
+        *([(mark, "warn")] if mark else []),
+    ]
     fields = [Field([done], 9)]
     if len(history) > 1:
         fields.append(Field([*([(spark(history, size), "output")] for size in (16, 8, 5)), []], 3))
@@ -136,7 +138,7 @@ def how_far(state: RunState) -> list[Field]:
     if run.best_iteration == run.iteration and run.completions:
         fields.append(Field([[(f"{BEST.label} now", "good")], [(BEST.glyph, "good")], []], 2))
     elif run.completions:
-        best = f"{percent(run.best)}"
+        best = percent(run.best, run.completion)
         fields.append(
             Field(
                 [

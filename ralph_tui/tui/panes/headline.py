@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count, day_and_clock, ending
+from ralph_tui.text.format import count, day_and_clock, ending, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     DISCONNECTED,
@@ -16,7 +16,7 @@ from ralph_tui.text.terms import (
     in_words,
 )
 from ralph_tui.tui.draw.spans import flat
-from ralph_tui.tui.draw.words import OUTCOME_STYLES, countdown, level_mark, percent, since
+from ralph_tui.tui.draw.words import OUTCOME_STYLES, countdown, level_mark, since
 
 TOPICS = {"redirect": "REDIRECT · ", "pause": "PAUSE · ", "criterion": "is it done? "}
 """What is to be decided, in short."""

@@ -90,11 +90,11 @@ def test_a_whole_run() -> None:
     assert "**Completed:** the completion command passed after iteration 9" in text
     assert "- Completion command: `python3 -B -m unittest`" in text
     assert "- Git: branch `main` at `" in text
-    assert "best 100.0 % after iteration 9" in text
+    assert "best 100 % after iteration 9" in text
     rows = section(text, "Iterations").splitlines()
     assert len(rows) == 2 + 9
     assert rows[2].startswith("| 1 | incomplete | ")
-    assert rows[-1].startswith("| 9 | completed | 100.0 % | +12.0 |")
+    assert rows[-1].startswith("| 9 | completed | 100 % | +12 |")
     assert rows[-1].endswith(" 2 +4 −3 | passed 25/25 |")
     acts = section(text, "Interventions")
     assert "- iteration 5: **REDIRECT** stuck: " in acts

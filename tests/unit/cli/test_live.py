@@ -112,7 +112,7 @@ class TestQuestion:
             "Three steps without progress.\n  · 47 % three times\n",
             "  Stop editing parser.py.\n  Read the failing test first.\n",
             "controller: damped, kp 0.40 instead of 0.60",
-            "snapshot 5 (iteration 2, 62.0 %): 3 files +4 −90\n  a.py\n  b.py\n  and 1 more\n",
+            "snapshot 5 (iteration 2, 62 %): 3 files +4 −90\n  a.py\n  b.py\n  and 1 more\n",
             "  approve                               approve the instructions\n",
             "  approve TEXT                          edit them\n",
             "  extend --iterations N | --budget USD  go on for longer\n",
@@ -315,7 +315,7 @@ class TestRollBack:
         )
         what, sent = abort._best(run)
         assert sent == {"roll_back_to": 7}
-        assert "iteration 4 (62.0 %, snapshot 7)" in what
+        assert "iteration 4 (62 %, snapshot 7)" in what
 
     def test_without_one_nothing_is_aborted(self) -> None:
         with pytest.raises(RalphError, match="without --roll-back"):

@@ -103,7 +103,7 @@ def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> N
 def test_a_run_ends_at_its_limit() -> None:
     world = World([2, 3, 4], max_iterations=2).run()
     assert world.end.outcome == "limit_reached"
-    assert "all 2 iterations are used up at 40.0 %" in world.end.reason
+    assert "all 2 iterations are used up at 40 %" in world.end.reason
     assert [e.alarm for e in world.all(AlarmRaised)] == ["BUDGET_EXCEEDED"]
 
 
@@ -127,7 +127,7 @@ def test_the_prompt_carries_what_was_measured_and_reported() -> None:
     world.agent.acts.append(report("look at the lexer"))
     world.run()
     second = world.agent.prompts[1]
-    assert "Completion: 40.0 % (read from the tests)" in second
+    assert "Completion: 40 % (read from the tests)" in second
     assert "4 passed, 6 failed" in second
     assert "look at the lexer" in second
     assert "the tail" in second

@@ -10,11 +10,14 @@ from ralph_tui.events import (
     Event,
     GateFinished,
     GuidanceDelivered,
+    IterationStarted,
     JournalRestored,
     Noticed,
     QuestionAnswered,
     QuestionAsked,
+    ReadingTaken,
     RunFinished,
+    RunStarted,
     SessionFinished,
     StopRequested,
     ToolDenied,
@@ -25,6 +28,8 @@ from ralph_tui.state import RunState
 from ralph_tui.state.wording import ROWS
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.footer import summary
+from ralph_tui.tui.modals.question_rows import told
+from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.headline import headline
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -128,3 +133,48 @@ def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str, besi
     (label, _), (words, _) = summary(state, NOW)[0]
     assert label == "◆ aborted"
     assert words.strip().startswith(beside)
+
+
+def test_one_number_is_written_alike_by_all_who_show_it() -> None:
+    """84.9 and 85.4: whole points would say that nothing rose, and that 85 is not the best 85."""
+    readings = [
+        ReadingTaken(iteration=k, completion=points, source="tests")
+        for k, points in enumerate((80.0, 84.9, 85.4, 84.9))
+    ]
+    state = folded(
+        RunStarted.model_validate(
+            {
+                "run_id": "r",
+                "root": "/r",
+                "objective": "o",
+                "mode": "attended",
+                "agent": "a",
+                "max_iterations": 9,
+                "session_timeout_s": 60,
+            }
+        ),
+        *(
+            event
+            for reading in readings
+            for event in (
+                *(
+                    [IterationStarted(iteration=reading.iteration, max_iterations=9)]
+                    if reading.iteration
+                    else []
+                ),
+                reading,
+            )
+        ),
+    )
+    log = [row.text for row in state.log.rows if row.word == "BEST"]
+    assert log == ["85 % after iteration 1, +5 points", "85.4 % after iteration 2, +0.5 points"]
+    header = " ".join("".join(text for text, _ in row) for row in header_lines(state, NOW, 140))
+    assert "84.9 %" in header
+    assert "best 85.4 %" in header
+    asked = QuestionAsked(iteration=3, question_id="q", topic="redirect", text="?", options=[])
+    rows = told(asked, state, edited="", width=80, height=30, proposes=True)
+    dialog = ["".join(text for text, _ in row).split() for row in rows]
+    assert ["completion", "by", "iteration", "★", "best", "85.4", "%", "after", "2", "now", "84.9",
+            "%"] in dialog  # fmt: skip
+    numbers = [word for row in dialog for word in row if word.startswith("8")]
+    assert sorted(set(numbers)) == ["80", "84.9", "85.4"]

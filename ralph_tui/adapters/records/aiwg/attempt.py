@@ -15,7 +15,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.state import IterationSpan, RunState
-from ralph_tui.text.format import count, duration
+from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import clip
 
 Status = Literal["running", "paused", "completed", "failed"]
@@ -224,10 +224,10 @@ def _milestones(state: RunState) -> Iterator[Milestone]:
     for reading in state.gate.readings:
         if reading.iteration == 0:
             best = reading.completion
-            yield Milestone(timestamp=reading.at, event="baseline", details=f"{best:.1f} %")
+            yield Milestone(timestamp=reading.at, event="baseline", details=percent(best))
         elif reading.restarted or reading.completion > best:
             best = reading.completion
-            details = f"{best:.1f} % after iteration {reading.iteration}"
+            details = f"{percent(best)} after iteration {reading.iteration}"
             yield Milestone(timestamp=reading.at, event="best", details=details)
     for span in state.timeline.spans:
         for made in span.interventions:

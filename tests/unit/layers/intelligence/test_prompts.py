@@ -62,7 +62,7 @@ def test_the_owner_comes_before_the_measurements() -> None:
             guidance=["leave the lexer alone"],
         )
     )
-    assert prompt.text.index("leave the lexer alone") < prompt.text.index("Completion: 40.0 %")
+    assert prompt.text.index("leave the lexer alone") < prompt.text.index("Completion: 40 %")
 
 
 def test_failing_tests_are_named_and_the_output_cannot_break_out_of_its_block() -> None:
