@@ -147,6 +147,11 @@ AnyCommand = Annotated[
 ]
 
 
+def empowers(command: Command) -> bool:
+    """Whether it may widen what the agent can do: only a person is to say that."""
+    return isinstance(command, SetPermissions)
+
+
 def over(state: "RunState") -> str | None:
     """Why nothing more can be asked of the run; None while it goes on."""
     if state.run.finished or state.run.crash:

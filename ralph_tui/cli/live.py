@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
@@ -52,8 +53,7 @@ class LiveRun:
                 f"the run {self.run.name} has no command socket (its log says why); "
                 "command it from its own terminal"
             )
-        command = {"name": name, "by": here(), **fields}
-        return request(Path(self.owner.socket), command, PATIENCE_S)
+        return request(Path(self.owner.socket), {"name": name, **fields}, PATIENCE_S)
 
 
 def find_live(name: str | None) -> LiveRun:
@@ -92,13 +92,8 @@ def _no_live(sentence: str) -> UsageError:
 
 
 def here() -> str:
-    """How a command of this process is signed."""
-    for stream in (0, 1, 2):
-        try:
-            return f"the terminal {os.ttyname(stream).removeprefix('/dev/')}"
-        except OSError:
-            continue
-    return "a script"
+    """How a command of this process is signed; a run finds it out by itself."""
+    return name_of(os.getpid())
 
 
 def text_argument(text: str) -> str:

@@ -74,7 +74,7 @@ class Attached:
         files: Files | None = None,
         wall_clock: Callable[[], datetime] = _wall_clock,
     ) -> None:
-        """`name` signs the commands of this screen."""
+        """`name` is how the run will sign the commands of this screen."""
         self.name = name
         self.files = files
         self.folder: Path | None = run.folder
@@ -158,7 +158,7 @@ class Attached:
 
     def send(self, command: Command) -> None:
         """See `Source`; a refusal arrives in `refused`."""
-        self._outbox.put(command.model_copy(update={"by": self.name}))
+        self._outbox.put(command)
 
     def stop(self) -> None:
         """See `Source`."""

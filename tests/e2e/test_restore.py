@@ -128,7 +128,8 @@ def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: Worl
     ]
     assert [event["seq"] for event in events(ended)] == list(range(1, len(known) + 5))
     assert (new[0]["number"], new[3]["number"]) == (4, 5)
-    assert (new[2]["snapshot"], new[2]["present"], new[2]["by"]) == (1, 4, "a script")
+    assert (new[2]["snapshot"], new[2]["present"]) == (1, 4)
+    assert new[2]["by"].startswith(("a script (process ", "the terminal "))
     assert "undo it with: ralph-tui restore 6\n" in restored(ended, "4", "--yes")
     assert world(ended) == after
     assert users_git(ended) == mine

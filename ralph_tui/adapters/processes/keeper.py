@@ -60,11 +60,12 @@ def process_table() -> dict[int, Entry]:
         names = os.listdir("/proc")  # noqa: PTH208 - this module loads no pathlib
     except FileNotFoundError:
         return _table_of_ps()
-    rows = (_read_entry(name) for name in names if name.isdigit())
+    rows = (read_entry(name) for name in names if name.isdigit())
     return {row.pid: row for row in rows if row is not None}
 
 
-def _read_entry(pid: str) -> Entry | None:
+def read_entry(pid: str) -> Entry | None:
+    """One row of the table in ``/proc``; None when there is no such process."""
     try:
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -42,12 +42,12 @@ def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
     """
     place = place_of(worktree)
     table = process_table()
-    above = (_mark(table[pid], RUN_MARK) for pid in _ancestry(table) if pid in table)
+    above = (mark(table[pid], RUN_MARK) for pid in _ancestry(table) if pid in table)
     verdicts = {run_id: False for run_id in above if run_id is not None}
 
     def belongs(entry: Entry) -> bool:
-        run_id = _mark(entry, RUN_MARK)
-        if run_id is None or _mark(entry, PLACE_MARK) != place:
+        run_id = mark(entry, RUN_MARK)
+        if run_id is None or mark(entry, PLACE_MARK) != place:
             return False
         if run_id not in verdicts:
             verdicts[run_id] = is_dead(run_id)
@@ -56,22 +56,20 @@ def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
     return _stop(belongs)
 
 
-def descends_from(pid: int, ancestor: int) -> bool:
-    """Whether a process was started by another one, or by what that one has started."""
-    table = process_table()
-    entry = table.get(pid)
-    seen: set[int] = set()
-    while entry is not None and entry.pid not in seen:
-        seen.add(entry.pid)
-        if entry.parent == ancestor:
-            return True
-        entry = table.get(entry.parent)
-    return False
+def mark(entry: Entry, name: str) -> str | None:
+    """The value of a variable in the environment a process of ours was started with."""
+    home = Path("/proc") / str(entry.pid)
+    with contextlib.suppress(OSError):
+        key = f"{name}=".encode()
+        for variable in (home / "environ").read_bytes().split(b"\0"):
+            if variable.startswith(key) and _is_ours(home):
+                return variable[len(key) :].decode("utf-8", "replace")
+    return None
 
 
 def stop_command(command_id: str, session: int) -> tuple[int, ...]:
     """Stop what one killed keeper kept: all with its mark, and all in the command's session."""
-    return _stop(lambda entry: entry.session == session or _mark(entry, COMMAND_MARK) == command_id)
+    return _stop(lambda entry: entry.session == session or mark(entry, COMMAND_MARK) == command_id)
 
 
 def _stop(belongs: Belongs) -> tuple[int, ...]:
@@ -116,17 +114,6 @@ def _ancestry(table: dict[int, Entry]) -> set[int]:
         above.add(pid)
         pid = table[pid].parent if pid in table else 0
     return above
-
-
-def _mark(entry: Entry, name: str) -> str | None:
-    """The value of a variable in the environment a process of ours was started with."""
-    home = Path("/proc") / str(entry.pid)
-    with contextlib.suppress(OSError):
-        key = f"{name}=".encode()
-        for variable in (home / "environ").read_bytes().split(b"\0"):
-            if variable.startswith(key) and _is_ours(home):
-                return variable[len(key) :].decode("utf-8", "replace")
-    return None
 
 
 def _is_ours(home: Path) -> bool:

@@ -5,21 +5,19 @@ from pydantic_core import from_json
 
 from ralph_tui.adapters.remote.protocol import VERSION, is_version
 from ralph_tui.commands import AnyCommand, Command
-from ralph_tui.events.waiting import SILENCE
 from ralph_tui.text.sanitize import clip, one_line
 
-SOMEBODY = "another terminal"
-"""Who gives a command that does not say so, or claims to be who sits here."""
-NAME_LIMIT = 60
-"""Characters of a giver's name."""
 REST_LIMIT = 10_000
 """Characters of a command without its text."""
 
 _COMMANDS: TypeAdapter[Command] = TypeAdapter(AnyCommand)
 
 
-def read_request(line: bytes) -> Command:
-    """The command; raises ``ValueError`` with one sentence for anything else."""
+def read_request(line: bytes, by: str) -> Command:
+    """The command, given by `by`: what the line itself says of that counts for nothing.
+
+    Raises ``ValueError`` with one sentence for anything else.
+    """
     try:
         fields = from_json(line, allow_inf_nan=False)
     except ValueError:
@@ -40,8 +38,7 @@ def read_request(line: bytes) -> Command:
         raise ValueError(_sentence(error)) from None
     if len(command.model_dump_json(exclude={"text"})) > REST_LIMIT:
         raise ValueError(f"a command has at most {REST_LIMIT:,} characters beside its text")
-    by = clip(command.by.strip(), NAME_LIMIT)
-    return command.model_copy(update={"by": SOMEBODY if by in ("", "you", SILENCE) else by})
+    return command.model_copy(update={"by": by})
 
 
 def _sentence(error: ValidationError) -> str:

@@ -1,24 +1,22 @@
 """The command socket of a run: commands in, one answer out, in a thread of the engine's process.
 
-Rule: whatever comes through it, the run goes on. Only the owner gets in, a line has a limit, and
-a client that is slow or silent waits alone.
+Rule: whatever comes through it, the run goes on. Only the owner gets in, and who that is says the
+system, anew for every command; a line has a limit; a client that is slow or silent waits alone.
 """
 
 import asyncio
-import os
 import socket
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from ralph_tui.adapters.processes.sweep import descends_from
 from ralph_tui.adapters.remote.address import bind, listen
+from ralph_tui.adapters.remote.peer import Peer, UnwelcomeError
 from ralph_tui.adapters.remote.protocol import LIMIT, accepted_line, refused_line
 from ralph_tui.adapters.remote.requests import read_request
-from ralph_tui.commands import Command
+from ralph_tui.commands import Command, empowers
 from ralph_tui.events import Event, Noticed
 from ralph_tui.ports import Accepted, Refused
 
@@ -32,6 +30,10 @@ LOOK_SECONDS = 2.0
 """How often the socket file is looked after: a logout or a cleaner may take it away."""
 FAREWELL_SECONDS = 1.0
 """How long the last answers may take."""
+ONLY_PEOPLE = (
+    "what the agent may do is changed by a person at a terminal alone: on the run's own screen, or "
+    "with ralph-tui attach"
+)
 
 
 class CommandReceiver(Protocol):
@@ -59,7 +61,7 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
         receiver.emit(Noticed(level="warn", source="command socket", text=text))
         yield None
         return
-    server = CommandServer(receiver, listener, path)
+    server = CommandServer(receiver, run_id, listener, path)
     server.start()
     try:
         yield path
@@ -70,9 +72,12 @@ def listening(receiver: CommandReceiver, run_id: str) -> Iterator[Path | None]:
 class CommandServer:
     """Serves a listening socket until it is stopped."""
 
-    def __init__(self, receiver: CommandReceiver, listener: socket.socket, path: Path) -> None:
+    def __init__(
+        self, receiver: CommandReceiver, run_id: str, listener: socket.socket, path: Path
+    ) -> None:
         """Take over the socket that lies at `path`."""
         self._receiver = receiver
+        self._run_id = run_id
         self._listener = listener
         self._path = path
         self._loop = asyncio.new_event_loop()
@@ -139,10 +144,13 @@ class CommandServer:
         assert task is not None
         self._met.add(task)
         try:
-            if refusal := self._unwelcome(writer):
+            if refusal := self._make_room():
                 writer.write(refused_line(refusal))
             else:
-                await self._converse(task, reader, writer)
+                peer = Peer.of(writer.get_extra_info("socket"))
+                await self._converse(task, peer, reader, writer)
+        except UnwelcomeError as error:
+            writer.write(refused_line(str(error)))
         except (asyncio.CancelledError, TimeoutError, ConnectionError):
             pass  # it has to make room, there is no answer, it has hung up
         finally:
@@ -150,10 +158,8 @@ class CommandServer:
             await _hang_up(writer)
             self._met.discard(task)
 
-    def _unwelcome(self, writer: asyncio.StreamWriter) -> str:
-        """Why a client is not served; empty when it is. The most silent one makes room for it."""
-        if refusal := _why_not(writer.get_extra_info("socket")):
-            return refusal
+    def _make_room(self) -> str:
+        """Why there is none, mostly empty: the most silent client makes room for a new one."""
         if len(self._met) <= CONNECTIONS:
             return ""
         if not self._silent:
@@ -164,9 +170,13 @@ class CommandServer:
         return ""
 
     async def _converse(
-        self, task: asyncio.Task[None], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        task: asyncio.Task[None],
+        peer: Peer,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
-        """Answer line by line; the first one that is none is the last."""
+        """Answer line by line; the first one that is none, or comes from nobody, is the last."""
         while True:
             self._silent[task] = None
             try:
@@ -183,15 +193,19 @@ class CommandServer:
             if not line.endswith(b"\n"):
                 writer.write(refused_line("the request was cut off: a newline ends it"))
                 return
-            writer.write(await self._answer(line))
+            writer.write(await self._answer(line, peer))
             async with asyncio.timeout(READ_SECONDS):
                 await writer.drain()
 
-    async def _answer(self, line: bytes) -> bytes:
+    async def _answer(self, line: bytes, peer: Peer) -> bytes:
+        """Raises ``UnwelcomeError`` when the client may not, or not any more, say anything."""
+        speaker = peer.look(self._run_id)
         try:
-            command = read_request(line)
+            command = read_request(line, speaker.name)
         except ValueError as error:
             return refused_line(str(error))
+        if empowers(command) and not speaker.at_terminal:
+            return refused_line(ONLY_PEOPLE)
         heard: asyncio.Future[Accepted | Refused] = self._loop.create_future()
 
         def reply(answer: Accepted | Refused) -> None:
@@ -228,20 +242,6 @@ async def _hang_up(writer: asyncio.StreamWriter) -> None:
             await writer.wait_closed()
     except (TimeoutError, OSError, asyncio.CancelledError):
         writer.transport.abort()
-
-
-def _why_not(connection: socket.socket) -> str:
-    """Why the other side may not command; empty when it may, or when the system does not tell."""
-    peer_credentials = getattr(socket, "SO_PEERCRED", None)
-    if peer_credentials is None:
-        return ""
-    packed = connection.getsockopt(socket.SOL_SOCKET, peer_credentials, struct.calcsize("3i"))
-    pid, uid, _ = struct.unpack("3i", packed)
-    if uid != os.geteuid():
-        return "only the owner of a run can command it"
-    if descends_from(pid, os.getpid()):
-        return "what a run has started cannot command it"
-    return ""
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

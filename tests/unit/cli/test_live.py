@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,7 +13,6 @@ import pytest
 from ralph_tui.adapters.records.lock import Lock, Owner, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
-from ralph_tui.cli import live
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
@@ -393,15 +391,3 @@ class TestFinding:
         run = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), owner, folded())
         with pytest.raises(RalphError, match=sentence):
             run.request("pause")
-
-
-def test_a_command_without_a_terminal_is_signed_by_a_script(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def no_terminal(_: int) -> str:
-        raise OSError
-
-    monkeypatch.setattr(os, "ttyname", no_terminal)
-    assert live.here() == "a script"
-    monkeypatch.setattr(os, "ttyname", lambda _: "/dev/pts/3")
-    assert live.here() == "the terminal pts/3"

@@ -16,15 +16,15 @@ from ralph_tui.adapters.remote.protocol import (
     refused_line,
     request_line,
 )
-from ralph_tui.adapters.remote.requests import NAME_LIMIT, SOMEBODY, read_request
+from ralph_tui.adapters.remote.requests import read_request
 from ralph_tui.commands import Abort, Answer, Command, Guide, Pause, SetPermissions
 
 COMMANDS: list[Command] = [
-    Pause(by="the terminal pts/3"),
-    Guide(text="two\nlines ✓", by="attach"),
-    Abort(roll_back_to=3, by="attach"),
-    Answer(question_id="q", answer="extend", iterations=5, budget_usd=2.5, by="attach"),
-    SetPermissions(mode="skip", allow=("Bash(make:*)",), by="attach"),
+    Pause(),
+    Guide(text="two\nlines ✓"),
+    Abort(roll_back_to=3),
+    Answer(question_id="q", answer="extend", iterations=5, budget_usd=2.5),
+    SetPermissions(mode="skip", allow=("Bash(make:*)",)),
 ]
 
 JSON = st.recursive(
@@ -40,6 +40,8 @@ JSON = st.recursive(
     max_leaves=12,
 )
 
+HERE = "the terminal pts/3"
+
 
 def request(**command: Any) -> bytes:
     return request_line(command)
@@ -50,13 +52,13 @@ def test_a_command_arrives_as_it_was_given(command: Command) -> None:
     line = request_line(command.model_dump(mode="json"))
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert read_request(line) == command
+    assert read_request(line, HERE) == command.model_copy(update={"by": HERE})
 
 
 @given(st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_any_line_is_a_command_or_one_sentence(line: bytes) -> None:
     try:
-        came: Command | str = read_request(line)
+        came: Command | str = read_request(line, HERE)
     except ValueError as error:
         came = str(error)
     if isinstance(came, str):
@@ -96,21 +98,15 @@ def test_any_line_is_a_command_or_one_sentence(line: bytes) -> None:
 )
 def test_what_is_wrong_is_said(line: bytes, words: str) -> None:
     with pytest.raises(ValueError, match=r"\w") as caught:
-        read_request(line)
+        read_request(line, HERE)
     assert words in str(caught.value)
     assert "\x1b" not in str(caught.value)
 
 
-@pytest.mark.parametrize("by", ["you", "the default", " ", None])
-def test_nobody_at_the_socket_is_who_sits_at_the_run(by: str | None) -> None:
+@pytest.mark.parametrize("by", ["you", "the default", "the owner", " ", "x\x1b[2J", None])
+def test_what_a_line_says_of_its_giver_counts_for_nothing(by: str | None) -> None:
     fields = {"name": "pause"} if by is None else {"name": "pause", "by": by}
-    assert read_request(request_line(fields)).by == SOMEBODY
-
-
-def test_a_givers_name_is_one_short_line() -> None:
-    by = read_request(request(name="pause", by="\x1b]0;x\x07a\nb" + "c" * 500)).by
-    assert by.startswith("a⏎bccc")
-    assert len(by) == NAME_LIMIT
+    assert read_request(request_line(fields), HERE).by == HERE
 
 
 @pytest.mark.parametrize("character", ["x", "ж", "語", "\U00020000", "\\", '"'])
@@ -119,7 +115,7 @@ def test_the_longest_guidance_of_any_language_fits(character: str) -> None:
     escaped = json.dumps({"version": 1, "command": {"name": "guide", "text": text}}).encode()
     for line in (escaped + b"\n", request(name="guide", text=text)):
         assert len(line) < LIMIT
-        command = read_request(line)
+        command = read_request(line, HERE)
         assert isinstance(command, Guide)
         assert command.text == text
 

@@ -1,0 +1,106 @@
+"""Where a process comes from: everything above it, and the terminal a person can reach it by.
+
+Standard library only: a command of another terminal signs itself with it.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tui.adapters.processes.keeper import Entry, process_table, read_entry
+
+LOOKS = 20
+"""Processes above one may end while it is looked at; so often it is looked at again."""
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """The controlling terminal of a process."""
+
+    name: str
+    """As ``ttyname`` says it, without ``/dev/``."""
+    in_front: bool
+    """The process is in the foreground there: what is typed reaches it."""
+
+
+def lineage(pid: int) -> tuple[Entry, ...]:
+    """The process and everything above it, itself first; empty when that cannot be known.
+
+    Who loses its parent gets another one. So a line counts only when a second look, begun after
+    the first one has ended, finds it again: nobody can drop out of it by ending in between.
+    """
+    before: tuple[Entry, ...] = ()
+    for _ in range(LOOKS):
+        line = _line(pid)
+        if line and _names(line) == _names(before):
+            return line
+        before = line
+    return ()
+
+
+def terminal_of(pid: int) -> Terminal | None:
+    """The controlling terminal; None when it has none, or is gone."""
+    with suppress(OSError, ValueError, IndexError):
+        if not Path("/proc/self/stat").exists():
+            return _terminal_by_ps(pid)
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+        _, _, group, _, device, front, *_ = text.rpartition(b")")[2].split()
+        if int(device):
+            return Terminal(_name_of(int(device)), in_front=group == front)
+    return None
+
+
+def name_of(pid: int) -> str:
+    """How a process signs: with its terminal, for that is where its owner is."""
+    terminal = terminal_of(pid)
+    return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
+
+
+def _line(pid: int) -> tuple[Entry, ...]:
+    """One look; empty when a process above has ended meanwhile."""
+    table = None if Path("/proc/self/stat").exists() else process_table()
+    line: list[Entry] = []
+    while pid:
+        entry = read_entry(str(pid)) if table is None else table.get(pid)
+        if entry is None and line and _is_anothers(pid):
+            break  # hidden from us: another user's, and so nothing that a run has started
+        if entry is None or not entry.alive or entry.parent == pid:
+            return ()
+        line.append(entry)
+        pid = entry.parent
+    return tuple(line)
+
+
+def _names(line: tuple[Entry, ...]) -> list[tuple[int, str]]:
+    return [(entry.pid, entry.started) for entry in line]
+
+
+def _is_anothers(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except ProcessLookupError:
+        return False
+    return False
+
+
+def _name_of(device: int) -> str:
+    minor = os.minor(device)
+    for path in (f"pts/{minor}", f"tty{minor}", f"ttyS{minor - 64}"):
+        with suppress(OSError):
+            if Path("/dev", path).stat().st_rdev == device:
+                return path
+    return f"{os.major(device)}:{minor}"
+
+
+def _terminal_by_ps(pid: int) -> Terminal | None:
+    """Where there is no /proc (macOS)."""
+    import subprocess  # noqa: PLC0415 - slow to load, and not needed on Linux
+
+    command = ["/bin/ps", "-o", "tty=,pgid=,tpgid=", "-p", str(pid)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    if len(told) != 3 or told[0].startswith("?"):
+        return None
+    return Terminal(told[0], in_front=told[1] == told[2])

@@ -1,0 +1,110 @@
+"""Who is at the other end of a connection: what the system says, never what the other end says.
+
+Rule: it fails closed. A process that is gone, or that cannot be traced up to the first one, is
+nobody; so a connection is worth no more than the life of the process that has opened it.
+"""
+
+import errno
+import os
+import select
+import socket
+import struct
+from dataclasses import dataclass
+
+from ralph_tui.adapters.processes.keeper import Entry
+from ralph_tui.adapters.processes.lineage import lineage, name_of, terminal_of
+from ralph_tui.adapters.processes.sweep import RUN_MARK, mark
+from ralph_tui.errors import RalphError
+
+SO_PEERPIDFD = 77
+"""Linux 6.5 and later; Python has no name for it yet."""
+SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
+"""Of macOS."""
+
+ANOTHER_USER = "only the owner of a run can command it"
+STARTED_BY_RUN = "what a run has started cannot command it"
+GONE = "who opened this connection is gone or unknown: ask again, and wait for the answer"
+
+
+class UnwelcomeError(RalphError):
+    """This process may not command this run; the text says why."""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """A process that may command the run."""
+
+    name: str
+    """Where it is, for the record."""
+    at_terminal: bool
+    """A person can be at it: it is in the foreground of a terminal."""
+
+
+class Peer:
+    """The process that has opened a connection; another one of its number is another process."""
+
+    def __init__(self, pid: int, started: str) -> None:
+        self._pid = pid
+        self._started = started
+
+    @classmethod
+    def of(cls, connection: socket.socket) -> "Peer":
+        """Raises ``UnwelcomeError`` when it is another user's, gone, or not to be known."""
+        pid, uid = _credentials(connection)
+        if uid != os.geteuid():
+            raise UnwelcomeError(ANOTHER_USER)
+        line = lineage(pid) if pid > 0 else ()
+        # What was looked at is the opener itself, if that has not ended since.
+        if not line or not _still_there(connection):
+            raise UnwelcomeError(GONE)
+        return cls(pid, line[0].started)
+
+    def look(self, run_id: str) -> Speaker:
+        """Who it is now; raises ``UnwelcomeError`` when it may not, or not any more, command."""
+        line = lineage(self._pid)
+        if not line or line[0].started != self._started:
+            raise UnwelcomeError(GONE)
+        if _started_by(line, run_id):
+            raise UnwelcomeError(STARTED_BY_RUN)
+        terminal = terminal_of(self._pid)
+        # Whoever leads the session has opened the terminal.
+        leader = lineage(line[0].session) if line[0].session else line
+        outside = bool(leader) and not _started_by(leader, run_id)
+        return Speaker(name_of(self._pid), terminal is not None and terminal.in_front and outside)
+
+
+def _started_by(line: tuple[Entry, ...], run_id: str) -> bool:
+    """Whether this process, which hosts the run, is above it, or the run's mark is."""
+    me = os.getpid()
+    return any(entry.pid == me for entry in line[1:]) or any(
+        mark(entry, RUN_MARK) == run_id for entry in line if entry.pid != me
+    )
+
+
+def _credentials(connection: socket.socket) -> tuple[int, int]:
+    """Process and user as they were when the connection was opened; -1 for what is unknown."""
+    try:
+        if hasattr(socket, "SO_PEERCRED"):
+            told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            pid, uid, _ = struct.unpack("3i", told)
+        else:
+            (pid,) = struct.unpack("i", connection.getsockopt(SOL_LOCAL, LOCAL_PEERPID, 4))
+            _, uid = struct.unpack("Ii", connection.getsockopt(SOL_LOCAL, LOCAL_PEERCRED, 76)[:8])
+    except (OSError, struct.error):
+        return -1, -1
+    return pid, uid
+
+
+def _still_there(connection: socket.socket) -> bool:
+    """Whether the opener lives, as the kernel says it; True where it has no word for it."""
+    try:
+        descriptor = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+    except OSError as error:
+        # Not known to the system; any other error is about a process that has ended.
+        return error.errno == errno.ENOPROTOOPT
+    try:
+        ended = select.poll()
+        ended.register(descriptor, select.POLLIN)
+        return not ended.poll(0)
+    finally:
+        os.close(descriptor)

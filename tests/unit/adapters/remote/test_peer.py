@@ -1,0 +1,171 @@
+"""Who may command a run: real processes, inside and outside of it, that pass connections on."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ralph_tui.adapters.processes.sweep import RUN_MARK
+from ralph_tui.adapters.remote.peer import GONE, STARTED_BY_RUN, Peer, UnwelcomeError
+from ralph_tui.adapters.remote.server import ONLY_PEOPLE
+from ralph_tui.events import PauseRequested, PermissionsChanged
+from tests.unit.adapters.remote.living import Living
+
+PRELUDE = """
+import contextlib, json, os, socket, sys, time
+PATH = sys.argv[1]
+def call():
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(PATH)
+    return connection
+def say(connection, name="pause", **fields):
+    line = {"version": 1, "command": {"name": name, "by": "the owner", **fields}}
+    with contextlib.suppress(BrokenPipeError):  # it may have been refused unheard
+        connection.sendall(json.dumps(line).encode() + b"\\n")
+    print(connection.makefile().readline(), end="", flush=True)
+def go_on_in_child():
+    "The present process ends; its child goes on when it has another parent."
+    parent = os.getpid()
+    if os.fork():
+        os._exit(0)
+    while os.getppid() == parent:
+        time.sleep(0.005)
+"""
+OUTSIDE = "go_on_in_child()\nos.setsid()\n"
+"""From here on it is nothing that the tests' process, which hosts the run, has above it."""
+PERMIT = "say(call(), 'permissions', mode='skip', allow=['Bash(rm -rf:*)'])"
+
+
+def talk(living: Living, code: str, **environ: str) -> list[dict[str, object]]:
+    """The answers that a program of its own gets, started by the process that hosts the run."""
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + code, str(living.path)],
+        env={**os.environ, **environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert not done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def refused(living: Living, code: str, **environ: str) -> object:
+    (answer,) = talk(living, code, **environ)
+    assert living.events(PauseRequested) == []
+    assert living.events(PermissionsChanged) == []
+    return answer.get("refused")
+
+
+def test_what_the_run_has_started_cannot_command_it(living: Living) -> None:
+    """An agent that finds the socket may not grant itself anything."""
+    assert refused(living, "say(call())") == STARTED_BY_RUN
+
+
+def test_a_connection_is_worth_nothing_when_its_opener_has_ended(living: Living) -> None:
+    inherited = "c = call()\ngo_on_in_child()\nsay(c)"
+    assert refused(living, inherited) == GONE
+
+
+def test_a_connection_that_a_child_has_opened_and_passed_up_is_worth_nothing(
+    living: Living,
+) -> None:
+    passed = """
+here, there = socket.socketpair()
+child = os.fork()
+if not child:
+    mine = call()
+    socket.send_fds(there, [b"x"], [mine.fileno()])
+    os._exit(0)
+there.close()
+_, (descriptor,), _, _ = socket.recv_fds(here, 1, 1)
+os.waitpid(child, 0)
+say(socket.socket(fileno=descriptor))
+"""
+    assert refused(living, passed) == GONE
+
+
+def test_it_is_looked_again_at_every_command(living: Living) -> None:
+    code = OUTSIDE + "c = call()\nsay(c)\ngo_on_in_child()\nsay(c, 'unpause')"
+    first, second = talk(living, code)
+    assert "accepted" in first
+    assert second["refused"] == GONE
+
+
+def test_who_spoke_is_found_out_and_not_believed(living: Living) -> None:
+    code = OUTSIDE + "print(os.getpid())\nsay(call())"
+    pid, answer = talk(living, code)
+    assert "accepted" in answer
+    (paused,) = living.events(PauseRequested)
+    assert paused.by == f"a script (process {pid})"
+
+
+EXECUTED = """
+import socket, sys
+connection = socket.socket(fileno=int(sys.argv[1]))
+connection.sendall(b'{"version":1,"command":{"name":"pause"}}\\n')
+print(connection.makefile().readline(), end="")
+"""
+
+
+def test_another_program_in_the_same_process_is_the_same_giver(living: Living) -> None:
+    code = OUTSIDE + (
+        "c = call()\nos.set_inheritable(c.fileno(), True)\nprint(os.getpid(), flush=True)\n"
+        f"code = {EXECUTED!r}\n"
+        "os.execv(sys.executable, [sys.executable, '-c', code, str(c.fileno())])"
+    )
+    pid, answer = talk(living, code)
+    assert "accepted" in answer
+    assert living.events(PauseRequested)[0].by == f"a script (process {pid})"
+
+
+def test_the_mark_of_the_run_tells_what_has_got_away_from_its_keeper(living: Living) -> None:
+    marked = {RUN_MARK: living.run_id}
+    assert refused(living, OUTSIDE + "say(call())", **marked) == STARTED_BY_RUN
+
+
+def test_another_process_of_the_same_number_is_another_process() -> None:
+    with pytest.raises(UnwelcomeError, match="gone"):
+        Peer(os.getpid(), "1").look("any")
+
+
+def test_a_script_cannot_widen_what_the_agent_may_do(living: Living) -> None:
+    assert refused(living, OUTSIDE + PERMIT) == ONLY_PEOPLE
+
+
+def at_terminal(living: Living, code: str) -> tuple[str, str]:
+    """What a program outside the run says on a terminal of its own, and that terminal's name."""
+    # Everything that leads to it ends first: the terminal is opened by a process outside.
+    opener = (
+        OUTSIDE + "import pty\npid, terminal = pty.fork()\n"
+        "if not pid:\n    print(os.ttyname(0))\n"
+        + "".join(f"    {line}\n" for line in code.splitlines())
+        + "    os._exit(0)\n"
+        "try:\n    while text := os.read(terminal, 1000):\n        os.write(1, text)\n"
+        "except OSError:\n    pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + opener, str(living.path)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    name, _, answer = done.stdout.partition("\n")
+    return answer, name.strip().removeprefix("/dev/")
+
+
+def test_a_person_at_a_terminal_can(living: Living) -> None:
+    answer, terminal = at_terminal(living, PERMIT)
+    assert "accepted" in answer
+    (changed,) = living.events(PermissionsChanged)
+    assert (changed.mode, changed.by) == ("skip", f"the terminal {terminal}")
+
+
+def test_what_runs_in_the_background_of_a_terminal_is_no_person(living: Living) -> None:
+    answer, _ = at_terminal(living, f"os.setpgid(0, 0) if os.fork() == 0 else os.wait()\n{PERMIT}")
+    assert ONLY_PEOPLE in answer
