@@ -83,7 +83,10 @@ def test_a_process_signs_with_its_controlling_terminal() -> None:
         "    me = os.getpid()\n"
         "    print(os.ttyname(0)[5:], name_of(me)[13:], terminal_of(me).in_front)\n"
         "    os._exit(0)\n"
-        "print(os.read(terminal, 1000).decode().strip())\n"
+        "text = b''\n"
+        "while not text.endswith(b'\\n'):\n"
+        "    text += os.read(terminal, 1000)\n"
+        "print(text.decode().strip())\n"
     )
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     name, signed, in_front = done.stdout.split()
