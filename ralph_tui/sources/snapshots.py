@@ -72,15 +72,10 @@ class RecordedFiles:
         return self._opened
 
     def _open(self) -> "GitWorkspace":
-        from ralph_tui.adapters.workspace.private_repository import PrivateRepository
         from ralph_tui.adapters.workspace.repository import open_repository
         from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 
         root = worktree_root(self._folder)
         if not root.is_dir():
             raise WorkspaceError(f"{one_line(str(root))} is gone, and the snapshots with it")
-        repository = open_repository(root)
-        private = PrivateRepository(repository)
-        if not private.folder.exists():  # and so no run uses it
-            private.prepare()
-        return GitWorkspace(repository, "looked-at")
+        return GitWorkspace(open_repository(root), "looked-at")

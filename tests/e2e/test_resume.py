@@ -85,9 +85,11 @@ def kinds(root: Path, kind: str) -> list[dict[str, Any]]:
 
 
 def everything(root: Path) -> dict[str, bytes]:
-    """Every file with its bytes, git's and ours too."""
+    """Every file with its bytes, git's and ours too, but for the folder git looks through."""
     files = (path for path in root.rglob("*") if path.is_file() or path.is_symlink())
-    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+    view = root / ".git" / "ralph-tui" / "view"
+    own = (path for path in files if not path.is_relative_to(view))
+    return {str(path.relative_to(root)): path.read_bytes() for path in own}
 
 
 def resume(root: Path, *words: str, by: Command = here) -> "subprocess.CompletedProcess[str]":

@@ -31,8 +31,8 @@ if _users_refresh is None:
 else:
     os.environ[_REFRESH] = _users_refresh
 
-OLDEST_GIT = "2.30"
-"""The first one whose update-ref takes one transaction after another."""
+OLDEST_GIT = "2.32"
+"""The first one that can be told to read no configuration of the user's."""
 
 PIPE_BYTES = 1 << 16
 """As much as a pipe holds."""

@@ -19,7 +19,7 @@ MOST_COMMITS = 200
 """Commits told between two readings."""
 
 _STATUS = (
-    *("-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "-z"),
+    *("status", "--porcelain=v2", "--branch", "-z"),
     *("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"),
 )
 _MAY_BE_TEST = re.compile("test|spec|e2e", re.IGNORECASE)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import GitResult
+from ralph_tui.adapters.workspace.git_config import content_of
 from ralph_tui.adapters.workspace.repository import Repository
 
 _OURS = re.compile(r"refs/ralph/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/\d+")
 _LAYOUT = "--format=%(refname)%00%(objectname)%00%(symref)"
-# The user's hooks and reflogs are not for refs that the user did not make.
-_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
-_DELETE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
+_DELETE = ("update-ref", "--no-deref", "-z", "--stdin")
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,10 @@ def _delete(repository: Repository, refs: list[HiddenRef]) -> GitResult:
 
 def worktrees(repository: Repository) -> list[Path]:
     """All worktrees that share these refs, also those that are not there now."""
-    lines = repository.git("worktree", "list", "--porcelain").out.split(b"\n")
-    mark = b"worktree "
-    found = {Path(os.fsdecode(line[len(mark) :])) for line in lines if line.startswith(mark)}
-    # A bare repository, and a submodule's git dir, are listed as worktrees too.
-    return sorted((found | {repository.root}) - {repository.common_dir})
+    found = {repository.root}
+    if repository.common_dir.name == ".git":
+        found.add(repository.common_dir.parent)
+    for pointer in repository.common_dir.glob("worktrees/*/gitdir"):
+        if text := content_of(pointer):  # the path of the worktree's .git
+            found.add((pointer.parent / os.fsdecode(text.rstrip(b"\r\n"))).parent.resolve())
+    return sorted(found)

@@ -5,17 +5,22 @@ linked worktree has its own. Objects go to the repository's store; nothing else 
 """
 
 import hashlib
-import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of
-from ralph_tui.adapters.workspace.git import GitResult, Running
+from ralph_tui.adapters.workspace.git import GitResult, Running, begin_git
+from ralph_tui.adapters.workspace.git_config import (
+    SEALED,
+    config_of_private,
+    content_of,
+    keep,
+    own_folder,
+)
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.errors import WorkspaceError, workspace_error
+from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
@@ -23,43 +28,7 @@ OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
 
 # Bytes go in and out as they are, whatever the user's attributes say: info/attributes outranks
 # every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
-_ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
-
-# What is on the disk counts, whatever another machine once wrote into the user's config. A split
-# index would be faster, but one that is cut off can be read, as that of fewer files.
-_CONFIG = """\
-[core]
-\trepositoryFormatVersion = {version}
-{extensions}[include]
-\tpath = {config}
-\tpath = {worktree_config}
-[core]
-\tbare = false
-\tfileMode = true
-\tsymlinks = true
-\tignoreCase = {ignore_case}
-\tignoreStat = false
-\ttrustCTime = true
-\tcheckStat = default
-\tautocrlf = false
-\tsafecrlf = false
-\tattributesFile = /dev/null
-\thooksPath = /dev/null
-\tfsmonitor = false
-\tuntrackedCache = false
-\tsplitIndex = false
-\tsparseCheckout = false
-\tprotectNTFS = false
-\tprotectHFS = false
-[index]
-\tskipHash = false
-\tsparse = false
-\tversion = 4
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-"""
+_ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding\n"
 
 _CHECKSUMS = {"sha1": 20, "sha256": 32}
 """Bytes at the end of an index, by the repository's object format."""
@@ -75,7 +44,7 @@ class PrivateRepository:
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
-        self.folder = self.repository.git_dir / "ralph-tui"
+        self.folder = self.repository.folder
 
     @property
     def index(self) -> Path:
@@ -98,19 +67,21 @@ class PrivateRepository:
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
     ) -> Running:
         """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
-        private = {
+        self._seal()
+        private = SEALED | {
             "GIT_DIR": str(self.folder),
             "GIT_WORK_TREE": str(self.repository.root),
-            "GIT_OBJECT_DIRECTORY": str(self.repository.common_dir / "objects"),
-            # A command-line setting that was handed down would outrank the private config.
-            "GIT_CONFIG_COUNT": "0",
-            "GIT_CONFIG_PARAMETERS": "",
+            "GIT_OBJECT_DIRECTORY": str(self.repository.objects),
         }
         if self.run_id:
             private[RUN_MARK] = self.run_id
             private[PLACE_MARK] = place_of(self.repository.root)
-        return self.repository.begin(
-            *arguments, waits=waits, environment=private | dict(environment or {})
+        return begin_git(
+            self.repository.root,
+            *arguments,
+            waits=waits,
+            environment=private | dict(environment or {}),
+            error_of=self.repository.error_of,
         )
 
     def prepare(self) -> None:
@@ -118,55 +89,40 @@ class PrivateRepository:
 
         Raises ``WorkspaceError`` when the user's repository is gone or cannot be written to.
         """
-        git_dir, objects = self.repository.git_dir, self.repository.common_dir / "objects"
-        if not os.path.lexists(git_dir / "HEAD") or not objects.is_dir():
-            raise WorkspaceError(
-                f"the git repository of {one_line(str(self.repository.root))} is gone; "
-                f"put {one_line(str(git_dir))} back, or run `git init` there"
-            )
-        with self._writing():
-            self._prepare()
+        self._seal()
+        self.unlock()
+        wanted = content_of(self.repository.common_dir / "info" / "exclude", follow=True) or b""
+        wanted += b"\n" + "".join(f"/{own}\n" for own in OWN_FOLDERS).encode()
+        with self.repository.writing():
+            keep(self.folder / "info" / "exclude", wanted)
+
+    def _seal(self) -> None:
+        """Have the configuration and the attributes as they have to be: the agent can write them.
+
+        Raises as `prepare`.
+        """
+        folder = self.repository.own_folder()
+        with self.repository.writing():
+            for name in ("refs", "info"):
+                own_folder(folder / name)
+            keep(folder / "HEAD", b"ref: refs/heads/none\n")
+            keep(folder / "info" / "attributes", _ATTRIBUTES)
+            case = self.repository.ignores_case
+            keep(folder / "config", config_of_private(self.repository.settings, ignore_case=case))
 
     def note(self, name: str, content: bytes) -> Path:
         """Write a file for git to read; ``WorkspaceError`` when that cannot be."""
         path = self.folder / name
-        with self._writing():
+        with self.repository.writing():
             if path.is_symlink():  # it may lead anywhere
                 path.unlink()
             path.write_bytes(content)
         return path
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise workspace_error(
-                f"cannot write to {one_line(str(self.folder))}: {error.strerror}; "
-                "make the folder writable",
-                error,
-            ) from error
-
     def unlock(self) -> None:
         """Remove the lock of the index, which no other process writes."""
-        with self._writing():
+        with self.repository.writing():
             self.index.with_name("index.lock").unlink(missing_ok=True)
-
-    def _prepare(self) -> None:
-        info = self.folder / "info"
-        if not (info / "attributes").exists():
-            info.mkdir(parents=True, exist_ok=True)
-            (self.folder / "refs").mkdir(exist_ok=True)
-            (self.folder / "HEAD").write_text("ref: refs/heads/none\n")
-            (self.folder / "config").write_bytes(os.fsencode(self._config()))
-            # Last: it marks the folder as whole.
-            (info / "attributes").write_text(_ATTRIBUTES)
-        self.unlock()
-        wanted = _content(self.repository.common_dir / "info" / "exclude") or b""
-        wanted += b"\n" + "".join(f"/{own}\n" for own in OWN_FOLDERS).encode()
-        exclude = info / "exclude"
-        if _content(exclude) != wanted:
-            exclude.write_bytes(wanted)
 
     def check(self) -> None:
         """Raises ``WorkspaceError`` where the index is not as git wrote it.
@@ -184,36 +140,10 @@ class PrivateRepository:
             raise WorkspaceError(f"{one_line(str(self.index))} is damaged; delete it")
 
     def reset(self) -> None:
-        """Forget the index and the settings, so that the next snapshot builds them anew."""
-        with self._writing():
-            for name in ("index", "info/attributes"):
-                (self.folder / name).unlink(missing_ok=True)
+        """Forget the index, so that the next snapshot builds it anew."""
+        with self.repository.writing():
+            self.index.unlink(missing_ok=True)
         self.prepare()
-
-    def _config(self) -> str:
-        users = self.repository.git("config", "--get", "extensions.objectFormat", accept=(0, 1))
-        sha1 = users.line in ("", "sha1")
-        return _CONFIG.format(
-            ignore_case="true" if (self.folder / "head").exists() else "false",
-            version=0 if sha1 else 1,
-            extensions="" if sha1 else f"[extensions]\n\tobjectFormat = {users.line}\n",
-            config=quoted(self.repository.common_dir / "config"),
-            worktree_config=quoted(self.repository.git_dir / "config.worktree"),
-        )
-
-
-def _content(path: Path) -> bytes | None:
-    """None where there is no file."""
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
-
-
-def quoted(path: Path) -> str:
-    """A path as a value of a git config file, or as a line that git reads."""
-    escaped = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
 
 
 def is_within(root: Path, path: str) -> bool:

@@ -1,9 +1,15 @@
-"""The user's repository, read only: where it is, and what its git dirs are."""
+"""The user's repository, read only: where it is, what its git dirs are, and git on its index.
 
+Git sees it through a folder of ours that stands for the common dir: links lead to what is looked
+for there, and the configuration is `git_config`'s.
+"""
+
+import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import (
@@ -14,11 +20,31 @@ from ralph_tui.adapters.workspace.git import (
     git_error,
     run_git,
 )
-from ralph_tui.errors import NO_ROOM, NoRoomError, UsageError, WorkspaceError
+from ralph_tui.adapters.workspace.git_config import (
+    ASK,
+    SEALED,
+    carried,
+    config_of_view,
+    content_of,
+    keep,
+    keep_link,
+    own_folder,
+)
+from ralph_tui.errors import (
+    NO_ROOM,
+    NoRoomError,
+    RalphError,
+    UsageError,
+    WorkspaceError,
+    workspace_error,
+)
 from ralph_tui.text.sanitize import one_line
 
 PROBE = 1 << 20
 """Bytes that must fit on a disk that is not full."""
+
+_SEEN = ("refs", "packed-refs", "reftable", "shallow", "info")
+"""What our commands need of the common dir."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +56,18 @@ class Repository:
     """Of this worktree; linked worktrees each have their own."""
     common_dir: Path
     """Where the objects, refs and config are; shared by all worktrees."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What is carried from the configuration, as it was when the repository was opened."""
+
+    @property
+    def folder(self) -> Path:
+        """What ralph-tui keeps in the git dir of this worktree."""
+        return self.git_dir / "ralph-tui"
+
+    @property
+    def objects(self) -> Path:
+        """The repository's object store."""
+        return self.common_dir / "objects"
 
     def git(
         self,
@@ -51,14 +89,63 @@ class Repository:
     ) -> Running:
         """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
         # Named, not looked for: were this one deleted, git would take one further up the path.
-        here = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
+        sealed = SEALED | {
+            "GIT_DIR": str(self.git_dir),
+            "GIT_COMMON_DIR": str(self._view()),
+            "GIT_WORK_TREE": str(self.root),
+            "GIT_OBJECT_DIRECTORY": str(self.objects),
+        }
         return begin_git(
             self.root,
             *arguments,
             waits=waits,
-            environment=here | dict(environment or {}),
+            environment=sealed | dict(environment or {}),
             error_of=self.error_of,
         )
+
+    def own_folder(self) -> Path:
+        """`folder`, made where it is not there.
+
+        Raises ``WorkspaceError`` when the repository is gone or cannot be written to.
+        """
+        if not os.path.lexists(self.git_dir / "HEAD") or not self.objects.is_dir():
+            raise WorkspaceError(
+                f"the git repository of {one_line(str(self.root))} is gone; "
+                f"put {one_line(str(self.git_dir))} back, or run `git init` there"
+            )
+        with self.writing():
+            own_folder(self.folder)
+        return self.folder
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Tell what the file system refuses in `folder` as a ``WorkspaceError``."""
+        try:
+            yield
+        except OSError as error:
+            raise workspace_error(
+                f"cannot write to {one_line(str(self.folder))}: {error.strerror}; "
+                "make the folder writable",
+                error,
+            ) from error
+
+    @property
+    def ignores_case(self) -> bool:
+        """Whether the file system takes HEAD and head for the same name."""
+        return (self.git_dir / "head").exists()
+
+    def _view(self) -> Path:
+        """The folder that stands for the common dir, as it has to be: the agent can write to it."""
+        view = self.own_folder() / "view"
+        with self.writing():
+            own_folder(view)
+            keep(view / "config", config_of_view(self.settings, ignore_case=self.ignores_case))
+            common = Path(os.path.relpath(self.common_dir, view))  # so that a copy has its own
+            for name in _SEEN:
+                # A git that is kept open has to find the packed refs that come later.
+                if name == "packed-refs" or (self.common_dir / name).exists():
+                    keep_link(view / name, common / name)
+        return view
 
     def error_of(self, result: GitResult, arguments: Iterable[str]) -> WorkspaceError:
         """As `git_error`, and asks the disk where git does not say why it could not write."""
@@ -96,32 +183,53 @@ def open_repository(path: Path) -> Repository:
     if not path.is_dir():
         raise UsageError(f"{shown} is not a folder; give the folder of a git repository.")
     _check_version(path)
-    result = run_git(path, "rev-parse", "--show-toplevel", accept=None)
+    folder = path.resolve()
+    # The worktree is the folder that has .git, whatever core.worktree and core.bare say: an agent
+    # can set them. Where one is named in the environment, git does not go by them.
+    named = {"GIT_WORK_TREE": str(folder)}
+    result = run_git(folder, "rev-parse", "--absolute-git-dir", environment=named, accept=None)
     if result.status != 0:
-        if "dubious ownership" in result.error:
-            raise WorkspaceError(
-                f"git does not trust {shown} because another user owns it; allow it with "
-                f"`git config --global --add safe.directory {shown}`."
-            )
-        if "must be run in a work tree" in result.error:
-            if path.joinpath("HEAD").exists() and path.name == ".git":
-                raise UsageError(
-                    f"{shown} is git's own folder; go to the project's folder beside it."
-                )
-            raise UsageError(
-                f"{shown} belongs to a bare repository, which has no files to work on; "
-                "use a clone or a worktree of it."
-            )
-        if "not a git repository" in result.error:
-            raise UsageError(
-                f"{shown} is not inside a git repository; run `git init` there first, "
-                "or go to the project's folder."
-            )
-        raise WorkspaceError(f"git cannot open {shown}: {one_line(result.error)}")
-    root = Path(result.line)
-    git_dir = Path(run_git(root, "rev-parse", "--absolute-git-dir").line)
-    common_dir = Path(run_git(root, "rev-parse", "--git-common-dir").line)
-    return Repository(root.resolve(), git_dir.resolve(), (root / common_dir).resolve())
+        raise _not_opened(folder, result)
+    git_dir = Path(result.line).resolve()
+    root = _worktree(folder, git_dir)
+    listing = run_git(root, *ASK, environment=named | {"GIT_DIR": str(git_dir)}, accept=(0, 1))
+    shared = content_of(git_dir / "commondir", follow=True) or b"."
+    common_dir = git_dir / os.fsdecode(shared.rstrip(b"\n"))
+    return Repository(root, git_dir, common_dir.resolve(), carried(listing.out))
+
+
+def _not_opened(folder: Path, result: GitResult) -> RalphError:
+    shown = one_line(str(folder))
+    if "dubious ownership" in result.error:
+        return WorkspaceError(
+            f"git does not trust {shown} because another user owns it; allow it with "
+            f"`git config --global --add safe.directory {shown}`."
+        )
+    if "not a git repository" in result.error:
+        return UsageError(
+            f"{shown} is not inside a git repository; run `git init` there first, "
+            "or go to the project's folder."
+        )
+    return WorkspaceError(f"git cannot open {shown}: {one_line(result.error)}")
+
+
+def _worktree(folder: Path, git_dir: Path) -> Path:
+    """The folder at or above this one that has this git dir."""
+    inside = folder.is_relative_to(git_dir)
+    for root in () if inside else (folder, *folder.parents):
+        pointer = content_of(root / ".git", follow=True) or b""
+        where = os.fsdecode(pointer.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
+        found = root / where if pointer.startswith(b"gitdir: ") else root / ".git"
+        with suppress(OSError):
+            if found.samefile(git_dir):
+                return root
+    shown = one_line(str(folder))
+    if inside and git_dir.name == ".git":
+        raise UsageError(f"{shown} is git's own folder; go to the project's folder beside it.")
+    raise UsageError(
+        f"{shown} belongs to a bare repository, which has no files to work on; "
+        "use a clone or a worktree of it."
+    )
 
 
 def _check_version(folder: Path) -> None:

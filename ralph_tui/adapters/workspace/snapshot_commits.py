@@ -11,7 +11,8 @@ from contextlib import suppress
 from functools import partial
 
 from ralph_tui.adapters.workspace.git import PersistentGit
-from ralph_tui.adapters.workspace.private_repository import PrivateRepository, quoted
+from ralph_tui.adapters.workspace.git_config import quoted
+from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.staging import Staged, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.text.sanitize import plain
@@ -23,9 +24,7 @@ _WHO = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
 
 _WRITE = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
-# The user's hooks and reflogs are not for refs that the user did not make.
-_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
-_UPDATE = (*_QUIET, "update-ref", "--no-deref", "-z", "--stdin")
+_UPDATE = ("update-ref", "--no-deref", "-z", "--stdin")
 
 
 class SnapshotCommits:
