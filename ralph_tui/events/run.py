@@ -89,6 +89,8 @@ class RunResumed(Event):
     """HEAD now."""
     found: Plain = ""
     """What was in progress when it ended, one sentence."""
+    checkpoints: Plain = ""
+    """What its checkpoints come to, a line for each question."""
     away_s: float = 0.0
     """Seconds since the journal's last event: nothing ran, and nothing counts them."""
 

@@ -66,8 +66,14 @@ class CheckpointCaptured(Event):
     snapshot: int | None = None
     """Number of the snapshot; None when it could not be taken."""
     path: Line = ""
+    session_id: Line = ""
+    """Of the session it lies in; empty between sessions."""
     duration_s: float = 0.0
-    """Since the session's start."""
+    """Since the session's start; 0 between sessions."""
+    memory_bytes: int = 0
+    """What the agent and all it started held at most since the last checkpoint, as sampled; 0: not
+    known.
+    """
     files: int = 0
     note: Plain = ""
     error: Plain = ""

@@ -4,6 +4,7 @@ The numbers of the steps are those of the whole design; a step that is not here 
 """
 
 from ralph_tui.events import Event, IterationStarted, Noticed, StepEntered
+from ralph_tui.layers.checkpoints import interval_advice
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -59,6 +60,9 @@ class Iteration:
         reading = yield from self.measurement.baseline()
         self.governor.begin(reading.completion)
         yield from self.checkpoints.first("before iteration 1")
+        longest_s = self.run.start.session_timeout_s
+        if advice := interval_advice(self.run.rules.checkpoint_interval_s, longest_s):
+            yield Noticed(level="warn", source="checkpoints", text=advice)
         return 1
 
     def sweep(self) -> Steps[None]:

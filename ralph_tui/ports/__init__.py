@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ralph_tui.layers.sensor import Progress
-from ralph_tui.ports.agents import Agent, Ask, Asked, Asker, Permissions, Session, Turn
+from ralph_tui.ports.agents import (
+    Agent,
+    Ask,
+    Asked,
+    Asker,
+    Memory,
+    NoMemory,
+    Permissions,
+    Session,
+    Turn,
+)
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
@@ -27,6 +37,7 @@ class Ports:
     records: Records
     outreach: Outreach = field(default_factory=Silent)
     checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)
+    memory: Memory = field(default_factory=NoMemory)
     read_plan: Callable[[], Progress | None] = lambda: None
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
@@ -46,7 +57,9 @@ __all__ = [
     "Gate",
     "Host",
     "Job",
+    "Memory",
     "NoCheckpointFiles",
+    "NoMemory",
     "Outreach",
     "Permissions",
     "Ports",

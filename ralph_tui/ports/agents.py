@@ -87,3 +87,33 @@ class Asker(Protocol):
     def ask(self, question: Ask) -> Asked:
         """Ask one question, outside of any session; blocking, a job. Never raises."""
         ...
+
+
+class Memory(Protocol):
+    """How much memory the agent and all it started hold, sampled while it works."""
+
+    def begin(self) -> None:
+        """A session starts."""
+        ...
+
+    def end(self) -> None:
+        """It is over; what was sampled stays to be taken."""
+        ...
+
+    def take_peak(self) -> int:
+        """The most bytes since the last call; 0: nothing is known. Returns at once."""
+        ...
+
+
+class NoMemory:
+    """Nothing is sampled."""
+
+    def begin(self) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
+        """Nothing."""
+
+    def take_peak(self) -> int:
+        """Not known."""
+        return 0

@@ -48,6 +48,10 @@ class CheckpointFacts:
     number: int
     trigger: Trigger
     session_id: str
+    duration_s: float = 0.0
+    """Since the session's start."""
+    memory_bytes: int = 0
+    """The agent's peak since the last checkpoint; 0: not known."""
     changes: tuple[FileChange, ...] = ()
     """At the end: what the session changed."""
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from ralph_tui import __version__
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
-from ralph_tui.adapters.processes.memory import resident_bytes
+from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
@@ -37,7 +37,7 @@ from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.loop_settings import layers_of, rules_of
 from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
-from ralph_tui.runtime.resumption import Resumption, different
+from ralph_tui.runtime.resumption import Resumption, checkpoint_words, different
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
@@ -196,11 +196,11 @@ def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledR
                 read_git=lambda: git_status(repository),
                 count_tests=lambda: count_test_files(repository),
                 commits_between=lambda before, after: commits_between(repository, before, after),
-                rss=lambda: resident_bytes(run_id),
             ),
             plan=request.plan or "",
             command=request.command or "",
         ),
+        memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         read_plan=lambda: read_plan_file(preflight.plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
@@ -221,6 +221,7 @@ def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
         branch=start.branch,
         commit=start.commit,
         found="; ".join([found(state), *different(state, start, state.at - datetime.now(UTC))]),
+        checkpoints="\n".join(checkpoint_words(state)),
         away_s=max(0.0, (engine.clock.now() - state.at).total_seconds()),
     )
 

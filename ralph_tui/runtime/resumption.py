@@ -6,6 +6,7 @@ The journal is read once and folded once: state and layers take up its events in
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from socket import gethostname
 
@@ -13,6 +14,7 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.commands import Extend
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.errors import UsageError
@@ -21,7 +23,7 @@ from ralph_tui.loop.run import Layers
 from ralph_tui.runtime.loop_settings import layers_of
 from ralph_tui.runtime.request import ResumeRequest, RunRequest
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration
+from ralph_tui.text.format import day_and_clock, duration
 from ralph_tui.text.sanitize import HIDDEN, one_line
 
 TAKEN_ANEW = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
@@ -99,6 +101,13 @@ def plan_resume(
     )
     start = start.model_copy(update={"command": command, "mode": wanted.mode, "root": str(root)})
     return Resumption(run, request, start, recording, keep, state, layers, extension)
+
+
+def checkpoint_words(state: RunState) -> list[str]:
+    """What the checkpoints of a run come to that goes on, as its owner reads it."""
+    summary = summarize(state.timeline)
+    at = partial(day_and_clock, now=state.at)
+    return [] if summary is None else words_of(summary, at)
 
 
 def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str]:

@@ -33,6 +33,12 @@ class CheckpointPoint:
     files: int
     note: str
     error: str
+    session_id: str = ""
+    """Empty between sessions."""
+    duration_s: float = 0.0
+    """Since the session's start."""
+    memory_bytes: int = 0
+    """The agent's peak since the checkpoint before; 0: not known."""
 
 
 @dataclass(slots=True)
@@ -120,6 +126,9 @@ class TimelineFold(Fold):
                     event.files,
                     event.note,
                     event.error,
+                    event.session_id,
+                    event.duration_s,
+                    event.memory_bytes,
                 )
             )
             if event.trigger == "end" or self.spans[-1].boundary is None:

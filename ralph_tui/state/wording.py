@@ -76,6 +76,10 @@ def _health(e: HealthChecked) -> Row | None:
     return Row("good", "ENDED", f"{in_words(e.ended)}: a new best ends it")
 
 
+def _resumed(e: RunResumed) -> Row:
+    return Row("owner", "RESUMED", e.found or "the run goes on", e.checkpoints)
+
+
 def _limits(e: LimitsChanged) -> Row:
     money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
     why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
@@ -106,7 +110,7 @@ def _noticed(e: Noticed) -> Row:
 
 ROWS: dict[type[Event], Wording] = dict(
     [
-        on(RunResumed, lambda e: Row("owner", "RESUMED", e.found or "the run goes on")),
+        on(RunResumed, _resumed),
         on(InterventionMade, _intervention),
         on(EffectObserved, _effect),
         on(HealthChecked, _health),

@@ -36,6 +36,12 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def memory_size(number: int) -> str:
+    """Bytes as ``12 MB``, ``1.4 GB``; never less than 1 MB."""
+    mega = number / 2**20
+    return f"{mega / 1024:.1f} GB" if mega >= 1000 else f"{max(1, round(mega))} MB"
+
+
 def points(value: float, *beside: float) -> str:
     """Completion as it is written everywhere: ``84``; ``84.9`` where whole points would mislead.
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -14,10 +16,12 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
+from ralph_tui.events import RunResumed
 from ralph_tui.runtime.assembly import resumed_run
 from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
@@ -74,6 +78,30 @@ def git(root: Path, *arguments: str) -> str:
 def journal(root: Path) -> Path:
     (found,) = root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")
     return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
+    held = "import time; held = bytearray(60 << 20); time.sleep(0.5)"
+    agent = f"{sys.executable} -c '{held}'; {ONE_MORE}"
+    done = here(*order(agent), "--headless", "--max-iterations", "1", cwd=repo)
+    assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
+    again = here("resume", "--headless", "--max-iterations", "2", cwd=repo)
+    rows = [line.removeprefix("ralph-tui: ") for line in again.stderr.splitlines()]
+    assert rows[0] == "3 checkpoints: 2 at the start, 1 at the end"
+    assert re.fullmatch(r"1 session, \ds in all, 1 file modified", rows[1])
+    known = re.fullmatch(r"the agent held at most (\d+) MB, in iteration 1", rows[2])
+    assert known
+    assert 60 < int(known[1]) < 400
+    last = (
+        r"the last one: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file"
+    )
+    assert re.fullmatch(last, rows[3])
+    assert len(rows) == 4
+    resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))
+    assert resumed.checkpoints.split("\n") == rows, "and the screen has it as the evidence"
+    page = here("report", cwd=repo).stdout
+    assert "## Checkpoints\n\n- 5 checkpoints: 3 at the start, 2 at the end\n- 2 sessions, " in page
 
 
 def events(root: Path) -> list[dict[str, Any]]:
@@ -422,7 +450,7 @@ def test_two_at_once(limited: Path) -> None:
         (limited / "go").touch()
         said = [process.communicate(timeout=50)[1] for process in both]
     assert sorted(process.returncode for process in both) == [0, 2], said
-    (refusal,) = filter(None, said)
+    (refusal,) = (text for ran, text in zip(both, said, strict=True) if ran.returncode == 2)
     assert len(refusal.splitlines()) == 1
     assert len(kinds(limited, "run_resumed")) == 1
     assert [event["seq"] for event in events(limited)] == list(range(1, len(events(limited)) + 1))

@@ -25,6 +25,7 @@ from ralph_tui.tui.panes.timeline_points import (
 )
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.held import DIFFS, Held
+from tests.world.recorder import Recorder
 
 # the diff as rows --------------------------------------------------------------------------------
 
@@ -333,6 +334,20 @@ def test_a_point_tells_only_what_was_known_at_its_moment() -> None:
         assert f"{before.completion:.0f} %" in told
         whole = words(facts(replace(point, checkpoint=None), state, story("steady")[-1].at, 100))
         assert f"${done.cost_usd:.2f}" in whole
+
+
+def test_a_checkpoint_tells_its_session_and_the_memory_of_the_agent() -> None:
+    run = Recorder(10)
+    run.baseline(0)
+    run.open(1)
+    bare = CheckpointCaptured(iteration=1, number=2, trigger="timer", snapshot=2, session_id="a")
+    for more in ({"memory_bytes": 312 << 20, "duration_s": 1800.0}, {}):
+        run.add(bare.model_copy(update=more))
+    state = RunState().apply_all(run.events)
+    *_, first, second = [point for point in points_of(state) if point.checkpoint]
+    rows = [facts(point, state, run.at, 80)[-1] for point in (first, second)]
+    told = ["".join(text for text, _ in row) for row in rows]
+    assert told == ["30m into the session · agent at most 312 MB", "0s into the session"]
 
 
 def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:

@@ -59,6 +59,30 @@ class FakeAgent:
         return session
 
 
+class FakeMemory:
+    """Samples what it is told that a session holds."""
+
+    def __init__(self) -> None:
+        self.working = False
+        self.peak = 0
+
+    def begin(self) -> None:
+        assert not self.working
+        self.working = True
+
+    def end(self) -> None:
+        assert self.working
+        self.working = False
+
+    def sample(self, held: int) -> None:
+        """What a session that works holds now."""
+        self.peak = max(self.peak, held if self.working else 0)
+
+    def take_peak(self) -> int:
+        peak, self.peak = self.peak, 0
+        return peak
+
+
 def promise(session: FakeSession) -> None:
     """An act: claim to be done, and end the turn."""
     session.emit(PromiseMade(iteration=session.iteration))

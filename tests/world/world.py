@@ -11,7 +11,7 @@ from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
-from tests.world.agents import FakeAgent
+from tests.world.agents import FakeAgent, FakeMemory
 from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach
 from tests.world.owner import Reply
@@ -44,6 +44,7 @@ class World:
         self.max_iterations = max_iterations
         self.host = FakeHost(began)
         self.agent = FakeAgent()
+        self.memory = FakeMemory()
         self.gate = FakeGate(passed)
         self.workspace = FakeWorkspace()
         self.watcher = FakeWatcher()
@@ -64,7 +65,15 @@ class World:
         start = RunStarted.model_validate(asked_for | fields)
         gate = None if criterion else self.gate
         self.outreach = FakeOutreach()
-        ports = Ports(self.agent, gate, self.workspace, self.watcher, self.records, self.outreach)
+        ports = Ports(
+            self.agent,
+            gate,
+            self.workspace,
+            self.watcher,
+            self.records,
+            self.outreach,
+            memory=self.memory,
+        )
         rules = rules or Rules()
         layers = Layers.of(rules, start.command)
         self.state = layers.recall(past)

@@ -1,28 +1,79 @@
-"""How much memory a run's processes use: the agent, the gate, and whatever they started."""
+"""How much memory a run's processes hold: its agent, its completion command, what they started."""
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event as Flag
+from threading import Lock, Thread
 
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
-from ralph_tui.adapters.processes.sweep import RUN_MARK
+from ralph_tui.adapters.processes.sweep import COMMAND_MARK, RUN_MARK
+
+FIRST_S, LONGEST_S = 0.1, 5.0
+"""Between two samples, seconds: each gap is twice the one before."""
 
 
-def resident_bytes(run_id: str) -> int:
+class MemorySampler:
+    """`ralph_tui.ports.Memory`, from samples that a thread takes while an agent works."""
+
+    def __init__(self, sample: Callable[[], int]) -> None:
+        """`sample` gives the bytes that are held now."""
+        self._sample = sample
+        self._lock = Lock()
+        self._peak = 0
+        self._over = Flag()
+        self._thread: Thread | None = None
+
+    def begin(self) -> None:
+        """See `Memory`."""
+        self.end()
+        self._over = Flag()
+        self._thread = Thread(
+            target=self._follow, args=(self._over,), name="memory sampler", daemon=True
+        )
+        self._thread.start()
+
+    def end(self) -> None:
+        """See `Memory`."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def take_peak(self) -> int:
+        """See `Memory`."""
+        with self._lock:
+            peak, self._peak = self._peak, 0
+        return peak
+
+    def _follow(self, over: Flag) -> None:
+        gap = FIRST_S
+        while not over.wait(gap):
+            held = self._sample()
+            with self._lock:
+                self._peak = max(self._peak, held)
+            gap = min(2 * gap, LONGEST_S)
+
+
+def resident_bytes(run_id: str, *, commands: bool = False) -> int:
     """Resident memory of all processes that bear the run's mark, and of their descendants.
 
-    A page that several share counts for each. 0 where the system does not show it.
+    `commands`: only of what was launched as a command, which leaves the run's own git out. A page
+    that several share counts for each. 0 where the system does not show it.
     """
     table = process_table()
-    mark = f"{RUN_MARK}={run_id}".encode()
-    marked = {entry.pid for entry in table.values() if entry.alive and _bears(entry, mark)}
+    marks = [f"{RUN_MARK}={run_id}".encode(), *([f"{COMMAND_MARK}=".encode()] if commands else [])]
+    marked = {entry.pid for entry in table.values() if entry.alive and _bears(entry, marks)}
     tree = marked | {entry.pid for entry in descendants(marked, table)}
     return sum(map(_resident, tree - {os.getpid()})) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _bears(entry: Entry, mark: bytes) -> bool:
+def _bears(entry: Entry, marks: list[bytes]) -> bool:
+    """Whether its environment has a variable that begins with each of these."""
     with contextlib.suppress(OSError):
-        return mark in Path(f"/proc/{entry.pid}/environ").read_bytes().split(b"\0")
+        environ = b"\0" + Path(f"/proc/{entry.pid}/environ").read_bytes()
+        return all(b"\0" + mark in environ for mark in marks)
     return False
 
 

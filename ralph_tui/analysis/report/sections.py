@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
+from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
@@ -140,9 +141,10 @@ def _rollbacks(told: Material) -> str:
     )
 
 
-def _notes(told: Material) -> str:
-    """Checkpoints that were taken with a note."""
-    lines = []
+def _checkpoints(told: Material) -> str:
+    """What they come to, and those that were taken with a note."""
+    summary = summarize(told.state.timeline)
+    lines = [] if summary is None else [f"- {line}" for line in words_of(summary, moment)]
     for span in told.state.timeline.spans:
         for point in span.checkpoints:
             if point.note:
@@ -221,7 +223,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Alarms": _alarms,
     "Interventions": _interventions,
     "Rollbacks": _rollbacks,
-    "Checkpoints with a note": _notes,
+    "Checkpoints": _checkpoints,
     "Files": _files,
     "Guidance": _guidance,
     "Waits": _waits,

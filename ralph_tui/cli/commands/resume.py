@@ -1,7 +1,8 @@
 """``ralph-tui resume``: go on with a run that ended early, in its own journal."""
 
 import argparse
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from ralph_tui.cli.fronts.common import Presentation, warn
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
 from ralph_tui.events.run import Mode
 from ralph_tui.runtime.request import ResumeRequest
-from ralph_tui.runtime.resumption import plan_resume
+from ralph_tui.runtime.resumption import checkpoint_words, plan_resume
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
@@ -70,10 +71,17 @@ def run(args: argparse.Namespace) -> int:
     ui = resumption.request.settings.ui
     presentation = replace(presentation, theme=ui.theme, on_hangup=ui.on_hangup)
 
-    def create_run() -> "AbstractContextManager[AssembledRun]":
+    words = checkpoint_words(resumption.state)
+
+    @contextmanager
+    def create_run() -> "Iterator[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import resumed_run  # noqa: PLC0415
 
-        return resumed_run(root, resumption, warn)
+        with resumed_run(root, resumption, warn) as assembled:
+            if presentation.mode != "attended":  # a screen has them in its log
+                for line in words:
+                    warn(line)
+            yield assembled
 
     return show_run(create_run, presentation)

@@ -1,5 +1,7 @@
 """Snapshots at the boundaries of a run, and checkpoints in between."""
 
+from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
 
 from ralph_tui.errors import RalphError, WorkspaceError
@@ -38,7 +40,12 @@ class Checkpoints:
         self._state = run.state
         self._workspace = run.ports.workspace
         self._files = run.ports.checkpoint_files
+        self._memory = run.ports.memory
         self._session_id = ""
+        self._session_began: datetime | None = None
+        """None between sessions."""
+        self._started = False
+        """This iteration has its checkpoint at the start."""
         self._taken = 0
         self._captured = 0
 
@@ -75,12 +82,18 @@ class Checkpoints:
 
     def begin_iteration(self) -> None:
         """Checkpoints are numbered within an iteration."""
-        self._captured = 0
+        self._captured, self._started = 0, False
 
-    def begin_session(self, iteration: int, session_id: str) -> Event:
-        """The checkpoint at the start of a session; its snapshot is the last boundary's."""
-        self._session_id = session_id
-        return self.announce(iteration, "start")
+    def begin_session(self, iteration: int, session_id: str) -> Iterator[Event]:
+        """The checkpoint at the start; its snapshot is the last boundary's.
+
+        A session that is tried again, after a limit, begins where the first one began: no point of
+        its own.
+        """
+        self._session_id, self._session_began = session_id, self._scheduler.host.clock.now()
+        if not self._started:
+            self._started = True
+            yield self.announce(iteration, "start")
 
     def take_boundary(self, iteration: int, reason: str) -> Steps[None]:
         """Hold the worktree before the loop goes on; when that fails the last boundary stays."""
@@ -215,9 +228,15 @@ class Checkpoints:
         Its file is written beside whatever goes on.
         """
         self._captured += 1
-        path = ""
+        path, session_id = "", self._session_id
+        duration_s = self._scheduler.seconds_since(self._session_began)
+        memory = self._memory.take_peak()
+        if trigger == "end":
+            self._session_id, self._session_began = "", None
         if iteration:
-            facts = CheckpointFacts(iteration, self._captured, trigger, self._session_id, changes)
+            facts = CheckpointFacts(
+                iteration, self._captured, trigger, session_id, duration_s, memory, changes
+            )
             path = self._files.path(iteration, self._captured)
             self._scheduler.spawn("checkpoint", lambda: self._files.capture(facts), _tell_failure)
         return CheckpointCaptured(
@@ -226,7 +245,9 @@ class Checkpoints:
             trigger=trigger,
             snapshot=self.latest.number if snapshot == 0 else snapshot,
             path=path,
-            duration_s=self._scheduler.seconds_since(self._state.run.iteration_started_at),
+            session_id=session_id,
+            duration_s=duration_s,
+            memory_bytes=memory,
             files=sum(total.files for total in self._state.files.totals),
             note=note,
             error=error,

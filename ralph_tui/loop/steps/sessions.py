@@ -113,7 +113,7 @@ class Sessions:
 
     def _session(self, turn: Turn, watchdog: Watchdog) -> Steps[SessionFinished]:
         scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
-        yield checkpoints.begin_session(k, turn.session_id)
+        yield from checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         self._budget.begin()
         watchdog.begin()
@@ -132,12 +132,14 @@ class Sessions:
             look_after=look_after,
             answered=self._desk.answered,
         )
+        self._ports.memory.begin()
         try:
             with scheduler.offering(controls):
                 scheduler.session = self._ports.agent.start(turn, scheduler.host.emit)
                 finished = yield from scheduler.wait_for_session()
         finally:
             scheduler.stop_timer()
+            self._ports.memory.end()
         yield from watchdog.end()
         yield from scheduler.join()
         return finished

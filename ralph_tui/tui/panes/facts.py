@@ -7,9 +7,18 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
-from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.state.wording import gate_words
-from ralph_tui.text.format import clock, count, duration, percent, points, points_gained, step
+from ralph_tui.text.format import (
+    clock,
+    count,
+    duration,
+    memory_size,
+    percent,
+    points,
+    points_gained,
+    step,
+)
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, FAILED, PASSED, ROLLED_BACK
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import tokens
@@ -188,10 +197,22 @@ def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
         rows[0].append(
             (f" · snapshot {checkpoint.snapshot} · {count(checkpoint.files, 'file')}", "dim")
         )
+    if held := of_session(checkpoint):
+        rows.append([(held, "dim")])
     for text, style in ((checkpoint.note, "text"), (checkpoint.error, "warn")):
         if text:
             rows += [[(piece, style)] for piece in wrap(text, width, 3)]
     return rows
+
+
+def of_session(checkpoint: CheckpointPoint) -> str:
+    """``41m into the session · agent at most 312 MB``, as far as it is known."""
+    parts = []
+    if checkpoint.session_id and checkpoint.trigger != "start":
+        parts.append(f"{duration(checkpoint.duration_s)} into the session")
+    if checkpoint.memory_bytes:
+        parts.append(f"agent at most {memory_size(checkpoint.memory_bytes)}")
+    return " · ".join(parts)
 
 
 def _intervention(made: InterventionMade, state: RunState, width: int) -> list[Line]:

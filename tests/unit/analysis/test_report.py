@@ -84,7 +84,8 @@ def test_a_whole_run() -> None:
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
         *("# Report of task-001/001", "## Completion", "## Iterations", "## Alarms"),
-        *("## Interventions", "## Files", "## What the agent says to have learned", "## Records"),
+        *("## Interventions", "## Checkpoints", "## Files"),
+        *("## What the agent says to have learned", "## Records"),
     ]
     assert "> Fix the failing tests of the calculator\n" in text
     assert "**Completed:** the completion command passed after iteration 9" in text
@@ -220,12 +221,12 @@ def test_a_note_of_a_checkpoint_is_one_line() -> None:
         )
 
     text = page(*finished(1, 10), captured(""), captured("before\nit *all*"), captured("x" * 999))
-    first, second = section(text, "Checkpoints with a note").splitlines()
+    first, second = section(text, "Checkpoints").splitlines()[-2:]
     assert first == "- iteration 1, 2026-11-20 14:05 UTC, snapshot 7: before it \\*all\\*"
     assert second.endswith("x…")
     assert len(second) < 260
     assert "no snapshot: mine" in page(*finished(1, 10), captured("mine", None))
-    assert "Checkpoints with" not in page(*finished(1, 10), captured(""))
+    assert section(page(*finished(1, 10), captured("")), "Checkpoints").count("\n") == 2
 
 
 def test_an_end_says_its_outcome_once() -> None:

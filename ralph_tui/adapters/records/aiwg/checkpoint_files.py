@@ -24,7 +24,6 @@ class Probes:
     read_git: Callable[[], GitFacts]
     count_tests: Callable[[], int]
     commits_between: Callable[[str, str], list[str]]
-    rss: Callable[[], int]
 
 
 class AiwgCheckpointFiles:
@@ -71,19 +70,15 @@ class AiwgCheckpointFiles:
     def _write(self, folder: Path, facts: CheckpointFacts) -> None:
         manager = self._manager
         fresh = manager is None or manager.folder != folder
-        if manager is None or fresh or manager.session_id != facts.session_id:
+        if manager is None or fresh or manager.session_id != (facts.session_id or "unknown"):
             manager = self._manager = CheckpointManager(
                 folder,
                 self._root,
                 self._clock,
                 read_git=self._probes.read_git,
-                session_id=facts.session_id,
-                rss=self._probes.rss,
+                session_id=facts.session_id or "unknown",
             )
-        if facts.trigger == "start":
-            manager.start(facts.number)
-        else:
-            manager.capture(facts.number)
+        manager.capture(facts)
 
     def _compare(self, folder: Path, facts: CheckpointFacts) -> None:
         after = self._inventory()

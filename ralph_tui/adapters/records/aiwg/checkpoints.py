@@ -12,7 +12,7 @@ from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, T
 from ralph_tui.adapters.records.files import write_json
 from ralph_tui.errors import RalphError, workspace_error
 from ralph_tui.events.text import Line
-from ralph_tui.ports import Clock
+from ralph_tui.ports import CheckpointFacts, Clock
 
 MOST_MODIFIED = 10_000
 """Names of all files that a session has modified."""
@@ -40,11 +40,12 @@ class AiwgState(Camel):
 
 
 class Memory(Camel):
-    """Of the agent's process tree, in bytes."""
+    """Of the agent's process tree since the checkpoint before, in bytes."""
 
     heap_used: int = 0
     """0: an agent does not tell."""
     rss: int = 0
+    """At most, as sampled."""
 
 
 class CheckpointData(Camel):
@@ -73,7 +74,6 @@ class CheckpointManager:
         *,
         read_git: Callable[[], GitFacts],
         session_id: str = "unknown",
-        rss: Callable[[], int] = lambda: 0,
     ) -> None:
         """`folder` is the iteration's; `read_git` raises ``RalphError`` when git cannot tell."""
         self.folder = folder
@@ -81,40 +81,28 @@ class CheckpointManager:
         self._root = root
         self._clock = clock
         self._read_git = read_git
-        self._rss = rss
-        self._began = clock.monotonic()
-        self._number = 0
         self._modified: dict[str, None] = {}
         self._lock = Lock()
 
-    def start(self, number: int = 1) -> CheckpointData:
-        """Begin to count the session's time, and take the first checkpoint.
-
-        An iteration may need several sessions: the numbers of a later one go on.
-        """
-        self._began = self._clock.monotonic()
-        return self.capture(number)
-
-    def capture(self, number: int | None = None) -> CheckpointData:
-        """Take a checkpoint, by default the next.
+    def capture(self, facts: CheckpointFacts) -> CheckpointData:
+        """Take a checkpoint.
 
         Raises ``WorkspaceError`` when it cannot be written, ``NoRoomError`` when the disk is full.
         """
         with self._lock:
-            number = self._number + 1 if number is None else number
             git = self._git()
             self._modified |= dict.fromkeys((*git.modified, *git.staged))
             data = CheckpointData(
-                number=number,
+                number=facts.number,
                 timestamp=self._clock.now(),
-                duration=round(1000 * (self._clock.monotonic() - self._began)),
+                duration=round(1000 * facts.duration_s),
                 session_id=self.session_id,
                 git_status=git,
                 aiwg_state=scan_aiwg(self._root),
                 files_modified=sorted(self._modified)[:MOST_MODIFIED],
-                memory=Memory(rss=self._rss()),
+                memory=Memory(rss=facts.memory_bytes),
             )
-            path = checkpoint_path(self.folder, number)
+            path = checkpoint_path(self.folder, facts.number)
             try:
                 write_json(path, data.as_json())
             except OSError as error:
@@ -123,7 +111,6 @@ class CheckpointManager:
                     "free some space or make the folder writable",
                     error,
                 ) from error
-            self._number = max(self._number, number)
         return data
 
     def _git(self) -> GitState:

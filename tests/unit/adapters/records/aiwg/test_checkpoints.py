@@ -3,14 +3,10 @@
 import json
 import os
 import subprocess
-import sys
-import uuid
 from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.processes.memory import resident_bytes
-from ralph_tui.adapters.processes.sweep import RUN_MARK
 from ralph_tui.adapters.records.aiwg.checkpoints import (
     CheckpointData,
     CheckpointManager,
@@ -20,8 +16,8 @@ from ralph_tui.adapters.workspace import git_status as readings
 from ralph_tui.adapters.workspace.git_status import GitStatus, git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.errors import WorkspaceError
+from ralph_tui.ports import CheckpointFacts
 from ralph_tui.text.format import duration
-from tests.processes import Child
 from tests.world import FakeClock
 
 
@@ -34,6 +30,10 @@ def manager(
     return CheckpointManager(folder, root, clock, **options)  # type: ignore[arg-type]
 
 
+def facts(number: int, duration_s: float = 0.0, memory: int = 0) -> CheckpointFacts:
+    return CheckpointFacts(1, number, "timer", "abc", duration_s, memory)
+
+
 def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> None:
     (git_repo / ".aiwg/planning").mkdir(parents=True)
     (git_repo / ".aiwg/planning/iteration-1.md").write_text("x" * 1024)
@@ -42,10 +42,9 @@ def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> No
     (git_repo / "staged.py").write_text("staged")
     subprocess.run(["git", "add", "staged.py"], cwd=git_repo, check=True)
     clock = FakeClock()
-    checkpoints = manager(git_repo, clock, "abc123-def456", rss=lambda: 104857600)
-    checkpoints.start()
+    checkpoints = manager(git_repo, clock, "abc123-def456")
     clock.seconds = 3600
-    checkpoints.capture(3)
+    checkpoints.capture(facts(3, 3600.0, 104857600))
     path = checkpoints.folder / "checkpoints/003-checkpoint.json"
     assert json.loads(path.read_text()) == {
         "number": 3,
@@ -70,13 +69,11 @@ def test_a_checkpoint_on_disk_has_the_fields_of_its_family(git_repo: Path) -> No
 def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
     clock = FakeClock()
     checkpoints = manager(git_repo, clock)
-    assert checkpoints.start().number == 1
+    assert checkpoints.capture(facts(1)).number == 1
     (git_repo / "README.md").write_text("changed")
-    clock.seconds = 60
-    assert checkpoints.capture().files_modified == ["README.md"]
+    assert checkpoints.capture(facts(2)).files_modified == ["README.md"]
     subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
-    clock.seconds = 90.5
-    last = checkpoints.capture()
+    last = checkpoints.capture(facts(3, 90.5))
     assert (last.number, last.duration) == (3, 90_500)
     assert last.files_modified == ["README.md"], "cumulative, although it is as it was"
     assert {path.name for path in (checkpoints.folder / "checkpoints").iterdir()} == {
@@ -86,21 +83,10 @@ def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
     }
 
 
-def test_a_later_session_of_the_iteration_goes_on_counting(git_repo: Path) -> None:
-    clock = FakeClock()
-    manager(git_repo, clock, "first").start()
-    clock.seconds = 100
-    second = manager(git_repo, clock, "second")
-    second.start(2)
-    clock.seconds = 130
-    last = second.capture()
-    assert (last.number, last.duration, last.session_id) == (3, 30_000, "second")
-
-
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
     checkpoints = manager(git_repo, FakeClock())
     (git_repo / ".git/index").write_text("garbage")
-    data = checkpoints.start()
+    data = checkpoints.capture(facts(1))
     assert data.git_status.error is not None
     assert "status" in data.git_status.error
     stored = json.loads((checkpoints.folder / "checkpoints/001-checkpoint.json").read_text())
@@ -142,13 +128,13 @@ def test_a_checkpoint_that_cannot_be_written_is_one_sentence(git_repo: Path) -> 
     checkpoints.folder.mkdir(parents=True)
     (checkpoints.folder / "checkpoints").write_text("in the way")
     with pytest.raises(WorkspaceError, match=r"cannot write the checkpoint .* make the folder"):
-        checkpoints.start()
+        checkpoints.capture(facts(1))
 
 
 def test_names_are_foreign_text(git_repo: Path) -> None:
     (git_repo / "a\x1b[31m\nb").write_text("x")
     Path(os.fsdecode(os.fsencode(git_repo) + b"/caf\xe9")).write_text("x")
-    data = manager(git_repo, FakeClock()).start()
+    data = manager(git_repo, FakeClock()).capture(facts(1))
     assert data.git_status.untracked == ["a⏎b", "caf�"]
 
 
@@ -158,7 +144,7 @@ def test_long_lists_say_how_many_more_there_are(
     monkeypatch.setattr(readings, "MOST_PATHS", 2)
     for number in range(5):
         (git_repo / f"{number}.txt").write_text("x")
-    status = manager(git_repo, FakeClock()).start().git_status
+    status = manager(git_repo, FakeClock()).capture(facts(1)).git_status
     assert status.untracked == ["0.txt", "1.txt"]
     assert status.omitted == {"untracked": 3}
 
@@ -170,7 +156,7 @@ def test_git_is_asked_once(git_repo: Path) -> None:
         asked.append(1)
         return GitStatus(branch="main")
 
-    manager(git_repo, FakeClock(), read_git=read).start()
+    manager(git_repo, FakeClock(), read_git=read).capture(facts(1))
     assert len(asked) == 1
 
 
@@ -179,26 +165,3 @@ def test_git_is_asked_once(git_repo: Path) -> None:
 )
 def test_durations_read_as_people_write_them(milliseconds: int, words: str) -> None:
     assert duration(milliseconds / 1000) == words
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_is_that_of_all_processes_of_the_run() -> None:
-    run_id = str(uuid.uuid4())
-    grown = "held = bytearray(40 << 20); print(1, flush=True); input()"
-    # The child bears no mark: it belongs to the run by its parent.
-    script = (
-        "import os, subprocess, sys; del os.environ[sys.argv[1]]; "
-        f"subprocess.run([sys.executable, '-c', {grown!r}])"
-    )
-    with Child[bytes](
-        [sys.executable, "-c", script, RUN_MARK],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, RUN_MARK: run_id},
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        used = resident_bytes(run_id)
-        process.communicate(b"\n")
-    assert 40 << 20 < used < 400 << 20
-    assert resident_bytes(run_id) == 0

@@ -1,0 +1,82 @@
+"""What the checkpoints of a run come to: how many, over how long, of which files. Rule: pure."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ralph_tui.state import CheckpointPoint
+from ralph_tui.state.timeline import TimelineFold
+from ralph_tui.text.format import count, duration, memory_size
+from ralph_tui.text.terms import CHECKPOINTS
+
+
+@dataclass(frozen=True)
+class CheckpointSummary:
+    """All checkpoints of a run."""
+
+    triggers: Counter[str]
+    """How many of each kind."""
+    sessions: int
+    seconds: float
+    """Of all sessions, each as far as its last checkpoint."""
+    files: int
+    """That sessions have modified, each once."""
+    more: bool
+    """There are more of them than are named."""
+    last: CheckpointPoint
+    largest: CheckpointPoint | None
+    """Where the agent's memory was at its highest; None where it is not known."""
+
+
+def summarize(timeline: TimelineFold) -> CheckpointSummary | None:
+    """None while there is no checkpoint."""
+    points = [point for span in timeline.spans for point in span.checkpoints]
+    if not points:
+        return None
+    lasted: dict[str, float] = {}
+    for point in points:
+        if point.session_id:
+            lasted[point.session_id] = max(point.duration_s, lasted.get(point.session_id, 0.0))
+    told = [span.files for span in timeline.spans if span.files is not None]
+    largest = max(points, key=lambda point: point.memory_bytes)
+    return CheckpointSummary(
+        triggers=Counter(point.trigger for point in points),
+        sessions=len(lasted),
+        seconds=sum(lasted.values()),
+        files=len({change.path for files in told for change in files.changes}),
+        more=any(len(f.changes) < sum(total.files for total in f.totals) for f in told),
+        last=points[-1],
+        largest=largest if largest.memory_bytes else None,
+    )
+
+
+def words_of(told: CheckpointSummary, when: Callable[[datetime], str]) -> list[str]:
+    """The summary, a line for each question; `when` writes a moment."""
+    kinds = [
+        f"{told.triggers[k]} {term.word}" for k, term in CHECKPOINTS.items() if told.triggers[k]
+    ]
+    rows = [f"{count(told.triggers.total(), 'checkpoint')}: {', '.join(kinds)}"]
+    modified = f"{'at least ' if told.more else ''}{count(told.files, 'file')} modified"
+    if told.sessions:
+        rows.append(
+            f"{count(told.sessions, 'session')}, {duration(told.seconds)} in all, {modified}"
+        )
+    else:
+        rows.append(modified)
+    if told.largest is not None:
+        where = f"in iteration {told.largest.iteration}"
+        rows.append(f"the agent held at most {memory_size(told.largest.memory_bytes)}, {where}")
+    return [*rows, f"the last one: {_last(told.last, when)}"]
+
+
+def _last(point: CheckpointPoint, when: Callable[[datetime], str]) -> str:
+    parts = [
+        f"iteration {point.iteration}" if point.iteration else "the baseline",
+        CHECKPOINTS[point.trigger].word,
+        when(point.at),
+    ]
+    if point.session_id:
+        parts.append(f"{duration(point.duration_s)} into its session")
+    held = "no snapshot" if point.snapshot is None else f"snapshot {point.snapshot}"
+    return ", ".join([*parts, held, count(point.files, "file")])

@@ -1,0 +1,87 @@
+"""What the checkpoints of a run come to."""
+
+from functools import partial
+from typing import Any
+
+from ralph_tui.analysis.checkpoints import summarize, words_of
+from ralph_tui.events import CheckpointCaptured, FilesChanged, IterationStarted
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor import files_changed
+from ralph_tui.state import RunState
+from ralph_tui.text.format import day_and_clock
+from tests.world.recorder import Recorder
+
+MB = 2**20
+
+
+def captured(
+    k: int, number: int, trigger: Any, session: str, s: float, mb: int, **more: Any
+) -> Any:
+    return CheckpointCaptured(
+        iteration=k,
+        number=number,
+        trigger=trigger,
+        snapshot=number,
+        session_id=session,
+        duration_s=s,
+        memory_bytes=mb * MB,
+        **more,
+    )
+
+
+def changed(k: int, *paths: str, more: int = 0) -> FilesChanged:
+    changes = [FileChange(path=p, status="modified", category="source", added=1) for p in paths]
+    event = files_changed(k, changes, live=False)
+    total = event.totals[0]
+    files = total.model_copy(update={"files": total.files + more})
+    return event.model_copy(update={"totals": [files]})
+
+
+def told(*events: Any) -> list[str]:
+    run = Recorder(10)
+    for event in events:
+        run.add(event)
+    state = RunState().apply_all(run.events)
+    summary = summarize(state.timeline)
+    if summary is None:
+        return []
+    return words_of(summary, partial(day_and_clock, now=state.at))
+
+
+def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() -> None:
+    rows = told(
+        captured(0, 1, "start", "", 0, 0),
+        IterationStarted(iteration=1, max_iterations=10),
+        captured(1, 1, "start", "a", 0, 0),
+        captured(1, 2, "timer", "a", 1800, 312),
+        captured(1, 3, "end", "a", 2400, 200),
+        changed(1, "a.py", "b.py"),
+        IterationStarted(iteration=2, max_iterations=10),
+        captured(2, 1, "start", "b", 0, 0),
+        changed(2, "b.py", "c.py"),
+        captured(2, 2, "key", "b", 65, 1500, files=2),
+    )
+    assert rows[:3] == [
+        "6 checkpoints: 3 at the start, 1 by timer, 1 by key, 1 at the end",
+        "2 sessions, 41m in all, 3 files modified",
+        "the agent held at most 1.5 GB, in iteration 2",
+    ]
+    assert rows[3].startswith("the last one: iteration 2, by key, ")
+    assert rows[3].endswith(", 1m 5s into its session, snapshot 2, 2 files")
+    assert len(rows) == 4
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    """A run of an older version told no session and no memory."""
+    rows = told(
+        IterationStarted(iteration=1, max_iterations=10),
+        CheckpointCaptured(iteration=1, number=1, trigger="start", duration_s=9),
+        changed(1, "a.py", more=4),
+    )
+    assert rows[:2] == ["1 checkpoint: 1 at the start", "at least 1 file modified"]
+    assert rows[2].startswith("the last one: iteration 1, at the start, ")
+    assert rows[2].endswith(", no snapshot, 0 files")
+
+
+def test_a_run_without_checkpoints_has_no_summary() -> None:
+    assert told() == []
