@@ -112,7 +112,9 @@ def _needs(status: dict[str, Any]) -> Term | None:
     when = "" if until is None else f" until {until.astimezone():%Y-%m-%d %H:%M}"
     cause = wait["cause"]
     known = WAITS.get(cause, Term(PHASES["limited"].glyph, in_words(cause)))
-    return Term(known.glyph, f"waiting{when} ({known.word})")
+    since = _moment(wait.get("since"))
+    began = "" if since is None else f" since {since.astimezone():%H:%M}"
+    return Term(known.glyph, f"waiting{when} ({known.word}{began})")
 
 
 def _overseer(status: dict[str, Any]) -> str:

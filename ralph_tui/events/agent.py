@@ -28,8 +28,10 @@ SessionOutcome = Literal[
     "success",  # the agent ended its turn of its own accord
     "missing",  # its program is not there, or cannot be run
     "error",  # it said that it failed, or its stream broke off
-    "limited",  # a usage limit or overload ended it
+    "limited",  # a usage limit, overload or an outage ended it
     "auth",  # it is not allowed to speak to its service
+    "unknown_model",  # its service has no such model
+    "unresumable",  # the session it was to go on with is not to be had; nothing was done
     "context_full",  # its context window overflowed
     "max_turns",
     "budget",
@@ -193,7 +195,7 @@ class SessionFinished(Event):
     turns: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
-    limit: Literal["usage_limit", "overload"] | None = None
+    limit: Literal["usage_limit", "overload", "outage"] | None = None
     """Which kind of limit ended it, with outcome ``limited``."""
     resets_at: datetime | None = None
     """When that limit ends, UTC, as far as the service told."""

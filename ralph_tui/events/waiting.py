@@ -17,7 +17,7 @@ __all__ = [
     "WaitStarted",
 ]
 
-WaitCause = Literal["usage_limit", "overload", "disk_full"]
+WaitCause = Literal["usage_limit", "overload", "outage", "disk_full"]
 Takes = Literal["nothing", "words", "instructions", "more"]
 """Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
 Topic = Literal["silence", "redirect", "pause", "criterion"]
@@ -26,7 +26,7 @@ SILENCE = "the default"
 
 
 class WaitStarted(Event):
-    """The agent's service, or the disk, has no room for us; the iteration is not spent."""
+    """The agent's service has no answer for us, or the disk no room; no iteration is spent."""
 
     kind: Literal["wait_started"] = "wait_started"
     iteration: int
@@ -37,7 +37,9 @@ class WaitStarted(Event):
     resets_at: datetime | None = None
     """When the service said that the limit ends, UTC; None when it did not say."""
     attempt: int = 1
-    """How often in a row this iteration has waited."""
+    """How often in a row this iteration has waited, and the agent did no work in between."""
+    since: datetime | None = None
+    """When it was found out for the first time of these, UTC."""
 
 
 class WaitEnded(Event):

@@ -24,9 +24,8 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
-from ralph_tui.state.wording import denied_words, retry_words, session_words
+from ralph_tui.state.wording import denied_words, retry_words, session_words, wait_words
 from ralph_tui.text.format import percent
-from ralph_tui.text.terms import WAITS
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -141,7 +140,7 @@ class AgentFold(Fold):
         return cut
 
     def _wait_started(self, e: WaitStarted) -> None:
-        text = f"waiting: {WAITS[e.cause].word}, {retry_words(e) or 'until there is room'}"
+        text = f"waiting: {wait_words(e, e.at)}, {retry_words(e) or 'until there is room'}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "session", text, ok=False))
 
     def _wait_ended(self, e: WaitEnded) -> None:

@@ -48,6 +48,7 @@ from ralph_tui.state.wording import (
     session_words,
     stop_words,
     unpaused_words,
+    wait_words,
 )
 from ralph_tui.text.format import duration, percent, points_gained, step
 from ralph_tui.text.sanitize import clip, one_line
@@ -198,7 +199,8 @@ def _session(event: SessionFinished) -> Row | None:
 def _wait(event: WaitStarted) -> Row:
     word = WAITS[event.cause].brief.upper()
     at = f", {retry_words(event)}" if event.until else ""
-    return Row("warn", word, f"waiting{at}; the iteration is not spent", event.reason)
+    what = f": {wait_words(event, event.at)}" if event.since is not None else ""
+    return Row("warn", word, f"waiting{what}{at}; the iteration is not spent", event.reason)
 
 
 def _permissions(event: PermissionsChanged) -> Row:

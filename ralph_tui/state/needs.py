@@ -1,6 +1,7 @@
 """What stands between a run and its going on: a limit, a question; and what its agent may do."""
 
 from ralph_tui.events import (
+    AgentSpoke,
     IterationStarted,
     PermissionsChanged,
     QuestionAnswered,
@@ -12,6 +13,7 @@ from ralph_tui.events import (
     RunResumed,
     RunStarted,
     ToolDenied,
+    ToolStarted,
     WaitEnded,
     WaitStarted,
 )
@@ -25,7 +27,11 @@ class NeedsFold(Fold):
         self.wait: WaitStarted | None = None
         """The wait that goes on."""
         self.waits = 0
-        """How often in a row this iteration has waited."""
+        """How often in a row this iteration has waited, and the agent did no work in between."""
+        self.waited: WaitStarted | None = None
+        """The last wait of these; None where there was none."""
+        self.served = False
+        """Whether the agent's service has answered in this run."""
         self.question: QuestionAsked | None = None
         """The question that is open; one at a time."""
         self.answer: QuestionAnswered | None = None
@@ -40,6 +46,8 @@ class NeedsFold(Fold):
         return (
             on(RunStarted, self._run_started),
             on(IterationStarted, self._iteration_started),
+            on(AgentSpoke, self._worked),
+            on(ToolStarted, self._worked),
             on(WaitStarted, self._wait_started),
             on(WaitEnded, self._wait_ended),
             on(QuestionAsked, self._question_asked),
@@ -59,13 +67,18 @@ class NeedsFold(Fold):
         self.allow = tuple(allow) if isinstance(allow, list) else ()
 
     def _iteration_started(self, event: IterationStarted) -> bool:
-        self.waits = 0
+        self.waits, self.waited = 0, None
+        return False
+
+    def _worked(self, event: AgentSpoke | ToolStarted) -> bool:
+        """A model has answered: what was waited for is over."""
+        self.waits, self.waited, self.served = 0, None, True
         return False
 
     def _wait_started(self, event: WaitStarted) -> None:
         self.wait = event
         if event.cause != "disk_full":
-            self.waits = event.attempt
+            self.waits, self.waited = event.attempt, event
 
     def _wait_ended(self, event: WaitEnded) -> None:
         waited, self.wait = self.wait, None

@@ -4,6 +4,7 @@ Rule: what one of them says shorter or longer than the others, it words itself.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from ralph_tui.events import (
@@ -29,7 +30,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import on
 from ralph_tui.text.format import count, day_and_clock, points_gained
-from ralph_tui.text.terms import SEVERITIES, RowLevel, in_words
+from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words
 
 
 class Row(NamedTuple):
@@ -163,6 +164,14 @@ def permit_words(line: str) -> str:
 def session_words(e: SessionFinished) -> str:
     """Why a session has ended: its reason, else its outcome."""
     return e.reason or in_words(e.outcome)
+
+
+def wait_words(e: WaitStarted, now: datetime) -> str:
+    """``service down since 03:12``: what is waited for, and since when, where no reset is known."""
+    what = WAITS[e.cause].word
+    if e.since is None or e.resets_at is not None:
+        return what
+    return f"{what} since {day_and_clock(e.since, now)}"
 
 
 def retry_words(e: WaitStarted) -> str:

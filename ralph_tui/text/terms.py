@@ -77,6 +77,7 @@ OUTCOMES: Mapping[str, Term] = {
 WAITS: Mapping[str, Term] = {
     "usage_limit": Term(PHASES["limited"].glyph, "usage limit", "limit"),
     "overload": Term(PHASES["limited"].glyph, "overload"),
+    "outage": Term(PHASES["limited"].glyph, "service down", "down"),
     "disk_full": Term(PHASES["limited"].glyph, "disk full"),
 }
 """What a run can wait for."""

@@ -37,7 +37,7 @@ class Request:
 class Api:
     """The running service; use it as a context."""
 
-    def __init__(self, scenario: Scenario, session: int = 0) -> None:
+    def __init__(self, scenario: Scenario, session: int = 0, *, port: int = 0) -> None:
         began = time.time()
         self._script = Script(scenario.answers(session), began)
         self._subagents = {key: Script(value, began) for key, value in scenario.subagents.items()}
@@ -46,7 +46,7 @@ class Api:
         self.requests: list[Request] = []
         self.ended = threading.Event()
         """Ends every silence."""
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.api = self
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.05,), daemon=True

@@ -34,10 +34,13 @@ FAILURES = {
             "rate_limit", "rate_limit_error"),
     "529": ("API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again "
             "in a moment.", "server_error", "overloaded_error"),
-    "500": ("API Error: 500 Internal server error.", "server_error", "api_error"),
-    "drop": ("API Error: Unable to connect to API (ECONNRESET)", "unknown", ""),
+    "500": ("API Error: 500 Internal server error. This is a server-side issue, usually temporary "
+            "— try again in a moment.", "server_error", "api_error"),
+    "drop": ("API Error: Unable to connect to API (ECONNRESET)", "server_error", ""),
     "overflow": ("Prompt is too long", "invalid_request", "invalid_request_error"),
 }  # fmt: skip
+DROPPED = "API Error: Connection dropped (ECONNRESET). Check the gateway, and try again."
+"""...as newer versions say it."""
 LIMIT = {
     "status": "rejected",
     "rateLimitType": "five_hour",
@@ -126,6 +129,8 @@ class Service:
         # Only subscriptions are told of their limits.
         if answer.resets_in_s and self._wire.key_source == "none":
             return self._limited(answer, error, error_type)
+        if answer.fault == "drop" and self._wire.modern:
+            return CallFailedError(DROPPED, error, None, details={"api_error": "connection_failed"})
         return CallFailedError(text, error, status, error_type)
 
     def _limited(self, answer: Answer, error: str, error_type: str) -> CallFailedError:

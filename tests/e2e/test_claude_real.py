@@ -118,7 +118,9 @@ def test_a_bug_is_fixed(lab: Lab) -> None:
         ("auth_401", "auth", None),
         ("forbidden_403", "auth", None),
         ("context_overflow", "context_full", None),
-        ("bad_model", "error", None),
+        ("bad_model", "unknown_model", None),
+        ("outage", "limited", "outage"),
+        ("broken_service", "limited", "outage"),
     ],
 )
 def test_a_failing_service_has_a_name(

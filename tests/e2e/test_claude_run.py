@@ -5,13 +5,16 @@ With the stub everywhere, and with the real binary on a scripted service where i
 
 import json
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
+from ralph_tui.loop.steps import service_limits
 from tests.doubles.api import Api
 from tests.doubles.launch import (
     STUB,
@@ -20,7 +23,7 @@ from tests.doubles.launch import (
     real_binary,
     real_environment,
 )
-from tests.doubles.scenario import load
+from tests.doubles.scenario import FOLDER, load
 from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run
 from tests.processes import Child
 from tests.waiting import until
@@ -87,6 +90,70 @@ def test_a_binary_that_is_none_costs_no_record(git_repo: Path, tmp_path: Path, n
     assert len(finished) == 1
     assert finished[0]["reason"].endswith(".")
     assert events[-1]["kind"] == "run_finished"
+
+
+@pytest.mark.parametrize("version", ["2.1.330", "2.1.197"])
+@pytest.mark.parametrize("fault", ["drop", "500"])
+def test_an_outage_is_slept_through(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, version: str
+) -> None:
+    monkeypatch.setitem(service_limits.FIRST_WAIT_S, "outage", 0.02)
+    story = json.loads((FOLDER / "success.json").read_text())
+    dead, works = [{"fault": fault, "times": 99}], story.pop("answers")
+    path = tmp_path / "scenario.json"
+    path.write_text(json.dumps({**story, "sessions": [*[dead] * 4, works]}))
+    monkeypatch.setenv("STUB_VERSION", version)
+    code, events = stub(git_repo, str(path), tmp_path / "state", "--max-iterations", "1")
+    assert code == 0, events[-1]
+    assert len(kinds(events, "session_started")) == 5
+    waits = kinds(events, "wait_started")
+    assert [wait["cause"] for wait in waits] == ["outage"] * 4
+    assert {wait["since"] for wait in waits} == {waits[0]["since"]}
+    assert all("has not answered once in this run" in wait["reason"] for wait in waits)
+    assert [event["status"] for event in kinds(events, "iteration_finished")] == ["completed"]
+
+
+def test_a_model_that_does_not_exist_ends_the_run_at_once(git_repo: Path, tmp_path: Path) -> None:
+    code, events = stub(git_repo, "bad_model", tmp_path / "state", "--model", "nosuch")
+    assert code == 1
+    assert "choose a model with --model" in events[-1]["reason"]
+    assert "nosuch" in events[-1]["reason"]
+    assert len(kinds(events, "session_started")) == 1
+
+
+@pytest.mark.real_agent
+@pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed")
+def test_the_real_binary_sleeps_through_an_outage(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(service_limits.FIRST_WAIT_S, "outage", 0.1)
+    scenario = load("success", root=str(git_repo), python=sys.executable)
+    prepare(scenario, git_repo)
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    environ = real_environment(f"http://127.0.0.1:{port}", tmp_path / "home", scenario)
+
+    def waits() -> bool:
+        return any("wait_started" in file.read_text() for file in git_repo.rglob("events.jsonl"))
+
+    def come_back() -> None:
+        until(waits, timeout=30)
+        with Api(scenario, port=port):
+            over.wait(55)
+
+    over = Event()
+    service = Thread(target=come_back)
+    service.start()
+    try:
+        order = (*ORDER, "--model", scenario.model)
+        done = here(*order, cwd=git_repo, **environ, **settings(BINARY or ""))
+    finally:
+        over.set()
+        service.join()
+    events = events_of(done.stdout)
+    assert done.returncode == 0, json.dumps(events[-1])
+    assert {wait["cause"] for wait in kinds(events, "wait_started")} == {"outage"}
+    assert kinds(events, "iteration_finished")[0]["iteration"] == 1
 
 
 @pytest.mark.real_agent

@@ -131,7 +131,9 @@ def notes(heard: Heard) -> str:
         ("auth_401", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
         ("forbidden_403", "auth", "run `claude` and then /login, or set ANTHROPIC_API_KEY"),
         ("context_overflow", "context_full", "overflowed"),
-        ("bad_model", "error", "model"),
+        ("bad_model", "unknown_model", "choose a model with --model"),
+        ("outage", "limited", "The agent's service is down"),
+        ("broken_service", "limited", "The agent's service is down"),
     ],
 )
 def test_a_scenario_ends_as_it_should(

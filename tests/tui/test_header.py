@@ -22,7 +22,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration, money, percent
+from ralph_tui.text.format import clock, duration, money, percent
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.draw.words import context_level, fraction, short_duration
 from ralph_tui.tui.panes.header import header_lines
@@ -185,6 +185,18 @@ def test_denied_tools_are_counted() -> None:
 def test_the_headline_says_what_the_owner_should_know_first(name: str, says: str) -> None:
     events = STORIES[name]()
     assert headline(RunState().apply_all(events), events[-1].at).text.startswith(says)
+
+
+def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
+    run = Recorder(10)
+    run.baseline(0)
+    run.open(1)
+    until, since = run.at + timedelta(minutes=8), run.at - timedelta(minutes=2)
+    run.add(WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
+    says = headline(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
+    assert says == (
+        f"waiting: service down since {clock(since)}, again at {clock(until)}, in 8m; w retries now"
+    )
 
 
 def test_a_silent_agent_is_told_about() -> None:

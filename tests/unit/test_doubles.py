@@ -28,7 +28,7 @@ REQUIRED = {
     "overloaded", "auth_401", "forbidden_403", "dropped", "stalled", "mid_stream_error",
     "context_overflow", "compaction", "subagents", "background_bash", "guidance_in_tool",
     "guidance_in_text", "interrupt", "sigint", "sigterm", "refusal", "denied_tools", "long_line",
-    "bad_model", "hook_stops",
+    "bad_model", "hook_stops", "outage", "broken_service",
 }  # fmt: skip
 STORY = {"CLAUDE_CODE_MAX_RETRIES": "2", "PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 

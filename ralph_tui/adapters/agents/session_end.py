@@ -9,7 +9,7 @@ from ralph_tui.events.agent import SessionOutcome
 LONGEST_REASON = 300
 """Characters of foreign text in a reason."""
 
-Limit = Literal["usage_limit", "overload"]
+Limit = Literal["usage_limit", "overload", "outage"]
 
 
 @dataclass(frozen=True)

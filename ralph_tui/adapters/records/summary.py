@@ -89,7 +89,12 @@ def _waiting(state: RunState) -> dict[str, Any] | None:
     wait = state.needs.wait
     if wait is None:
         return None
-    return {"cause": wait.cause, "until": _iso(wait.until), "reason": wait.reason}
+    return {
+        "cause": wait.cause,
+        "until": _iso(wait.until),
+        "since": _iso(wait.since),
+        "reason": wait.reason,
+    }
 
 
 def _question(state: RunState) -> dict[str, Any] | None:

@@ -55,6 +55,7 @@ from ralph_tui.state.wording import (
     permit_words,
     stop_words,
     unpaused_words,
+    wait_words,
 )
 from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
 from ralph_tui.text.sanitize import clip, one_line
@@ -131,7 +132,8 @@ def _checkpoint(e: CheckpointCaptured) -> str | None:
 
 def _wait_started(e: WaitStarted) -> str:
     until = "" if e.until is None else f" until {day_and_clock(e.until, e.at)}"
-    return f"waiting{until}, the iteration is not spent: {e.reason}"
+    what = f" ({wait_words(e, e.at)})" if e.since is not None else ""
+    return f"waiting{until}{what}, the iteration is not spent: {e.reason}"
 
 
 def _question_asked(e: QuestionAsked) -> str:

@@ -1,4 +1,7 @@
-"""Limits of the agent's service: how long the run waits before it tries again."""
+"""Limits and outages of the agent's service: how long the run waits before it tries again.
+
+An outage is waited for as long as it takes: a night must not be lost to it, nor an iteration.
+"""
 
 from datetime import datetime, timedelta
 
@@ -7,28 +10,40 @@ from ralph_tui.events.waiting import WaitCause
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
 
-FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0}
-LONGEST_WAIT_S = 1800.0
+FIRST_WAIT_S: dict[WaitCause, float] = {"overload": 30.0, "usage_limit": 300.0, "outage": 15.0}
+LONGEST_WAIT_S: dict[WaitCause, float] = {
+    "overload": 1800.0,
+    "usage_limit": 1800.0,
+    "outage": 600.0,
+}
+"""No more than this is lost of the time after an outage has ended."""
 AFTER_RESET_S = 5.0
 """Clocks differ: a reset is waited for a little longer."""
 STALE_RESET_S = 60.0
 """A session ends a little after it was refused: its reset may have passed by then, and counts."""
 
+NEVER_SERVED = (
+    "it has not answered once in this run: check the network, and the address that the agent uses"
+)
+
 
 def wait_for_service(run: Run, k: int, finished: SessionFinished) -> Steps[None]:
     """Wait until the service may take a session again; `finished` is the one it refused."""
-    scheduler, clock = run.scheduler, run.scheduler.host.clock
-    attempt = run.state.needs.waits + 1
+    scheduler, clock, needs = run.scheduler, run.scheduler.host.clock, run.state.needs
     cause: WaitCause = finished.limit or "overload"
     began = clock.now()
+    before = needs.waited if needs.waited is not None and needs.waited.cause == cause else None
+    attempt = needs.waits + 1 if before is not None else 1
     until = wait_until(began, cause, attempt, finished.resets_at)
+    doubt = f"; {NEVER_SERVED}" if cause == "outage" and not needs.served else ""
     yield WaitStarted(
         iteration=k,
         cause=cause,
-        reason=finished.reason,
+        reason=f"{finished.reason.rstrip('.')}{doubt}" if doubt else finished.reason,
         until=until,
         resets_at=finished.resets_at,
         attempt=attempt,
+        since=(before.since if before else None) or began,
     )
     by = yield from scheduler.sleep_until(until)
     yield WaitEnded(iteration=k, by=by, waited_s=scheduler.seconds_since(began))
@@ -40,5 +55,5 @@ def wait_until(
     """When to try again: at the reset, where it is known; else after a growing pause."""
     if resets_at is not None and resets_at > now - timedelta(seconds=STALE_RESET_S):
         return max(now, resets_at) + timedelta(seconds=AFTER_RESET_S)
-    first = FIRST_WAIT_S.get(cause, FIRST_WAIT_S["overload"])
-    return now + timedelta(seconds=min(first * 2 ** min(attempt - 1, 20), LONGEST_WAIT_S))
+    pause = FIRST_WAIT_S[cause] * 2 ** min(attempt - 1, 20)
+    return now + timedelta(seconds=min(pause, LONGEST_WAIT_S[cause]))

@@ -21,7 +21,7 @@ from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.ports import Permissions, Turn
 
-HOPELESS = ("missing", "auth")
+HOPELESS = ("missing", "auth", "unknown_model")
 """Ends of a session that no further iteration can mend: the owner has to."""
 
 GO_ON = (

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ralph_tui.state import RunState
+from ralph_tui.state.wording import wait_words
 from ralph_tui.text.format import count, day_and_clock, ending, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
@@ -93,7 +94,7 @@ def _wait(state: RunState, now: datetime) -> Headline | None:
     wait = state.needs.wait
     if wait is None:
         return None
-    glyph, cause, _ = WAITS[wait.cause]
+    glyph, cause = WAITS[wait.cause].glyph, wait_words(wait, now)
     wish = _wish(state)
     then = "" if wish is None else f"; then {THEN[wish.word]}"
     if wait.until is None:

@@ -76,7 +76,7 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
         WARNING.glyph: {"warning", "limit reached", "interrupted"},
         CRITICAL.glyph: {"critical or emergency", "critical", "aborted", "failed", "crashed"},
         "●": {"log entry", "agent at work"},
-        "◷": {"waiting for a limit", "usage limit", "overload", "disk full"},
+        "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "at the end"},
         "◇": {"disconnected", "died"},
     }

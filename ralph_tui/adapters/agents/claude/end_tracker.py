@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ralph_tui.adapters.agents.claude.session_ends import (
+    NO_ANSWER,
     FailedCall,
     end_of_exit,
     end_of_failed_call,
@@ -35,8 +36,9 @@ class EndTracker:
         self._failed_call = failed_call(error, status) or self._failed_call
 
     def retried(self, error: str, status: object) -> None:
-        """A call failed, and is tried again."""
-        self._failed_call = failed_call(error, status)
+        """A call failed, and is tried again; no status: nothing answered."""
+        silent = status is None and error in ("", "unknown")
+        self._failed_call = failed_call(NO_ANSWER if silent else error, status)
         if self._failed_call is not None and self._failed_call.outcome == "auth":
             self.hopeless = end_of_failed_call(self._failed_call)
 
@@ -53,6 +55,6 @@ class EndTracker:
 
     def _dated(self, end: SessionEnd) -> SessionEnd:
         reached, resets_at = self.limit
-        if end.outcome != "limited" or not reached or end.limit == "overload":
+        if end.outcome != "limited" or not reached or end.limit in ("overload", "outage"):
             return end
         return replace(end, limit="usage_limit", resets_at=resets_at)

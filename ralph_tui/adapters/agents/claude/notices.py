@@ -14,6 +14,8 @@ def retry(fields: Json) -> Notice:
     """A call to the agent's service failed, and will be tried again."""
     cause = (as_text(fields.get("error")) or "unknown error").replace("_", " ")
     status = fields.get("error_status")
+    if status is None and cause.startswith("unknown"):
+        cause = "no answer"
     code = f" ({status})" if isinstance(status, int) else ""
     attempts = f"{as_count(fields.get('attempt'))} of {as_count(fields.get('max_retries'))}"
     delay = as_count(fields.get("retry_delay_ms")) / 1000

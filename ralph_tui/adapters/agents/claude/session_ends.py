@@ -15,11 +15,15 @@ from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.text.sanitize import clip, one_line
 
 _OVERLOAD = frozenset({"overloaded", "overloaded_error"})
-_LIMITS = frozenset({"rate_limit", "rate_limit_error", "usage_limit_reached", *_OVERLOAD})
+_LIMITS = frozenset({"rate_limit", "rate_limit_error", "usage_limit_reached"})
 _AUTH_ERRORS = frozenset(
     {"authentication_failed", "authentication_error", "permission_error", "oauth_org_not_allowed",
      "billing_error", "credit_balance_too_low", "no_api_key"}
 )  # fmt: skip
+NO_ANSWER = "connection_failed"
+_OUTAGES = frozenset({"server_error", NO_ANSWER})
+"""Errors of a service that is down, or of a network that does not lead to it."""
+_NO_MODEL = "model_not_found"
 _INTERRUPTED = frozenset({"aborted_streaming", "aborted_tools"})
 
 _WORDS: tuple[tuple[re.Pattern[str], SessionOutcome], ...] = (
@@ -45,7 +49,10 @@ _WORDS: tuple[tuple[re.Pattern[str], SessionOutcome], ...] = (
 """What the words of a failed turn mean where nothing else does; the first that is found."""
 _OVERLOADED = re.compile(r"\b529\b|overloaded", re.I)
 
-_LOG_IN = "run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key"
+_REMEDIES: Mapping[SessionOutcome, str] = {
+    "auth": "run `claude` and then /login, or set ANTHROPIC_API_KEY to a valid key",
+    "unknown_model": "choose a model with --model, or correct ANTHROPIC_BASE_URL",
+}
 
 _SENTENCES: Mapping[SessionOutcome, str] = {
     "error": "The agent reported a failure",
@@ -55,8 +62,14 @@ _SENTENCES: Mapping[SessionOutcome, str] = {
     "max_turns": "The agent reached its maximum number of turns",
     "budget": "The agent reached its budget",
     "interrupted": "The agent was interrupted",
+    "unknown_model": "The service knows no such model or address",
+    "unresumable": "The agent cannot resume its session",
 }
-_OVERLOAD_ENDED = "The agent's service is overloaded, which ended the session"
+_LIMITED: Mapping[Limit, str] = {
+    "usage_limit": _SENTENCES["limited"],
+    "overload": "The agent's service is overloaded, which ended the session",
+    "outage": "The agent's service is down",
+}
 
 
 @dataclass(frozen=True)
@@ -94,8 +107,6 @@ def end_of_result(
         limit = None
     elif limit is None:
         limit = _limit_in_words(details)
-    if result.get("api_error_status") == 404:
-        return SessionEnd(outcome, _because("The service knows no such model or address", details))
     return SessionEnd(outcome, _sentence(outcome, details, limit), limit)
 
 
@@ -105,8 +116,10 @@ def failed_call(error: str, status: object) -> FailedCall | None:
     said = ", ".join(filter(None, (error.replace("_", " "), code)))
     if status in (401, 403) or error in _AUTH_ERRORS:
         return FailedCall("auth", said=said)
-    if status in (429, 529) or error in _LIMITS:
-        return FailedCall("limited", _limit(error, status), said)
+    if status == 404 or error == _NO_MODEL:
+        return FailedCall("unknown_model", said=said)
+    if (limit := _limit(error, status)) is not None:
+        return FailedCall("limited", limit, said)
     return None
 
 
@@ -165,17 +178,20 @@ def _told(result: Mapping[str, object]) -> SessionOutcome:
 def _limit(error: str, status: object) -> Limit | None:
     if status == 529 or error in _OVERLOAD:
         return "overload"
-    return "usage_limit" if status == 429 or error in _LIMITS else None
+    if status == 429 or error in _LIMITS:
+        return "usage_limit"
+    broken = type(status) is int and status >= 500
+    return "outage" if broken or (status is None and error in _OUTAGES) else None
 
 
 def _sentence(outcome: SessionOutcome, details: str, limit: Limit | None = None) -> str:
-    sentence = _OVERLOAD_ENDED if limit == "overload" else _SENTENCES[outcome]
+    sentence = _SENTENCES[outcome] if limit is None else _LIMITED[limit]
     if outcome == "interrupted":
         return f"{sentence}."
-    if outcome != "auth":
+    if outcome not in _REMEDIES:
         return _because(sentence, details)
     words = clip(one_line(details), LONGEST_REASON).strip()
-    return f"{sentence}{f' ({words})' if words else ''}: {_LOG_IN}."
+    return f"{sentence}{f' ({words})' if words else ''}: {_REMEDIES[outcome]}."
 
 
 def _because(sentence: str, details: str) -> str:

@@ -18,6 +18,7 @@ from ralph_tui.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
+    ReadingTaken,
     SessionFinished,
     UsageReported,
     WaitEnded,
@@ -26,7 +27,9 @@ from ralph_tui.events import (
 from ralph_tui.loop.run import Rules, WatchdogLimits
 from ralph_tui.loop.steps.service_limits import (
     AFTER_RESET_S,
+    FIRST_WAIT_S,
     LONGEST_WAIT_S,
+    NEVER_SERVED,
     STALE_RESET_S,
     wait_until,
 )
@@ -112,7 +115,7 @@ def test_retry_is_refused_when_nothing_is_waited_for() -> None:
 
 
 @given(
-    st.sampled_from(["overload", "usage_limit"]),
+    st.sampled_from(["overload", "usage_limit", "outage"]),
     st.integers(1, 10_000),
     st.none() | st.floats(-1e6, 1e6) | st.floats(-2 * STALE_RESET_S, STALE_RESET_S),
 )
@@ -127,13 +130,73 @@ def test_a_wait_ends_after_now_and_never_before_a_known_reset(
     elif resets_at is not None and resets_at > NOW - timedelta(seconds=STALE_RESET_S):
         assert until == NOW + timedelta(seconds=AFTER_RESET_S)
     else:
-        assert NOW + timedelta(seconds=30) <= until <= NOW + timedelta(seconds=LONGEST_WAIT_S)
+        longest = NOW + timedelta(seconds=LONGEST_WAIT_S[cause])
+        assert NOW + timedelta(seconds=FIRST_WAIT_S[cause]) <= until <= longest
+
+
+# -- outages -------------------------------------------------------------------------------------
+
+
+def down(session: FakeSession) -> None:
+    reason = "The service is down: connection refused."
+    session.emit(
+        SessionFinished(iteration=session.iteration, outcome="limited", limit="outage",
+                        reason=reason)
+    )  # fmt: skip
+
+
+def test_a_night_without_the_service_costs_no_iteration_and_is_no_agent_error() -> None:
+    world = World([2, 10], max_iterations=1)
+    world.agent.acts.extend([down] * 60)
+    world.run()
+    assert (world.end.outcome, world.end.iterations) == ("completed", 1)
+    assert world.host.clock.seconds > 8 * 3600
+    waits = world.all(WaitStarted)
+    assert {wait.cause for wait in waits} == {"outage"}
+    assert [(wait.until - wait.at).total_seconds() for wait in waits if wait.until][:8] == [
+        15, 30, 60, 120, 240, 480, 600, 600,
+    ]  # fmt: skip
+    assert {wait.since for wait in waits} == {waits[0].at}
+    assert len(world.all(ReadingTaken)) == 2, "the baseline, and what the one session has done"
+
+
+def test_a_service_that_never_answered_in_this_run_is_told_so_at_once() -> None:
+    def works_then_is_down(session: FakeSession) -> None:
+        session.emit(AgentSpoke(iteration=1, text="I look"))
+        down(session)
+
+    world = World([2, 10])
+    world.agent.acts.extend([down, works_then_is_down, down])
+    world.run()
+    doubts = [NEVER_SERVED in wait.reason for wait in world.all(WaitStarted)]
+    assert doubts == [True, False, False]
+
+
+def test_work_between_two_outages_makes_the_second_a_new_one() -> None:
+    def works_then_is_down(session: FakeSession) -> None:
+        session.emit(AgentSpoke(iteration=1, text="I look"))
+        down(session)
+
+    world = World([2, 10])
+    world.agent.acts.extend([down, down, works_then_is_down, down])
+    world.run()
+    waits = world.all(WaitStarted)
+    assert [wait.attempt for wait in waits] == [1, 2, 1, 2]
+    assert [wait.since == wait.at for wait in waits] == [True, False, True, False]
+
+
+def test_an_outage_after_a_limit_is_counted_from_its_own_beginning() -> None:
+    world = World([2, 10])
+    world.agent.acts.extend([limited(kind="overload"), limited(kind="overload"), down])
+    world.run()
+    last = world.all(WaitStarted)[-1]
+    assert (last.cause, last.attempt, last.since) == ("outage", 1, last.at)
 
 
 # -- what no further iteration can mend ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("outcome", ["auth", "missing"])
+@pytest.mark.parametrize("outcome", ["auth", "missing", "unknown_model"])
 def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
     world = World([2, 4])
 

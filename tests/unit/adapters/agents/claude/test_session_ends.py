@@ -2,6 +2,7 @@
 
 import pytest
 
+from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.session_ends import (
     FailedCall,
     end_of_exit,
@@ -17,7 +18,10 @@ from ralph_tui.adapters.agents.claude.session_ends import (
         ({"subtype": "success", "is_error": False, "terminal_reason": "hook_stopped"}, "success"),
         ({"subtype": "success", "is_error": True, "api_error_status": 401}, "auth"),
         ({"subtype": "success", "is_error": True, "api_error_status": 403}, "auth"),
-        ({"subtype": "success", "is_error": True, "api_error_status": 404}, "error"),
+        ({"subtype": "success", "is_error": True, "api_error_status": 404}, "unknown_model"),
+        ({"subtype": "success", "is_error": True, "api_error_status": 400}, "error"),
+        ({"subtype": "success", "is_error": True, "api_error_status": 503}, "limited"),
+        ({"is_error": True, "api_error": "connection_failed", "api_error_status": None}, "limited"),
         ({"subtype": "success", "is_error": True, "api_error_status": 429}, "limited"),
         ({"subtype": "success", "is_error": True, "api_error_status": 529}, "limited"),
         ({"is_error": True, "api_error": "usage_limit_reached"}, "limited"),
@@ -36,6 +40,53 @@ def test_results(result: dict[str, object], outcome: str) -> None:
     end = end_of_result(result)
     assert end.outcome == outcome
     assert end.reason or outcome == "success"
+
+
+@pytest.mark.parametrize(
+    ("result", "limit"),
+    [
+        ({"api_error_status": 500}, "outage"),
+        ({"api_error_status": 502}, "outage"),
+        ({"api_error_status": None, "api_error": "connection_failed"}, "outage"),
+        ({"api_error_status": 529}, "overload"),
+        ({"api_error_status": 429}, "usage_limit"),
+        # What the service's own answer says in words counts for nothing beside its status.
+        ({"api_error_status": 500, "result": "API Error: 500 rate_limit_error 529"}, "outage"),
+        ({"api_error_status": 400, "result": "Connection refused, 503, server_error"}, None),
+        ({"result": "Unable to connect to the database: connection_failed"}, None),
+    ],
+)
+def test_a_service_that_is_down_is_told_by_fields(result: dict[str, object], limit: str) -> None:
+    end = end_of_result({"is_error": True, "subtype": "success", **result})
+    assert end.limit == limit
+    assert end.outcome == ("error" if limit is None else "limited")
+
+
+@pytest.mark.parametrize("error", ["server_error", "unknown"])
+def test_older_versions_tell_of_a_dead_network_in_the_calls_before(error: str) -> None:
+    ends = EndTracker()
+    ends.retried("unknown", None)
+    ends.failed(error, None)
+    ends.result({"is_error": True, "result": "API Error: x", "api_error_status": None})
+    assert ends.of_last_turn is not None
+    assert (ends.of_last_turn.outcome, ends.of_last_turn.limit) == ("limited", "outage")
+
+
+def test_a_call_that_is_answered_after_all_leaves_no_outage() -> None:
+    ends = EndTracker()
+    ends.retried("unknown", None)
+    ends.answered()
+    ends.result({"is_error": True, "subtype": "error_during_execution"})
+    assert ends.of_last_turn is not None
+    assert ends.of_last_turn.outcome == "error"
+
+
+def test_an_unknown_model_is_told_with_what_to_do() -> None:
+    end = end_of_result({"is_error": True, "api_error_status": 404, "result": "No such model."})
+    assert end.reason == (
+        "The service knows no such model or address (No such model.): choose a model with --model, "
+        "or correct ANTHROPIC_BASE_URL."
+    )
 
 
 def test_a_reason_is_one_short_clean_line() -> None:
