@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from ralph_tui.layers.control import Budget, ControlSettings, Patience
+from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
 
 TOP = 99.9
 """The most a run reads that is not done."""
@@ -96,9 +96,12 @@ def flat(dice: Random, budget: int) -> Simulated:
     """Stands still at any level, from the start or after a climb to it."""
     level = dice.choice([0.0, 10.0, 30.0, 50.0, 75.0, 90.0, 99.0])
     path = _prefix(dice, budget, level) if dice.random() < 0.5 else [level]
-    onset = len(path) - 1
-    short = Patience.of(Budget(budget), ControlSettings()).short
-    return _pathology(path, [level] * budget, budget, onset + short)
+    onset, before = len(path) - 1, History(path[0])
+    for k, reading in enumerate(path[1:], 1):
+        before.add(Sample(k, reading))
+    short = Patience.of(before, Budget(budget), ControlSettings()).short
+    # The steps of a climb may be waits themselves.
+    return _pathology(path, [level] * budget, budget, onset + short - before.since_new)
 
 
 def oscillating(dice: Random, budget: int) -> Simulated:
@@ -120,7 +123,9 @@ def regressing(dice: Random, budget: int) -> Simulated:
     for _ in range(budget):
         value = max(0.0, value - dice.uniform(3, 12))
         after.append(value)
-    return _pathology(path, after, budget, len(path) - 1 + 2)
+    enough = min(15.0, max(5.0, budget / 20))
+    falls = next((k for k, low in enumerate(after, 1) if k >= 2 and peak - low >= enough), budget)
+    return _pathology(path, after, budget, len(path) - 1 + falls)
 
 
 def collapse(dice: Random, budget: int) -> Simulated:

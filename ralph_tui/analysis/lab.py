@@ -68,11 +68,22 @@ def simulate(
 
     Redirects are taken as approved, pauses as continued.
     """
-    budget = Budget(max_iterations, tests)
+    samples = (Sample(k, completion) for k, completion in enumerate(progress, start=1))
+    return follow(samples, Budget(max_iterations, tests), baseline, control, oversight)
+
+
+def follow(
+    samples: Iterable[Sample],
+    budget: Budget,
+    baseline: float = 0.0,
+    control: ControlSettings | None = None,
+    oversight: OversightSettings | None = None,
+) -> list[LabRow]:
+    """As `simulate`, of readings with what is known of them beside their number."""
     governor = Governor(baseline, control, oversight)
     rows: list[LabRow] = []
-    for iteration, completion in enumerate(progress, start=1):
-        evaluated = governor.take(Sample(iteration, completion), budget)
+    for sample in samples:
+        evaluated = governor.take(sample, budget)
         if evaluated.finding and evaluated.finding.opened:
             governor.answered(approved=True)
         rows.append(_row_of(evaluated))

@@ -16,6 +16,7 @@ Profile = Literal["exploration", "focused", "aggressive", "damped"]
 AlarmName = Literal["STUCK", "OSCILLATING", "REGRESSING", "BUDGET_EXCEEDED"]
 Severity = Literal["warning", "critical", "emergency"]
 Urgency = Literal["low", "normal", "high", "critical"]
+Trend = Literal["improving", "flat", "oscillating", "regressing"]
 
 
 class SignalComputed(Event):
@@ -32,9 +33,12 @@ class SignalComputed(Event):
     volatility: float
     issue_load: float = 0.0
     forecast: float | None = None
-    """Iterations to go at this velocity; None when it is not positive."""
+    """Iterations to go at the better of velocity and the run's mean step; None when neither is
+    positive."""
     fits: bool = False
-    """Whether the forecast fits what is left of the budget."""
+    """Whether the forecast fits what is left of the iterations."""
+    trend: Trend | None = None
+    """None in journals from before it was recorded."""
     profile: Profile
     kp: float
     ki: float

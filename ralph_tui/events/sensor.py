@@ -69,4 +69,8 @@ class ReadingTaken(Event):
     passed: int | None = None
     total: int | None = None
     """Of tests or plan items."""
+    novel: int = 0
+    """Tests that pass, or plan items that are ticked, for the first time in this run."""
+    open_items: list[Line] = []
+    """Of a plan: short hashes of the items that are not ticked, the first 500."""
     note: Line = ""

@@ -106,10 +106,21 @@ def _sample(reading: ReadingTaken, state: RunState) -> Sample:
         reading.iteration,
         reading.completion,
         grew=reading.grew,
-        rolled_back=state.oversight.rolled_back,
+        rolled_back=state.oversight.rolled_back is not None,
+        undone=_undone(state),
+        novel=reading.novel > 0,
         restarted=reading.restarted,
         estimated=reading.source == "estimate",
     )
+
+
+def _undone(state: RunState) -> int:
+    """Readings whose work the rollback before the latest reading has undone."""
+    rollback = state.oversight.rolled_back
+    restored = state.timeline.iteration_of(rollback.snapshot) if rollback else None
+    if restored is None:
+        return 0
+    return sum(reading.iteration > restored for reading in state.gate.readings[:-1])
 
 
 def budget_of(state: RunState) -> Budget:

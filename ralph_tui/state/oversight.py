@@ -69,8 +69,8 @@ class OversightFold(Fold):
         """The files were rolled back after the last reading."""
         self.restoring: RestoreBegan | None = None
         """A restore that was begun and not finished."""
-        self.rolled_back = False
-        """A rollback lies between the last two readings: the step counts for nothing."""
+        self.rolled_back: WorktreeRestored | None = None
+        """The rollback between the last two readings: the step counts for nothing."""
         self.decided = 0
         """The iteration whose REDIRECT was decided last."""
         self.conflicts: tuple[str, ...] = ()
@@ -121,8 +121,7 @@ class OversightFold(Fold):
 
     def _reading_taken(self, event: ReadingTaken) -> bool:
         self._completion = event.completion
-        self.rolled_back = self.rollback is not None
-        self.rollback = None
+        self.rolled_back, self.rollback = self.rollback, None
         return False
 
     def _conflicts_found(self, event: ConflictsFound) -> None:

@@ -84,6 +84,14 @@ class TimelineFold(Fold):
         """The iteration with the best reading; the baseline before any was better."""
         return next((s for s in reversed(self.spans) if s.number == self.best_iteration), None)
 
+    def iteration_of(self, snapshot: int) -> int | None:
+        """The iteration whose work a snapshot holds, 0 for the start; None when it is unknown."""
+        for span in self.spans:
+            if span.boundary is not None and span.boundary.number == snapshot:
+                return span.number
+        taken = self.snapshots.get(snapshot)
+        return taken.iteration if taken else None
+
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (

@@ -7,6 +7,7 @@ package, so that an agreement of the two means something.
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 from typing import Any, NamedTuple
@@ -45,6 +46,16 @@ class Facts(NamedTuple):
     """The session's failure, already without its particulars; empty when it did not fail."""
 
 
+class Mark(NamedTuple):
+    """What is known of a reading beside its number."""
+
+    grew: bool = False
+    rolled_back: bool = False
+    undone: int = 0
+    """Readings before it that the rollback undid."""
+    novel: bool = False
+
+
 class Decision(NamedTuple):
     """What the overseer did at one reading: its level, what it opened, which PAUSE was its own."""
 
@@ -64,39 +75,106 @@ class Series:
         max_iterations: int,
         tests: int | None,
         settings: Settings,
+        marks: dict[int, Mark] | None = None,
     ) -> None:
         self.c = [baseline, *progress]
         self.max = max_iterations
         self.T = tests or 100  # 100 when unknown or 0
         self.settings = settings
+        self.marks = marks or {}
+        self._taken = [
+            sum(max(0.0, -self.step(j)) for j in range(1, k + 1) if self.excused(j))
+            for k in range(len(self.c))
+        ]
+        self._rises: list[int] = []
+        for k in range(1, len(self.c)):
+            last = self._rises[-1] if self._rises else 0
+            e = self.best(last, k)
+            up = self.best(k) - e
+            if up > EPS and up >= min(self.g(e), self.pace(k) / 4) - EPS:
+                self._rises.append(k)
 
-    def best(self, k: int) -> float:
-        """The best reading so far, the baseline included."""
-        return max(self.c[: k + 1])
+    def mark(self, k: int) -> Mark:
+        return self.marks.get(k, Mark())
+
+    def excused(self, k: int) -> bool:
+        """A grown total or a rollback made step k."""
+        return self.mark(k).grew or self.mark(k).rolled_back
+
+    def taken(self, i: int, k: int) -> float:
+        """What grown totals and rollbacks took off after reading i, up to reading k."""
+        return self._taken[k] - self._taken[i]
+
+    def now(self, value: float, i: int, k: int) -> float:
+        """What a value of reading i counts at reading k."""
+        return value - self.taken(i, k)
+
+    def best(self, i: int, k: int | None = None) -> float:
+        """The best reading up to i, the baseline included, as it counts at k (at i itself)."""
+        at = i if k is None else k
+        return max(self.now(self.c[j], j, at) for j in range(i + 1))
 
     def step(self, k: int) -> float:
         """What iteration k gained, in points."""
         return self.c[k] - self.c[k - 1]
 
-    def steps(self, k: int, count: int) -> list[float]:
-        """The last `count` steps up to k, fewer when there are fewer."""
-        return [self.step(i) for i in range(1, k + 1)][-count:]
+    def alarm_step(self, k: int) -> float:
+        return 0.0 if self.excused(k) else self.step(k)
+
+    def paced_step(self, i: int, k: int) -> float:
+        """Step i for pace and velocity at reading k: 0 when a rollback made it or undid it."""
+        if self.mark(i).rolled_back:
+            return 0.0
+        undone = any(
+            self.mark(j).rolled_back and i >= j - self.mark(j).undone for j in range(i + 1, k + 1)
+        )
+        if undone:
+            return 0.0
+        return max(0.0, self.step(i)) if self.mark(i).grew else self.step(i)
+
+    def alarm_steps(self, k: int, count: int) -> list[float]:
+        """The last `count` steps up to k as alarms see them, fewer when there are fewer."""
+        return [self.alarm_step(i) for i in range(1, k + 1)][-count:]
 
     def g(self, b: float) -> float:
         """A new best: 5 points of the way from the baseline, or a quarter of what is left."""
         return min(5 * (100 - self.c[0]) / 100, (100 - b) / 4)
 
-    def patience(self) -> tuple[int, int]:
-        """(n, N): from the plan's grain; at least a tenth of the budget. Neither above the cap."""
+    def pace(self, k: int) -> float:
+        """m: what the best rose by per iteration, with what was taken off made good."""
+        return (self.best(k) - self.now(self.c[0], 0, k)) / k
+
+    def rises(self, k: int) -> list[int]:
+        """The iterations up to k at which the best stood high enough above the last rise."""
+        return [i for i in self._rises if i <= k]
+
+    def waits(self, k: int) -> tuple[int, int, int]:
+        """(t, t', L): since something new, since a rise, and the longest that a rise took."""
+        rises = [0, *self.rises(k)]
+        news = [0, *(i for i in range(1, k + 1) if self.mark(i).novel or i in rises)]
+        longest = max((b - a for a, b in pairwise(rises)), default=0)
+        return k - news[-1], k - rises[-1], longest
+
+    def stride(self) -> int:
+        return min(10, ceil(Fraction(self.max, 30)))
+
+    def patience(self, k: int) -> tuple[int, int]:
+        """(n, N) at reading k."""
         cap = max(3, ceil(Fraction(self.max, 4)))
-        n = min(cap, max(3, ceil(Fraction(3 * self.max, self.T))))
+        known = [3, self.stride(), 3 * self.waits(k)[2]]
+        if len(self.rises(k)) < 5:
+            known.append(ceil(Fraction(3 * self.max, self.T)))
+        n = min(cap, max(known))
         longer = min(cap, max(n, ceil(Fraction(self.max, 10))))
         factor = Fraction(str(self.settings.patience))
         return ceil(n * factor), ceil(longer * factor)
 
+    def rise_since(self, start: int, k: int) -> float:
+        return self.best(k) - self.best(start, k)
+
     def rose_less_than_g(self, start: int, k: int) -> bool:
         """b rose by less than g between two readings; g is taken at the start's best."""
-        return self.best(k) - self.best(start) < self.g(self.best(start)) - EPS
+        return self.rise_since(start, k) < self.g(self.best(start, k)) - EPS
 
     def at_100(self, k: int) -> bool:
         return self.c[k] >= 100 - EPS
@@ -122,18 +200,23 @@ def integral_mean(s: Series, k: int) -> float:
 
 def derivative(s: Series, k: int) -> float:
     """D: the change of P, 0 when its absolute value is smaller than the noise threshold."""
-    d = error(s, k) - error(s, k - 1)
+    d = 0.0 if s.mark(k).rolled_back else error(s, k) - error(s, k - 1)
     return 0.0 if abs(d) < s.settings.noise_threshold - EPS else d
 
 
 def window(s: Series, k: int) -> list[float]:
     """The last window_size steps, as fractions."""
-    return [step / 100 for step in s.steps(k, s.settings.window_size)]
+    return [s.paced_step(i, k) / 100 for i in range(1, k + 1)][-s.settings.window_size :]
 
 
 def velocity(s: Series, k: int) -> float:
     """Mean step of the window."""
     return sum(window(s, k)) / len(window(s, k))
+
+
+def mean_step(s: Series, k: int) -> float:
+    """Mean step of the whole run, as a fraction."""
+    return sum(s.paced_step(i, k) for i in range(1, k + 1)) / k / 100
 
 
 def volatility(s: Series, k: int) -> float:
@@ -144,8 +227,8 @@ def volatility(s: Series, k: int) -> float:
 
 
 def forecast_fits(s: Series, k: int) -> bool:
-    """Velocity is positive, and what remains takes at most the iterations that are left."""
-    v = velocity(s, k)
+    """What remains takes at most the iterations left, at the better of the two paces."""
+    v = max(velocity(s, k), mean_step(s, k))
     return v > EPS and error(s, k) / v <= s.max - k + 1e-6
 
 
@@ -177,47 +260,67 @@ def band(u: float) -> str:
 
 
 def stuck(s: Series, k: int) -> bool:
-    """Small steps without a new best, small steps with too small a one, or too small a one."""
-    n, long = s.patience()
-
-    def small(count: int) -> bool:
-        return k >= count and all(abs(step) < 5 - EPS for step in s.steps(k, count))
-
-    if small(n) and s.best(k) - s.best(k - n) <= EPS:
+    """Nothing new for long, and small steps or hardly any rise in twice N."""
+    n, long = s.patience(k)
+    t, t_rise, _ = s.waits(k)
+    if t < n and t_rise < 3 * n:
+        return False
+    if k >= n and all(abs(step) < 5 - EPS for step in s.alarm_steps(k, n)):
         return True
-    if small(long) and s.rose_less_than_g(k - long, k):
-        return True
-    return k >= 2 * long and s.rose_less_than_g(k - 2 * long, k)
+    if k < 2 * long:
+        return False
+    rise, start = s.rise_since(k - 2 * long, k), s.best(k - 2 * long, k)
+    return rise <= EPS or rise < min(s.g(start), long * s.pace(k) / 2) - EPS
+
+
+def deep(s: Series) -> float:
+    return max(15, 200 / s.T)
+
+
+def swing(s: Series, k: int) -> float:
+    """h: four times the usual fall of some iterations back, within bounds."""
+    falls = sorted(
+        -s.alarm_step(i) for i in range(max(1, k - 25), k - 6 + 1) if s.alarm_step(i) < -EPS
+    )
+    f = falls[len(falls) // 2] if falls else 0.0  # of two in the middle the larger
+    return min(deep(s), max(5, 200 / s.T, 4 * f))
 
 
 def oscillating(s: Series, k: int) -> bool:
     """Three changes of direction among the large ones of the last 6 steps, no new best in 3."""
-    large = [step for step in s.steps(k, 6) if abs(step) >= max(5, 200 / s.T) - EPS]
+    h = swing(s, k)
+    steps = s.alarm_steps(k, 6)
+    large = [step for step in steps if abs(step) >= h - EPS]
     turns = sum(1 for a, b in pairwise(large) if a * b < 0)
-    return turns >= 3 and s.rose_less_than_g(k - 3, k)
+    recent = any(abs(step) >= h - EPS for step in steps[-2:])
+    return turns >= 3 and recent and s.rose_less_than_g(k - 3, k)
 
 
 def regressing(s: Series, k: int) -> bool:
-    """Two losses of 5 together, or two readings far below the best without a step back up."""
+    """Falls in a row that lose enough together, or two readings far below the best."""
+    falls = []
+    for i in range(k, 0, -1):
+        if s.alarm_step(i) >= -EPS:
+            break
+        falls.append(-s.alarm_step(i))
+    if len(falls) >= 2 and sum(falls) >= min(deep(s), max(swing(s, k), s.max / 20)) - EPS:
+        return True
     if k < 2:
         return False
-    last, before = s.step(k), s.step(k - 1)
-    if last < -EPS and before < -EPS and last + before <= -5 + EPS:
-        return True
-    depth = max(15, 200 / s.T)
-    low = all(s.best(k) - s.c[i] >= depth - EPS for i in (k - 1, k))
-    return low and last < 5 - EPS
+    low = all(s.best(k) - s.now(s.c[i], i, k) >= deep(s) - EPS for i in (k - 1, k))
+    return low and s.alarm_step(k) < 5 - EPS
 
 
-def conditions(s: Series, k: int) -> set[str]:
+@lru_cache(maxsize=10_000)
+def conditions(s: Series, k: int) -> frozenset[str]:
     """The progress conditions that are up; none at 100."""
     if s.at_100(k):
-        return set()
+        return frozenset()
     rules = {"STUCK": stuck, "OSCILLATING": oscillating, "REGRESSING": regressing}
-    return {name for name, rule in rules.items() if rule(s, k)}
+    return frozenset(name for name, rule in rules.items() if rule(s, k))
 
 
-def alarms(s: Series, k: int) -> set[str]:
+def alarms(s: Series, k: int) -> frozenset[str]:
     """The progress conditions and the budget's, 90 % of it used; none at 100."""
     budget = {"BUDGET_EXCEEDED"} if 10 * k >= 9 * s.max and not s.at_100(k) else set()
     return conditions(s, k) | budget
@@ -228,7 +331,7 @@ def alarms(s: Series, k: int) -> set[str]:
 
 def deviates(s: Series, k: int, facts: list[Facts]) -> bool:
     """The work strayed, and the best did not rise; nothing at 100."""
-    return k >= 1 and facts[k - 1].strayed and s.best(k) - s.best(k - 1) <= EPS and not s.at_100(k)
+    return k >= 1 and facts[k - 1].strayed and s.rise_since(k - 1, k) <= EPS and not s.at_100(k)
 
 
 def burns(s: Series, k: int, facts: list[Facts]) -> bool:
@@ -262,25 +365,29 @@ def open_episode(s: Series, k: int, decisions: list[Decision]) -> int | None:
     o = openings[-1]
     for j in range(o + 1, k + 1):
         # it ends when b has risen by g over the best at its opening, or at 100
-        if s.at_100(j) or s.best(j) - s.best(o) >= s.g(s.best(o)) - EPS:
+        if s.at_100(j) or not s.rose_less_than_g(o, j):
             return None
     return o
 
 
 def episode_pauses(s: Series, k: int, o: int, decisions: list[Decision]) -> bool:
     """Whether the episode opened at o asks for a PAUSE at k."""
-    n, long = s.patience()
-    own = [i for i, d in enumerate(decisions, 1) if i > o and d.own_pause]
-    mark = own[-1] if own else o
-    if own and k < own[-1] + max(5, n):  # its next is at p + max(5, n) at the earliest
+    up = conditions(s, k)
+    if not up:
         return False
-    wait = max(2, n - 1) if decisions[o - 1].opened in ("STUCK", "DEVIATION") else 2
-    no_new_best = s.best(k) - s.best(mark) <= EPS
-    if k >= o + wait and no_new_best and s.c[k] < s.c[mark] + s.g(s.c[mark]) - EPS:
-        return True
-    if k >= mark + 2 * long and s.rose_less_than_g(mark, k):
-        return True
-    return k >= o + 2 and bool(conditions(s, k) - conditions(s, mark))
+    n, _ = s.patience(k)
+    own = [i for i, d in enumerate(decisions, 1) if i > o and d.own_pause]
+    only_stuck = max(2, 2 * s.stride(), n - 1)
+    w = only_stuck if up == {"STUCK"} else max(2, s.stride())
+    due = own[-1] + max(5, n) * 2 ** (len(own) - 1) if own else o + w
+    if k < due:
+        return False
+    mark = own[-1] if own else o
+    c_mark = s.now(s.c[mark], mark, k)
+    if "OSCILLATING" not in up and s.c[k] >= c_mark + s.g(c_mark) - EPS:
+        return False
+    t, t_rise, _ = s.waits(k)
+    return up != {"STUCK"} or t >= n + only_stuck or 2 * t_rise >= s.max
 
 
 def opens(s: Series, k: int, facts: list[Facts]) -> str | None:
@@ -308,8 +415,7 @@ def decide(
             asked.add(level)
             spent.add(name)
 
-    v = velocity(s, k)
-    if k >= 3 and v < (s.c[k] - s.c[0]) / 100 / k / 2 - EPS:  # below half of the run's mean
+    if k >= 3 and velocity(s, k) < mean_step(s, k) / 2 - EPS:
         asked.add("LOG")
     if 10 * k >= 7 * s.max:
         once("70", "WARN")
@@ -319,7 +425,8 @@ def decide(
         asked.add("WARN")
     if same_errors(k, facts):
         asked.add("ABORT")
-    if k >= s.max and s.c[0] < 99.9 - EPS and s.best(k) - s.c[0] < s.g(s.c[0]) - EPS:
+    gained = k * s.pace(k)
+    if k >= s.max and s.c[0] < 99.9 - EPS and gained < s.g(s.c[0]) - EPS:
         asked.add("ABORT")
     own_pause = False
     opening: str | None = None
@@ -361,9 +468,10 @@ def rows(
     max_iterations: int,
     tests: int | None,
     settings: Settings,
+    marks: dict[int, Mark] | None = None,
 ) -> list[dict[str, Any]]:
     """One object per iteration, with the fields of `lab --json`."""
-    s = Series(progress, baseline, max_iterations, tests, settings)
+    s = Series(progress, baseline, max_iterations, tests, settings, marks)
     decisions: list[Decision] = []
     table: list[dict[str, Any]] = []
     for k in range(1, len(progress) + 1):

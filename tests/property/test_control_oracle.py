@@ -1,5 +1,6 @@
 """The lab against an independent reading of the rules, field by field, on series of many shapes."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import isclose
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.analysis.lab import simulate
+from ralph_tui.analysis.lab import follow, simulate
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence
@@ -29,6 +30,7 @@ class Case(NamedTuple):
     max_iterations: int
     tests: int | None
     settings: oracle.Settings
+    marks: dict[int, oracle.Mark] = {}
 
 
 def kept(value: float, top: float = 100.0) -> float:
@@ -83,6 +85,16 @@ def stairs(draw: st.DrawFn) -> list[float]:
     return [height for height, length in floors for _ in range(length)]
 
 
+MARKS = st.one_of(
+    st.just(oracle.Mark(novel=True)),
+    st.just(oracle.Mark(grew=True)),
+    st.builds(
+        oracle.Mark,
+        rolled_back=st.just(True),
+        undone=st.integers(0, 6),
+        novel=st.booleans(),
+    ),
+)
 TESTS = st.sampled_from([None, None, 0, 1, 7, 12, 40, 100, 1000])
 SETTINGS = st.one_of(
     st.just(oracle.Settings()),
@@ -123,18 +135,30 @@ def cases(draw: st.DrawFn) -> Case:
             st.sampled_from([10, 20, 30, 40, 50, 100]),
         )
     )
-    return Case(progress, baseline, budget, tests, draw(SETTINGS))
+    marks = st.dictionaries(st.integers(1, length), MARKS, max_size=length)
+    return Case(
+        progress, baseline, budget, tests, draw(SETTINGS), draw(st.one_of(st.just({}), marks))
+    )
+
+
+def samples(case: Case) -> Iterator[Sample]:
+    for k, completion in enumerate(case.progress, start=1):
+        yield Sample(k, completion, **case.marks.get(k, oracle.Mark())._asdict())
 
 
 def produced(case: Case) -> list[dict[str, Any]]:
     """What the package makes of it."""
-    rows = simulate(
-        case.progress,
-        baseline=case.baseline,
-        max_iterations=case.max_iterations,
-        tests=case.tests,
-        control=ControlSettings.model_validate(case.settings._asdict()),
-    )
+    control = ControlSettings.model_validate(case.settings._asdict())
+    budget = Budget(case.max_iterations, case.tests)
+    rows = follow(samples(case), budget, case.baseline, control)
+    if not case.marks:
+        assert rows == simulate(
+            case.progress,
+            baseline=case.baseline,
+            max_iterations=case.max_iterations,
+            tests=case.tests,
+            control=control,
+        )
     return [
         vars(row) | {"alarms": sorted(row.alarms), "detections": sorted(row.detections)}
         for row in rows
@@ -220,21 +244,58 @@ def test_lab_agrees_with_the_rules_as_written(case: Case) -> None:
     assert not differences(case)
 
 
+def asked(case: Case) -> dict[int, str]:
+    """Iterations at which the overseer does more than log, and what it does."""
+    rows = oracle.rows(*case)
+    assert not differences(case)
+    return {
+        r["iteration"]: r["intervention"] for r in rows if r["intervention"] not in (None, "LOG")
+    }
+
+
+GREW, NOVEL = oracle.Mark(grew=True), oracle.Mark(novel=True)
+
+
 @pytest.mark.parametrize(
-    ("progress", "max_iterations", "expected"),
+    ("case", "expected"),
     [
-        ([10.0 * k for k in range(1, 11)], 10, {7: "WARN", 9: "WARN"}),
-        ([30.0, 30.0, 31.0, 30.0, 31.0, 30.0], 10, {4: "REDIRECT", 6: "PAUSE"}),
-        ([40.0, 60.0, 40.0, 60.0, 40.0], 10, {5: "REDIRECT"}),
-        ([70.0, 60.0, 50.0], 10, {3: "REDIRECT"}),
-        ([80.0, 80.0, 20.0, 20.0], 20, {4: "REDIRECT"}),
+        (Case([10.0 * k for k in range(1, 11)], 0.0, 10, 100, PLAIN), {7: "WARN", 9: "WARN"}),
+        (Case([30.0, 30, 31, 30, 31, 30], 0.0, 10, 100, PLAIN), {4: "REDIRECT", 6: "PAUSE"}),
+        (Case([40.0, 60, 40, 60, 40], 0.0, 10, 100, PLAIN), {5: "REDIRECT"}),
+        (Case([70.0, 60, 50], 0.0, 10, 100, PLAIN), {3: "REDIRECT"}),
+        (Case([2.0 * k for k in range(1, 51)], 0.0, 50, 100, PLAIN), {35: "WARN", 45: "WARN"}),
+        (Case([20.0, 14, 30, 25, 45, 40, 60, 55, 75, 90], 0.0, 20, 100, PLAIN), {}),
+        (Case([80.0, 80, 20, 20], 0.0, 20, 100, PLAIN), {4: "REDIRECT"}),
+        (
+            Case([100 * k / 171 for k in range(1, 50)], 0.0, 50, 171, PLAIN),
+            {35: "WARN", 45: "PAUSE"},
+        ),
+        (
+            Case([30.0] * 20, 0.0, 20, 100, PLAIN),
+            {4: "REDIRECT", 6: "PAUSE", 11: "PAUSE", 14: "WARN", 18: "PAUSE"},
+        ),
+        (
+            Case([30.0] * 49, 0.0, 50, 100, PLAIN),
+            {4: "REDIRECT", 35: "WARN"} | dict.fromkeys([8, 13, 23, 43, 45], "PAUSE"),
+        ),
+        (
+            Case([30.0] * 80, 0.0, 200, 100, PLAIN),
+            {8: "REDIRECT"} | dict.fromkeys([22, 29, 43, 71], "PAUSE"),
+        ),
+        (Case([4.0, 8, 8, 8, 12, 16, 16, 16, 16, 16, 16, 20, 24], 0.0, 60, 100, PLAIN), {}),
+        (
+            Case([40.0, 45, 50, 25, 27.5, 30, 32.5, 35, 37.5], 35.0, 30, 100, PLAIN, {4: GREW}),
+            {},
+        ),
+        (
+            Case([0.0] * 12, 0.0, 20, 100, PLAIN, dict.fromkeys(range(1, 13), NOVEL)),
+            {9: "REDIRECT", 11: "PAUSE"},
+        ),
+        (Case([40.0, 44, 48, 8, 55, 58, 60, 62], 0.0, 50, 100, PLAIN), {}),
     ],
 )
-def test_oracle_answers_the_worked_examples(
-    progress: list[float], max_iterations: int, expected: dict[int, str]
-) -> None:
-    rows = oracle.rows(progress, 0.0, max_iterations, 100, oracle.Settings())
-    assert {r["iteration"]: r["intervention"] for r in rows if r["intervention"]} == expected
+def test_worked_examples(case: Case, expected: dict[int, str]) -> None:
+    assert asked(case) == expected
 
 
 STRAYED = Evidence("Implement user login with JWT tokens", ("docs/palette.md", "theme.css"))
@@ -268,8 +329,8 @@ def test_overseer_agrees_about_evidence_too(case: Case, data: st.DataObject) -> 
     control = ControlSettings.model_validate(case.settings._asdict())
     governor, budget = Governor(case.baseline, control), Budget(case.max_iterations, case.tests)
     series = oracle.Series(*case)
-    for k, expected in enumerate(oracle.watched(series, facts), 1):
-        sample = Sample(k, case.progress[k - 1])
+    for sample, expected in zip(samples(case), oracle.watched(series, facts), strict=True):
+        k = sample.iteration
         verdict = governor.take(sample, budget, evidence(facts[k - 1], k)).finding
         assert verdict
         if verdict.opened:

@@ -1,19 +1,17 @@
 """What holds for every series: bounds, monotony, patience with what works, one truth per prefix."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ralph_tui.analysis.lab import LabRow, simulate
+from ralph_tui.analysis.lab import simulate
 from ralph_tui.layers.control import (
     Budget,
     ControlSettings,
     Evaluation,
     History,
-    Patience,
     Sample,
 )
 from ralph_tui.layers.control import evaluate as evaluate_reading
@@ -117,73 +115,6 @@ def test_the_pace_a_budget_needs_never_raises_a_progress_alarm(
         assert {name for row in rows for name in row.alarms} <= {"BUDGET_EXCEEDED"}
         assert {row.intervention for row in rows} <= {None, "LOG", "WARN", "PAUSE"}
     assert {row.intervention for row in rows} <= {None, "LOG", "WARN"}
-
-
-@given(LAB)
-def test_the_fold_agrees_with_the_rules_computed_from_scratch(options: dict[str, Any]) -> None:
-    options["control"] = options["control"].model_copy(update={"enabled": True})
-    points = [options["baseline"], *options["progress"]]
-    for row in simulate(**options):
-        _same_metrics(row, points[: row.iteration + 1], options["control"])
-        expected = _alarms(points[: row.iteration + 1], options)
-        assert set(row.alarms) == expected
-
-
-def _same_metrics(row: LabRow, points: list[float], chosen: ControlSettings) -> None:
-    k = row.iteration
-    errors = [1 - point / 100 for point in points]
-    weights = [chosen.decay ** (k - i) for i in range(1, k + 1)]
-    integral = sum(weight * error for weight, error in zip(weights, errors[1:], strict=True))
-    steps = [(now - before) / 100 for before, now in pairwise(points)][-chosen.window_size :]
-    turns = [abs(now - before) for before, now in pairwise(steps)]
-    assert abs(row.integral - integral) < 1e-9
-    assert abs(row.integral_mean - integral / sum(weights)) < 1e-9
-    assert abs(row.velocity - sum(steps) / len(steps)) < 1e-9
-    assert abs(row.volatility - (sum(turns) / len(turns) if turns else 0)) < 1e-9
-
-
-def _alarms(points: list[float], options: dict[str, Any]) -> set[str]:
-    """The alarm table, word by word, on the whole list of readings."""
-    k, most, tests = len(points) - 1, options["max_iterations"], options["tests"] or 100
-    if points[k] >= 100 - 1e-9:
-        return set()
-    patience = Patience.of(Budget(most, options["tests"]), options["control"])
-    n, long = patience.short, patience.long
-    step = [0.0] + [now - before for before, now in pairwise(points)]
-
-    def best(at: int) -> float:
-        return max(points[: at + 1])
-
-    def gain(level: float) -> float:
-        return min(5 * (100 - points[0]) / 100, (100 - level) / 4)
-
-    def below_gain(window: int) -> bool:
-        start = best(k - window)
-        return best(k) - start < gain(start) - 1e-9
-
-    def small(window: int) -> bool:
-        return all(abs(one) < 5 - 1e-9 for one in step[k - window + 1 :])
-
-    found = set()
-    if (
-        (k >= n and small(n) and best(k) - best(k - n) <= 1e-9)
-        or (k >= long and small(long) and below_gain(long))
-        or (k >= 2 * long and below_gain(2 * long))
-    ):
-        found.add("STUCK")
-    moves = [one for one in step[1:][-6:] if abs(one) >= max(5, 200 / tests) - 1e-9]
-    turns = [1 for before, now in pairwise(moves) if before * now < 0]
-    if len(turns) >= 3 and below_gain(3):
-        found.add("OSCILLATING")
-    losing = k >= 2 and step[k] < -1e-9 and step[k - 1] < -1e-9
-    deep = best(k) - max(15, 200 / tests) + 1e-9
-    if (losing and step[k] + step[k - 1] <= -5 + 1e-9) or (
-        k >= 2 and points[k] <= deep and points[k - 1] <= deep and step[k] < 5 - 1e-9
-    ):
-        found.add("REGRESSING")
-    if 10 * k >= 9 * most:
-        found.add("BUDGET_EXCEEDED")
-    return found
 
 
 @given(SERIES, st.integers(1, 60))

@@ -4,10 +4,14 @@ A change of strategy is said only while something shows that the present one doe
 done is no fault in itself.
 """
 
+import math
+
 from ralph_tui.events.control import Band, SignalComputed, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.budget import Budget
+from ralph_tui.layers.control.metrics import SLACK
 from ralph_tui.layers.control.tolerance import below
+from ralph_tui.text.format import count
 from ralph_tui.text.terms import in_words
 
 _URGENCIES: dict[Band, Urgency] = {
@@ -18,11 +22,12 @@ _URGENCIES: dict[Band, Urgency] = {
 }
 
 
-def urgency_of(band: Band, *, alarm_up: bool) -> Urgency:
-    """By band, and at least high while an alarm is up."""
-    if alarm_up and band in ("near_completion", "moderate"):
+def urgency_of(band: Band, *, alarm_up: bool, fits: bool) -> Urgency:
+    """By band; at least high while an alarm is up, at least normal while the forecast is late."""
+    urgency = _URGENCIES[band]
+    if alarm_up and urgency in ("low", "normal"):
         return "high"
-    return _URGENCIES[band]
+    return "normal" if urgency == "low" and not fits else urgency
 
 
 def band_words(band: Band, completion: float) -> str:
@@ -36,36 +41,51 @@ def band_words(band: Band, completion: float) -> str:
 
 
 def advice(signal: SignalComputed, alarms: tuple[Alarm, ...], budget: Budget) -> str:
-    """What the next prompt says about the approach, a few sentences."""
-    if signal.fits and not alarms:
-        return f"{_PACE_IS_ENOUGH[signal.band]} {_pace(signal, budget)}"
+    """What the next prompt says about urgency and approach, two paragraphs.
+
+    A pace that will not do is never praised, and a strategy is called wrong only while an alarm
+    about progress is up or the forecast does not fit.
+    """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
-    wide = signal.band in ("significant", "critical")
-    # To continue as before is no advice beside an alarm that says it does not work.
-    said = [_ADVICE[signal.band]] if wide or not progress else []
-    said += [alarm.reason for alarm in alarms] or [_pace(signal, budget)]
+    enough = signal.fits and not progress
+    words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
+    said = [] if enough else [_ADVICE[signal.band]] if signal.band in _ADVICE else []
+    said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]
+    said += [alarm.reason for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies:
         said.append(f"Suggested: {in_words(', '.join(remedies))}.")
-    return " ".join(said)
+    trend = f" Trend: {signal.trend}." if signal.trend else ""
+    return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
 
 _ADVICE: dict[Band, str] = {
-    "near_completion": "Continue the current approach.",
-    "moderate": "Maintain focus and monitor progress.",
     "significant": "Consider adjusting the strategy.",
     "critical": "Pivot to a different approach, or escalate if none is left.",
 }
-_PACE_IS_ENOUGH: dict[Band, str] = {
-    "near_completion": _ADVICE["near_completion"],
-    "moderate": _ADVICE["moderate"],
-    "significant": "The gap is significant, but the pace is enough: keep the approach.",
-    "critical": "The gap is wide, but the pace is enough: keep the approach.",
+_PACE_IS_ENOUGH: dict[Urgency, str] = {
+    "low": "The pace is good: keep the approach, and change nothing that works.",
+    "normal": "The pace is enough: keep the approach, one open thing at a time.",
+    "high": "Much is open, but the pace is enough: keep the approach.",
+    "critical": "Most of the work is open, but the pace is enough: keep the approach.",
+}
+_PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
+    "low": "Take one open thing at a time.",
+    "normal": "Take one open thing at a time.",
+    "high": "Progress is behind what this run needs: take the step that moves it most.",
+    "critical": "Most of the work is still open and the present approach does not carry it: "
+    "step back, name the main obstacle, and attack that first.",
 }
 
 
 def _pace(signal: SignalComputed, budget: Budget) -> str:
     left = max(0, budget.max_iterations - signal.iteration)
+    remain = "1 iteration is left" if left == 1 else f"{left} iterations are left"
     if signal.forecast is None:
-        return f"Completion is not rising at present; {left} iterations are left."
-    return f"At this pace about {signal.forecast:.0f} more iterations are needed; {left} are left."
+        return f"Completion is not rising at present; {remain}."
+    return f"At this pace about {count(needed(signal.forecast), 'more iteration')} to go; {remain}."
+
+
+def needed(forecast: float) -> int:
+    """Whole iterations that a forecast asks for, at least one."""
+    return max(1, math.ceil(forecast - SLACK))

@@ -11,6 +11,12 @@ from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.history import SMALL_STEP, History
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import below
+from ralph_tui.text.format import count
+
+DEEP = 15.0
+"""Points below the best that are a loss, whatever the noise."""
+NOISY = 4.0
+"""A swing is this many times the usual fall."""
 
 PROGRESS_ALARMS: tuple[AlarmName, ...] = ("REGRESSING", "OSCILLATING", "STUCK")
 """The alarms about progress, the most telling first."""
@@ -45,7 +51,7 @@ def conditions(history: History, budget: Budget, settings: ControlSettings) -> t
     if history.complete:
         return ()
     reasons: dict[AlarmName, str | None] = {
-        "STUCK": _stuck(history, Patience.of(budget, settings)),
+        "STUCK": _stuck(history, budget, settings),
         "OSCILLATING": _oscillating(history, budget),
         "REGRESSING": _regressing(history, budget),
         "BUDGET_EXCEEDED": _budget_exceeded(history, budget),
@@ -69,53 +75,71 @@ def _severity(name: AlarmName, history: History) -> Severity:
     return _SEVERITIES[name]
 
 
-def _stuck(history: History, patience: Patience) -> str | None:
-    start = history.best_before(patience.short)
-    if start is not None and history.calm >= patience.short and not history.rose_since(start):
-        return (
-            f"The last {patience.short} steps were each under 5 points, "
-            f"and the best, {points(start)}, did not rise."
-        )
-    start = history.best_before(patience.long)
-    if start is not None and history.calm >= patience.long and not history.gained_since(start):
-        return f"The last {patience.long} steps were each under 5 points: {_rise(history, start)}."
+def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str | None:
+    patience = Patience.of(history, budget, settings)
+    waiting = history.since_new >= patience.short
+    if not waiting and history.since_rise < 3 * patience.short:
+        return None
+    if history.calm < patience.short and not _hardly_rises(history, patience):
+        return None
+    new = "" if waiting else "New tests pass, but no"
+    if not history.rises:
+        return f"{new or 'No'} rise in the first {count(history.since_rise, 'iteration')}."
+    return (
+        f"{new or 'No'} rise for {count(history.since_rise, 'iteration')}; "
+        f"this run's longest wait was {history.longest_wait}."
+    )
+
+
+def _hardly_rises(history: History, patience: Patience) -> bool:
+    """Whether twice N iterations brought nothing, or less than half of the run's own pace."""
     start = history.best_before(2 * patience.long)
-    if start is not None and not history.gained_since(start):
-        return f"In {2 * patience.long} iterations {_rise(history, start)}."
-    return None
+    if start is None:
+        return False
+    enough = min(history.gain(start), patience.long * history.pace / 2)
+    return not history.rose_since(start) or below(history.best - start, enough)
+
+
+def _swing(history: History, budget: Budget) -> float:
+    """h: a step of at least this many points is more than the noise that this run lives with."""
+    return min(_deep(budget), max(SMALL_STEP, budget.grain, NOISY * history.noise))
+
+
+def _deep(budget: Budget) -> float:
+    return max(DEEP, budget.grain)
 
 
 def _oscillating(history: History, budget: Budget) -> str | None:
     start = history.best_before(3)
     if start is None or history.gained_since(start):
         return None
-    size = max(SMALL_STEP, budget.grain)
-    moves = [step for step in history.alarm_steps(6) if not below(abs(step), size)]
+    size = _swing(history, budget)
+    steps = history.alarm_steps(6)
+    moves = [step for step in steps if not below(abs(step), size)]
     turns = sum((earlier > 0) != (later > 0) for earlier, later in pairwise(moves))
-    if turns < 3:
+    if turns < 3 or all(below(abs(step), size) for step in steps[-2:]):
         return None
-    listed = ", ".join(f"{step:+.0f}" for step in moves)
+    gained = history.best - start
+    brought = f"little ({points(gained)} points)" if history.rose_since(start) else "nothing"
     return (
-        f"Completion changed direction {turns} times in the last 6 steps ({listed}): "
-        f"{_rise(history, start)} in 3 iterations."
+        f"It turned {turns} times in {len(steps)} steps by {points(size)} points or more and "
+        f"gained {brought}."
     )
 
 
 def _regressing(history: History, budget: Budget) -> str | None:
-    steps = history.alarm_steps(2)
-    if len(steps) < 2:
+    deep = _deep(budget)
+    enough = min(deep, max(_swing(history, budget), budget.max_iterations / 20))
+    if history.falls >= 2 and not below(history.fallen, enough):
+        return f"{history.falls} falls in a row lost {points(history.fallen)} points."
+    if history.length < 2 or any(below(history.below_best(back), deep) for back in (0, 1)):
         return None
-    lost = -sum(steps)
-    if all(below(step, 0) for step in steps) and not below(lost, SMALL_STEP):
-        return f"The last 2 steps lost {points(lost)} points together."
-    deep = max(15.0, budget.grain)
-    fell = not below(history.previous_loss, deep) and not below(history.loss, deep)
-    if fell and below(steps[-1], SMALL_STEP):
-        return (
-            f"The last 2 readings were at least {points(deep)} points below the best, "
-            f"{points(history.best)}, and the last step gained under 5."
-        )
-    return None
+    if not below(history.alarm_steps(1)[0], SMALL_STEP):
+        return None
+    return (
+        f"The last 2 readings were at least {points(deep)} points below the best, "
+        f"{points(history.best)}, and the last step gained under 5."
+    )
 
 
 def _budget_exceeded(history: History, budget: Budget) -> str | None:
@@ -125,12 +149,3 @@ def _budget_exceeded(history: History, budget: Budget) -> str | None:
         f"{budget.used(history.iteration):.0%} of the budget is used "
         f"at {points(history.reading)} points."
     )
-
-
-def _rise(history: History, start: float) -> str:
-    """What became of the best since the window's start, and what would have been enough."""
-    rise = history.best - start
-    needed = f"a rise of {history.gain(start):.3g} would count"
-    if rise <= 0:
-        return f"the best stayed at {points(start)} ({needed})"
-    return f"the best rose by only {rise:.3g} from {points(start)} ({needed})"

@@ -6,11 +6,15 @@ All of it may change between iterations: a human adds iterations, the agent adds
 import math
 from dataclasses import dataclass
 
+from ralph_tui.layers.control.history import History
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import TOLERANCE
 
 UNKNOWN_TESTS = 100
 """Taken when the number of tests is unknown or 0."""
+KNOWN_RISES = 5
+"""Rises after which the run itself tells how long one takes."""
+LONGEST_STRIDE = 10
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,19 @@ class Budget:
     """The larger of cost and tokens as a share of their own budgets; 0 without such budgets."""
 
     @property
+    def items(self) -> int:
+        """T: tests or plan items, 100 when unknown."""
+        return self.tests or UNKNOWN_TESTS
+
+    @property
     def grain(self) -> float:
         """Points that two tests are worth: smaller moves may be one flaky test."""
-        return 200 / (self.tests or UNKNOWN_TESTS)
+        return 200 / self.items
+
+    @property
+    def stride(self) -> int:
+        """s: iterations that are little of a budget of this size."""
+        return min(LONGEST_STRIDE, -(-self.max_iterations // 30))
 
     def used(self, iteration: int) -> float:
         """The largest used share, a fraction; above 1 beyond the budget."""
@@ -44,16 +58,22 @@ class Patience:
     """Iterations that may pass before a loop counts as stuck."""
 
     short: int
-    """n: without any new best."""
+    """n: without a rise of the best and without anything new."""
     long: int
-    """N: with too small a one; twice this whatever the steps were."""
+    """N: twice this with hardly a rise, whatever the steps were."""
 
     @classmethod
-    def of(cls, budget: Budget, settings: ControlSettings) -> "Patience":
-        """3 and 3 for budgets up to 30 with many tests; more where each test is a big step."""
-        tests = budget.tests or UNKNOWN_TESTS
+    def of(cls, history: History, budget: Budget, settings: ControlSettings) -> "Patience":
+        """3 and 3 for a loop that rises every time, at budgets up to 30.
+
+        More where the budget is large, where this run has waited longer before and rose after all,
+        and, until it has shown how it rises, where each test is a large step.
+        """
+        short = max(3, budget.stride, 3 * history.longest_wait)
+        if history.rises < KNOWN_RISES:
+            short = max(short, -(-3 * budget.max_iterations // budget.items))
         cap = max(3, -(-budget.max_iterations // 4))
-        short = min(cap, max(3, -(-3 * budget.max_iterations // tests)))
+        short = min(cap, short)
         long = min(cap, max(short, -(-budget.max_iterations // 10)))
         return cls(_scaled(short, settings.patience), _scaled(long, settings.patience))
 

@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
-from ralph_tui.events.control import AlarmCleared, AlarmRaised, Profile, SignalComputed
+from ralph_tui.events.control import (
+    AlarmCleared,
+    AlarmName,
+    AlarmRaised,
+    Profile,
+    SignalComputed,
+    Trend,
+)
 from ralph_tui.layers.control.advice import urgency_of
 from ralph_tui.layers.control.alarms import Alarm, conditions
 from ralph_tui.layers.control.budget import Budget
@@ -11,6 +18,7 @@ from ralph_tui.layers.control.history import History
 from ralph_tui.layers.control.metrics import Metrics, measure
 from ralph_tui.layers.control.pid import band_of, output
 from ralph_tui.layers.control.settings import ControlSettings
+from ralph_tui.layers.control.tolerance import above
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ def evaluate(
         issues=issues,
     )
     found = conditions(history, budget, settings)
+    holding = {condition.alarm for condition in found}
     alarms = found if settings.enabled else ()
     profile: Profile = "focused"
     gains = PROFILES[profile]
@@ -62,14 +71,22 @@ def evaluate(
             budget,
             iteration=history.iteration,
             damped=damped,
-            oscillating=any(condition.alarm == "OSCILLATING" for condition in found),
+            oscillating="OSCILLATING" in holding,
         )
         held = Gains(before.kp, before.ki, before.kd) if before else None
         gains = follow(held, PROFILES[profile], settings)
     were_up = {alarm.alarm for alarm in previous.alarms} if previous else set()
     are_up = {alarm.alarm for alarm in alarms}
     return Evaluation(
-        signal=_signal(history, metrics, profile, gains, settings, alarm_up=bool(alarms)),
+        signal=_signal(
+            history,
+            metrics,
+            profile,
+            gains,
+            settings,
+            trend=trend_of(history, metrics, settings, holding),
+            alarm_up=bool(alarms),
+        ),
         conditions=found,
         alarms=alarms,
         raised=tuple(
@@ -90,6 +107,19 @@ def evaluate(
     )
 
 
+def trend_of(
+    history: History, metrics: Metrics, settings: ControlSettings, holding: set[AlarmName]
+) -> Trend:
+    """Where completion goes, in one word; `holding`: the conditions that hold."""
+    if "REGRESSING" in holding:
+        return "regressing"
+    if "OSCILLATING" in holding:
+        return "oscillating"
+    start = history.best_before(min(settings.window_size, history.length))
+    rose = start is not None and history.rose_since(start)
+    return "improving" if above(metrics.velocity, 0) and (metrics.fits or rose) else "flat"
+
+
 def _signal(
     history: History,
     metrics: Metrics,
@@ -97,6 +127,7 @@ def _signal(
     gains: Gains,
     settings: ControlSettings,
     *,
+    trend: Trend,
     alarm_up: bool,
 ) -> SignalComputed:
     signal = output(metrics, gains, settings)
@@ -113,11 +144,14 @@ def _signal(
         issue_load=metrics.issue_load,
         forecast=metrics.forecast,
         fits=metrics.fits,
+        trend=trend,
         profile=profile,
         kp=gains.kp,
         ki=gains.ki,
         kd=gains.kd,
         output=signal,
         band=band,
-        urgency=urgency_of(band, alarm_up=alarm_up) if settings.enabled else "normal",
+        urgency=urgency_of(band, alarm_up=alarm_up, fits=metrics.fits)
+        if settings.enabled
+        else "normal",
     )

@@ -1,6 +1,10 @@
 """The readings of a run as the control law sees them: appended to, never changed.
 
 Everything asked of a history takes the same time however long it is.
+
+What a grown total or a rollback takes off a reading it takes off all earlier ones too, so that the
+best, the marks and the pace go on speaking of the same work. Inside, readings are therefore kept
+with what was ever taken off added back (*made good*); outside, they are as they count today.
 """
 
 from collections.abc import Sequence
@@ -10,6 +14,8 @@ from ralph_tui.layers.control.tolerance import TOLERANCE, above, below
 
 SMALL_STEP = 5.0
 """Points: a step under this is no movement."""
+NOISE_FROM, NOISE_TO = 26, 6
+"""The falls that tell a loop's noise lie this many steps back, and were over before the swings."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,10 @@ class Sample:
     """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
     rolled_back: bool = False
     """A rollback caused the step: it counts for nothing, in alarms and metrics."""
+    undone: int = 0
+    """Readings before this one whose work the rollback undid: their steps gained nothing."""
+    novel: bool = False
+    """A test passes, or an item is ticked, that never was in this run: something new happened."""
     restarted: bool = False
     """The sensor's source changed: windows, best and baseline start anew with this reading."""
     estimated: bool = False
@@ -49,14 +59,27 @@ class History:
     def _begin(self, baseline: float) -> None:
         self.baseline = baseline
         self.restarted = False
+        self.change = 0.0
+        """The latest step as measured; 0 when a rollback caused it."""
+        self.taken = 0.0
+        """Points that the latest reading took off all earlier ones."""
         self.calm = 0
         """Trailing steps that were each under 5 points."""
-        self.loss = 0.0
-        """Points lost since the best, those that grown totals and rollbacks took left out."""
-        self.previous_loss = 0.0
-        self._forgiven = 0.0
-        self._readings = [baseline]
+        self.falls = 0
+        """Trailing steps that fell."""
+        self.fallen = 0.0
+        """Points that those lost together."""
+        self.rises = 0
+        self.since_rise = 0
+        """t': readings since the last rise, since the start before the first."""
+        self.since_new = 0
+        """t: readings since the last rise or novelty."""
+        self.longest_wait = 0
+        """L: the most readings that a rise ever took."""
+        self._taken = 0.0
+        self._made_good = [baseline]
         self._bests = [baseline]
+        self._risen = baseline
         self._steps: list[float] = []
         self._alarm_steps: list[float] = []
         self._total = 0.0
@@ -72,33 +95,59 @@ class History:
             return
         self.restarted = False
         step = sample.completion - self.reading
-        counted = 0.0 if sample.rolled_back else step
-        felt = 0.0 if sample.grew else counted
-        self._readings.append(sample.completion)
-        self._bests.append(max(self.best, sample.completion))
+        excused = sample.grew or sample.rolled_back
+        self.change = 0.0 if sample.rolled_back else step
+        self.taken = max(0.0, -step) if excused else 0.0
+        self._taken += self.taken
+        if sample.rolled_back:
+            self._undo(sample.undone)
+        self._made_good.append(sample.completion + self._taken)
+        self._bests.append(max(self._bests[-1], self._made_good[-1]))
+        counted = 0.0 if sample.rolled_back else step + self.taken
         self._steps.append(counted)
-        self._alarm_steps.append(felt)
         self._total += counted
-        self.calm = self.calm + 1 if below(abs(felt), SMALL_STEP) else 0
-        # What grew is not lost: a total that takes 30 points off a best of 60 leaves no gap to it.
-        gap = self.best - self.reading
-        if sample.grew or sample.rolled_back:
-            self._forgiven += max(0.0, -step)
-        self._forgiven = min(self._forgiven, gap)
-        self.previous_loss, self.loss = self.loss, gap - self._forgiven
+        self._feel(0.0 if excused else step)
+        self._wait(novel=sample.novel)
         self.ever_gained = self.ever_gained or not below(
-            self.best - self.baseline, self.gain(self.baseline)
+            self._bests[-1] - self.baseline, self.gain(self.baseline)
         )
+
+    def _undo(self, readings: int) -> None:
+        for back in range(1, min(readings, len(self._steps)) + 1):
+            self._total -= self._steps[-back]
+            self._steps[-back] = 0.0
+
+    def _feel(self, step: float) -> None:
+        """What the alarms see of a step."""
+        self._alarm_steps.append(step)
+        self.calm = self.calm + 1 if below(abs(step), SMALL_STEP) else 0
+        fell = below(step, 0)
+        self.falls = self.falls + 1 if fell else 0
+        self.fallen = self.fallen - step if fell else 0.0
+
+    def _wait(self, *, novel: bool) -> None:
+        """Whether the best has risen enough to be a rise, and how long that took."""
+        self.since_rise += 1
+        self.since_new += 1
+        rise = self._bests[-1] - self._risen
+        enough = min(self.gain(self._risen - self._taken), self.pace / 4)
+        if above(rise, 0) and not below(rise, enough):
+            self.longest_wait = max(self.longest_wait, self.since_rise)
+            self.rises += 1
+            self.since_rise = self.since_new = 0
+            self._risen = self._bests[-1]
+        elif novel:
+            self.since_new = 0
 
     @property
     def reading(self) -> float:
         """The latest reading, the baseline before the first."""
-        return self._readings[-1]
+        return self._made_good[-1] - self._taken
 
     @property
     def best(self) -> float:
-        """The best reading so far, baseline included."""
-        return self._bests[-1]
+        """The best reading so far as it counts today, baseline included."""
+        return self._bests[-1] - self._taken
 
     @property
     def complete(self) -> bool:
@@ -106,9 +155,25 @@ class History:
         return self.reading >= 100 - TOLERANCE
 
     @property
+    def length(self) -> int:
+        """Readings since the baseline, or since the source changed."""
+        return len(self._steps)
+
+    @property
+    def pace(self) -> float:
+        """m: points that the best has risen per iteration, grown totals made good."""
+        return (self._bests[-1] - self.baseline) / len(self._steps) if self._steps else 0.0
+
+    @property
     def mean_step(self) -> float:
-        """The run's mean step in points; 0 without steps."""
+        """The run's mean step in points, without what was rolled back; 0 without steps."""
         return self._total / len(self._steps) if self._steps else 0.0
+
+    @property
+    def noise(self) -> float:
+        """f: the median of the falls some iterations back, of two the larger; 0 without one."""
+        falls = sorted(-step for step in self._alarm_steps[-NOISE_FROM:-NOISE_TO] if below(step, 0))
+        return falls[len(falls) // 2] if falls else 0.0
 
     def steps(self, window: int) -> Sequence[float]:
         """The last `window` steps in points, fewer when there are fewer, oldest first."""
@@ -120,7 +185,13 @@ class History:
 
     def best_before(self, window: int) -> float | None:
         """The best as it was before the last `window` steps; None when there are fewer."""
-        return self._bests[-1 - window] if window < len(self._bests) else None
+        if window >= len(self._bests):
+            return None
+        return self._bests[-1 - window] - self._taken
+
+    def below_best(self, back: int) -> float:
+        """Points that the reading `back` iterations ago lies below the best."""
+        return self._bests[-1] - self._made_good[max(-1 - back, -len(self._made_good))]
 
     def gain(self, best: float) -> float:
         """g: the rise in points above `best` that counts as progress."""

@@ -31,7 +31,8 @@ class Metrics:
     issue_load: float
     """Decayed sum of new learnings and blockers; shown, not used."""
     forecast: float | None
-    """Iterations to go at this velocity; None when it is not positive."""
+    """Iterations to go at the velocity, or at the run's mean step where that is better; None when
+    neither is positive."""
     fits: bool
     """Whether the forecast fits what is left of the iterations."""
 
@@ -51,8 +52,10 @@ def measure(
     steps = history.steps(settings.window_size)
     velocity = sum(steps) / len(steps) / 100 if steps else 0.0
     turns = [abs(later - earlier) / 100 for earlier, later in pairwise(steps)]
-    change = 0.0 - steps[-1] / 100 if steps else 0.0
-    forecast = error / velocity if above(velocity, 0) else None
+    change = 0.0 - history.change / 100
+    # Five steps alone make a slow week of a good month: the better of the two paces tells.
+    pace = max(velocity, history.mean_step / 100)
+    forecast = error / pace if above(pace, 0) else None
     left = budget.max_iterations - history.iteration
     return Metrics(
         proportional=error,

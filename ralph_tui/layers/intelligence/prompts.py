@@ -13,14 +13,6 @@ from ralph_tui.text.format import percent
 LONGEST_TAIL = 2000
 """Characters of the gate's output that go into a prompt."""
 
-URGENT: dict[Urgency, str] = {
-    "low": "The pace is good: keep the approach, and change nothing that works.",
-    "normal": "Keep a steady pace: one failing thing at a time.",
-    "high": "Progress is behind what this run needs: take the step that moves it most.",
-    "critical": "Most of the work is still open and the present approach does not carry it: "
-    "step back, name the main obstacle, and attack that first.",
-}
-
 REPORT = (
     '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
     '"next": "..."}}'
@@ -144,10 +136,7 @@ def _control(given: PromptInput) -> str:
     signal = given.signal
     if signal is None or given.restored:
         return ""
-    lines = [f"Urgency: {signal.urgency}. {URGENT[signal.urgency]}"]
-    if given.advice:
-        lines.append(given.advice)
-    return "# Control\n\n" + "\n\n".join(lines)
+    return f"# Control\n\n{given.advice}" if given.advice else ""
 
 
 def _last_words(given: PromptInput) -> str:

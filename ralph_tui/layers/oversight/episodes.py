@@ -1,14 +1,15 @@
 """Episodes: one pathology, from the REDIRECT that met it to the new best that ends it.
 
-One is open at a time. While it is open its own clock decides when a human is asked; whatever else
-shows is evidence in it, so that one trouble never asks twice.
+One is open at a time. While it is open a human is asked by its own clock, ever more rarely, and
+only while something about progress is up; whatever else shows is evidence in it.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ralph_tui.events.control import AlarmName
 from ralph_tui.events.oversight import Subject
-from ralph_tui.layers.control import TOLERANCE, History, Patience, below, points
+from ralph_tui.layers.control import Alarm, Budget, History, Patience, below
+from ralph_tui.text.format import count
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,21 @@ class Mark:
     """Points."""
     best: float
     """Points."""
-    conditions: frozenset[AlarmName]
-    """The progress conditions that held then."""
 
     @classmethod
-    def at(cls, history: History, conditions: frozenset[AlarmName]) -> "Mark":
+    def at(cls, history: History) -> "Mark":
         """The latest reading."""
-        return cls(history.iteration, history.reading, history.best, conditions)
+        return cls(history.iteration, history.reading, history.best)
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Why a human is asked."""
+
+    reason: str
+    """One sentence with the evidence."""
+    goes_on: bool = False
+    """New things do happen: without an answer the run continues."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Episode:
     opening: Mark
     paused: Mark | None = None
     """Its latest PAUSE."""
+    pauses: int = 0
+    """Its own so far."""
     approved: bool | None = None
     """None until the REDIRECT is answered."""
 
@@ -60,9 +71,16 @@ class Episode:
 
     def rebased(self, history: History) -> "Episode":
         """The same episode on another sensor's scale: bests of the old one mean nothing on it."""
+        return self._with_marks(lambda mark: (history.reading, history.best))
 
+    def lowered(self, points: float) -> "Episode":
+        """The same episode after a grown total or a rollback took points off all readings."""
+        return self._with_marks(lambda mark: (mark.reading - points, mark.best - points))
+
+    def _with_marks(self, move: Callable[[Mark], tuple[float, float]]) -> "Episode":
         def moved(mark: Mark) -> Mark:
-            return replace(mark, reading=history.reading, best=history.best)
+            reading, best = move(mark)
+            return replace(mark, reading=reading, best=best)
 
         return replace(
             self,
@@ -70,29 +88,37 @@ class Episode:
             paused=moved(self.paused) if self.paused else None,
         )
 
-    def pause_reason(
-        self, history: History, conditions: frozenset[AlarmName], patience: Patience
-    ) -> str | None:
-        """Why this reading asks for a PAUSE, one sentence; None when it does not."""
+    def asked(self, history: History) -> "Episode":
+        """The episode after a PAUSE of its own at the latest reading."""
+        return replace(self, paused=Mark.at(history), pauses=self.pauses + 1)
+
+    def pause(
+        self, history: History, conditions: Sequence[Alarm], budget: Budget, patience: Patience
+    ) -> Pause | None:
+        """The PAUSE that this reading asks for, if any; `conditions` are those about progress."""
+        up = {condition.alarm: condition.reason for condition in conditions}
         now, mark = history.iteration, self.mark
-        if self.paused and now < self.paused.iteration + max(5, patience.short):
+        standing = max(2, 2 * budget.stride, patience.short - 1)
+        swinging = [name for name in ("REGRESSING", "OSCILLATING") if name in up]
+        if self.paused:
+            due = self.paused.iteration + max(5, patience.short) * 2 ** (self.pauses - 1)
+        else:
+            due = self.opening.iteration + (max(2, budget.stride) if swinging else standing)
+        if not up or now < due:
             return None
-        age = now - self.opening.iteration
-        standing = self.about in ("stuck", "objective_deviation")
-        wait = max(2, patience.short - 1) if standing else 2
-        level = abs(history.best - mark.best) <= TOLERANCE
         escape = mark.reading + history.gain(mark.reading)
-        if age >= wait and level and below(history.reading, escape):
-            return (
-                f"Completion is {points(history.reading)} and the best still {points(mark.best)}, "
-                f"as it was at iteration {mark.iteration}."
-            )
-        if now >= mark.iteration + 2 * patience.long and not history.gained_since(mark.best):
-            return (
-                f"In the {now - mark.iteration} iterations since iteration {mark.iteration} "
-                f"the best rose by only {history.best - mark.best:.3g} points."
-            )
-        new = sorted(conditions - mark.conditions)
-        if age >= 2 and new:
-            return f"Now it is also {' and '.join(new)}, two or more iterations into the redirect."
+        if "OSCILLATING" not in up and not below(history.reading, escape):
+            return None
+        age = count(now - self.opening.iteration, "iteration")
+        if swinging:
+            return Pause(f"{up[swinging[0]]} That is {age} after the redirect.")
+        if history.since_new >= patience.short + standing:
+            return Pause(f"Still nothing new {age} after the redirect.")
+        if 2 * history.since_rise >= budget.max_iterations:
+            return Pause(_NEW_THINGS, goes_on=True)
         return None
+
+
+_NEW_THINGS = (
+    "New tests pass, the total does not rise: asked after half of the budget, goes on by itself."
+)

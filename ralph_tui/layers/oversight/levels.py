@@ -67,10 +67,12 @@ def assess(
 ) -> Finding:
     """Judge the latest reading, once. `settings` are those `evaluation` was made with."""
     evidence = evidence or Evidence()
-    patience = Patience.of(budget, settings or ControlSettings())
+    patience = Patience.of(history, budget, settings or ControlSettings())
     episode = state.episode
     if episode and history.restarted:
         episode = episode.rebased(history)
+    elif episode and history.taken:
+        episode = episode.lowered(history.taken)
     ended = episode if episode and episode.has_ended(history) else None
     if ended:
         episode = None
@@ -82,7 +84,6 @@ def assess(
     lasting = history.iteration < budget.max_iterations
     burn = trail.burn(history)
     progress = rows.progress(evaluation)
-    up = frozenset(condition.alarm for condition in progress)
     once = rows.once(history, evaluation, budget, burn, lasting=lasting)
 
     found = rows.failure(trail, evidence.error)
@@ -91,9 +92,9 @@ def assess(
     if history.estimated:
         found += [Situation("WARN", name_of(one.alarm), one.reason) for one in progress]
     elif lasting and episode:
-        if reason := episode.pause_reason(history, up, patience):
-            found.append(Situation("PAUSE", episode.about, reason))
-            episode = replace(episode, paused=Mark.at(history, up))
+        if pause := episode.pause(history, progress, budget, patience):
+            found.append(Situation("PAUSE", episode.about, pause.reason, pause.goes_on))
+            episode = episode.asked(history)
     elif lasting:
         found += rows.redirect(progress, trail, strayed)
     if strayed and all(one.about != "objective_deviation" for one in found):
@@ -104,7 +105,7 @@ def assess(
 
     opened: Episode | None = None
     if found and found[0].level == "REDIRECT":
-        episode = opened = Episode(found[0].about, Mark.at(history, up))
+        episode = opened = Episode(found[0].about, Mark.at(history))
     return Finding(
         Oversight(episode, state.spent | once.keys(), trail),
         tuple(found),

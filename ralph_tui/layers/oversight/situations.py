@@ -37,6 +37,8 @@ class Situation:
     about: Subject
     reason: str
     """One sentence with the evidence."""
+    goes_on: bool = False
+    """Of a PAUSE: without an answer the run continues, it does not end."""
 
 
 def progress(evaluation: Evaluation) -> list[Alarm]:
@@ -85,7 +87,7 @@ def once(
         found["budget_90_fits"] = Situation("WARN", "budget", reason)
     elif lasting:
         reason = f"{used} {now}, and the pace is not enough to finish within it."
-        found["budget_90_short"] = Situation("PAUSE", "budget", reason)
+        found["budget_90_short"] = Situation("PAUSE", "budget", reason, goes_on=True)
     return found
 
 

@@ -36,6 +36,7 @@ class Trail:
         """The trail with the iteration of the latest reading in it."""
         calls = max(0, evidence.tool_calls)
         best = history.baseline if self.best is None or history.restarted else self.best
+        best -= history.taken
         gained = history.gained_since(best)
         error = without_particulars(evidence.error)
         return replace(

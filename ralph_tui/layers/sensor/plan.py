@@ -2,11 +2,15 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\](?:\s|$)")
 _FENCE = re.compile(r"\s*(?:>\s*)*(?:[-*+]\s+)?(`{3,}|~{3,})(.*)")
+
+
+Item = tuple[str, bool]
+"""Its text, and whether it is done."""
 
 
 @dataclass(frozen=True)
@@ -16,20 +20,20 @@ class Progress:
     done: int
     total: int
     """At least 1."""
+    items: tuple[Item, ...] = field(default=(), compare=False)
+    """All of them, in the order of the file."""
 
 
 def read_plan(text: str, name: str) -> Progress | None:
     """What a plan file says; `name` tells JSON from Markdown. None when it holds no items."""
     text = text.removeprefix("\ufeff")
-    if name.lower().endswith(".json"):
-        done, total = _stories(text)
-    else:
-        done, total = _boxes(text)
-    return Progress(done, total) if total else None
+    items = _stories(text) if name.lower().endswith(".json") else _boxes(text)
+    done = sum(done for _, done in items)
+    return Progress(done, len(items), tuple(items)) if items else None
 
 
-def _boxes(text: str) -> tuple[int, int]:
-    done = total = 0
+def _boxes(text: str) -> list[Item]:
+    items: list[Item] = []
     fence = ""
     hidden = False  # within an HTML comment that spans lines
     for line in text.splitlines():
@@ -44,38 +48,44 @@ def _boxes(text: str) -> tuple[int, int]:
         if mark is not None:
             fence = mark[1]
         elif item := _ITEM.match(line):
-            total += 1
-            done += item[1] != " "
+            items.append((line[item.end() :].strip(), item[1] != " "))
         elif "<!--" in line:
             hidden = "-->" not in line.rpartition("<!--")[2]
-    return done, total
+    return items
 
 
-def _stories(text: str) -> tuple[int, int]:
+def _stories(text: str) -> list[Item]:
     try:
-        return _count(json.loads(text))
+        return _leaves(json.loads(text), "")
     except (ValueError, RecursionError):
-        return 0, 0
+        return []
 
 
-def _count(node: Any) -> tuple[int, int]:
-    """Done and all stories below; one that holds others counts through them."""
+def _leaves(node: Any, where: str) -> list[Item]:
+    """The stories below; one that holds others counts through them."""
     match node:
         case dict():
-            done, total = _sum(node.values())
-            if total == 0 and isinstance(node.get("passes"), bool):
-                return int(node["passes"]), 1
-            return done, total
+            items = [
+                item for key, below in node.items() for item in _leaves(below, f"{where}/{key}")
+            ]
+            if not items and isinstance(node.get("passes"), bool):
+                return [(_name(node, where), node["passes"])]
+            return items
         case list():
-            done, total = _sum(node)
-            if total:
-                # Beside stories that say so, one that says nothing has not passed.
-                total += sum(1 for item in node if isinstance(item, dict) and not _count(item)[1])
-            return done, total
+            below = [_leaves(item, f"{where}/{index}") for index, item in enumerate(node)]
+            if not any(below):
+                return []
+            # Beside stories that say so, one that says nothing has not passed.
+            return [
+                item
+                for index, (story, items) in enumerate(zip(node, below, strict=True))
+                for item in items
+                or [(_name(story, f"{where}/{index}"), False)] * isinstance(story, dict)
+            ]
         case _:
-            return 0, 0
+            return []
 
 
-def _sum(nodes: Any) -> tuple[int, int]:
-    counts = [_count(node) for node in nodes]
-    return sum(done for done, _ in counts), sum(total for _, total in counts)
+def _name(story: dict[str, Any], where: str) -> str:
+    """What tells a story from others: its id or title, else where it stands."""
+    return str(story.get("id") or story.get("title") or where)

@@ -9,16 +9,24 @@ The state is small and follows from the journal: feed past ``GateFinished``, ``F
 ``ReadingTaken`` events to `Sensor.recall`, in order, and it goes on where it stood.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ralph_tui.events import Event
 from ralph_tui.events.sensor import GateFinished, ReadingSource, ReadingTaken
 from ralph_tui.events.workspace import FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.novelty import Novelty, all_named, open_items, ticked_items
 from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.spoken import (
+    Spoken,
+    counts_of,
+    number,
+    plan_says,
+    recorded_counts,
+    tests_say,
+)
 from ralph_tui.layers.sensor.tampering import named_files, tampering
 from ralph_tui.state import RunState
 
@@ -42,6 +50,8 @@ class Reading:
     restarted: bool = False
     passed: int | None = None
     total: int | None = None
+    novel: int = 0
+    open_items: tuple[str, ...] = ()
     note: str = ""
     warnings: tuple[str, ...] = ()
     """Sentences for the log, level WARN."""
@@ -57,6 +67,8 @@ class Reading:
             restarted=self.restarted,
             passed=self.passed,
             total=self.total,
+            novel=self.novel,
+            open_items=list(self.open_items),
             note=self.note,
         )
 
@@ -81,15 +93,10 @@ class SensorState:
     """The gate passed at the baseline."""
     changed: bool = False
     """A file was changed since the baseline."""
-
-
-@dataclass(frozen=True)
-class _Spoken:
-    """What a source says."""
-
-    points: float
-    passed: int | None = None
-    total: int | None = None
+    tests: Novelty = field(default_factory=Novelty)
+    """Which tests were failing, and which of them have passed since."""
+    items: Novelty = field(default_factory=Novelty)
+    """The same of the plan's items."""
 
 
 class Sensor:
@@ -110,7 +117,9 @@ class Sensor:
         """The reading before iteration 1; a source that cannot speak yet reads 0."""
         green = gate is not None and gate.ok
         self.state = replace(self.state, green=green)
-        reading = self._reading(0, gate, plan, report, None, earned=False)
+        reading = self._with_news(
+            self._reading(0, gate, plan, report, None, earned=False), gate, plan
+        )
         if green:
             reading = replace(reading, note="gate is green already: promise and a change needed")
         self._remember(reading)
@@ -132,6 +141,7 @@ class Sensor:
         self.state = before
         earned = not before.green or (promise and before.changed)
         reading = self._reading(iteration, gate, plan, report, estimate, earned=earned)
+        reading = self._with_news(reading, gate, plan)
         warnings = _shrinkage(before, reading)
         if gate is not None:
             warnings += tampering(changed, self._named)
@@ -144,10 +154,15 @@ class Sensor:
         match event:
             case GateFinished(iteration=0):
                 self.state = replace(self.state, green=event.ok)
+                self._look_for_passes(recorded_counts(event))
+            case GateFinished():
+                self._look_for_passes(recorded_counts(event))
             case FilesChanged(live=False) if event.iteration > 0 and event.totals:
                 self.state = replace(self.state, changed=True)
             case ReadingTaken():
                 self._remember(event)
+                if event.source == "plan" and not event.held:
+                    self.state = replace(self.state, items=self.state.items.after(event.open_items))
 
     def _reading(
         self,
@@ -160,11 +175,11 @@ class Sensor:
         earned: bool,
     ) -> Reading:
         state = self.state
-        spoken: dict[ReadingSource, _Spoken | None] = {
-            "tests": _tests(gate, state.base),
-            "plan": _plan(plan),
-            "agent": _points(report.completion if report else None),
-            "estimate": _points(estimate),
+        spoken: dict[ReadingSource, Spoken | None] = {
+            "tests": tests_say(gate, state.base),
+            "plan": plan_says(plan),
+            "agent": number(report.completion if report else None),
+            "estimate": number(estimate),
         }
         reading = self._of_source(iteration, spoken)
         passed = gate is not None and gate.ok and not self._vanished(gate)
@@ -176,12 +191,39 @@ class Sensor:
             return replace(reading, completion=100.0, held=False)
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
 
+    def _with_news(
+        self, reading: Reading, gate: GateResult | None, plan: Progress | None
+    ) -> Reading:
+        """The reading with what was reached for the first time, which is remembered."""
+        passes = self._look_for_passes(counts_of(gate))
+        if reading.held or reading.restarted:
+            return reading
+        if reading.source == "tests":
+            return replace(reading, novel=passes)
+        if reading.source != "plan" or plan is None:
+            return reading
+        before, still_open = self.state.items, open_items(plan)
+        self.state = replace(self.state, items=before.after(still_open))
+        novel = len(before.open & ticked_items(plan))
+        return replace(reading, novel=novel, open_items=still_open)
+
+    def _look_for_passes(self, counts: Counts | None) -> int:
+        """How many tests pass for the first time by these counts, which are remembered."""
+        if counts is None:
+            return 0
+        before = self.state.tests
+        if not all_named(counts, self.state.most):
+            self.state = replace(self.state, tests=before.naming(counts.failing))
+            return 0
+        self.state = replace(self.state, tests=before.after(counts.failing))
+        return len(before.open - set(counts.failing))
+
     def _vanished(self, gate: GateResult) -> bool:
         """Whether tests were counted once and none is left: such a pass proves nothing."""
-        counts = _counts(gate)
+        counts = counts_of(gate)
         return counts is not None and counts.total == 0 and self.state.most > 0
 
-    def _of_source(self, iteration: int, spoken: dict[ReadingSource, _Spoken | None]) -> Reading:
+    def _of_source(self, iteration: int, spoken: dict[ReadingSource, Spoken | None]) -> Reading:
         """What the source in charge says, or the next one, or the last value held."""
         state = self.state
         source = state.source
@@ -233,32 +275,7 @@ class Sensor:
         )
 
 
-def _tests(gate: GateResult | None, base: int | None) -> _Spoken | None:
-    counts = _counts(gate)
-    if counts is None:
-        return None
-    share = counts.passed / max(base or 0, counts.total, 1)
-    return _Spoken(100 * share, counts.passed, counts.total)
-
-
-def _counts(gate: GateResult | None) -> Counts | None:
-    """Counts of a gate that ran to its end: those of one cut off are not all."""
-    return None if gate is None or gate.timed_out or gate.cancelled else gate.counts
-
-
-def _plan(plan: Progress | None) -> _Spoken | None:
-    if plan is None or plan.total <= 0:
-        return None
-    return _Spoken(100 * plan.done / plan.total, plan.done, plan.total)
-
-
-def _points(value: float | None) -> _Spoken | None:
-    if value is None or math.isnan(value):
-        return None
-    return _Spoken(min(100.0, max(0.0, value)))
-
-
-def _grew(state: SensorState, said: _Spoken, source: ReadingSource) -> bool:
+def _grew(state: SensorState, said: Spoken, source: ReadingSource) -> bool:
     """Whether what is measured against became more, and no less of it is done."""
     if None in (state.total, state.passed, said.total, said.passed):
         return False

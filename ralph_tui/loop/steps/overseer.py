@@ -180,12 +180,10 @@ class Overseer:
         acts, *others = finding.situations
         settings, best = self._governor.oversight, (yield from self._checkpoints.best_point())
         yield from self._escalate(k, acts)
-        # Money or iterations alone end nothing early: silence goes on to the limit.
-        for_ever = acts.about != "budget" and not self._run.headless
-        default = "continue" if acts.about == "budget" else "abort"
-        within = settings.pause_timeout_s
-        if acts.about == "budget" and self._run.headless:
-            within = 0.0
+        # What is merely slow or used up ends nothing early: silence goes on to the limit.
+        for_ever = not acts.goes_on and not self._run.headless
+        default = "continue" if acts.goes_on else "abort"
+        within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
         answer = self._given or (
             yield from self._desk.ask(
                 QuestionAsked(

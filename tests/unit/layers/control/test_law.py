@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ralph_tui.analysis.lab import simulate
@@ -212,14 +214,47 @@ def test_a_plateau_on_a_bound_stays_in_its_band(standing: int, budget: int) -> N
     assert {(row.output, row.band) for row in explored} == {(0.3, "moderate")}
 
 
-def test_urgency_follows_the_band_and_an_alarm_lifts_it() -> None:
+def test_urgency_follows_the_band_and_an_alarm_or_a_late_forecast_lifts_it() -> None:
     bands: tuple[Band, ...] = ("near_completion", "moderate", "significant", "critical")
-    assert [urgency_of(band, alarm_up=False) for band in bands] == [
+    assert [urgency_of(band, alarm_up=False, fits=True) for band in bands] == [
         "low", "normal", "high", "critical",
     ]  # fmt: skip
-    assert [urgency_of(band, alarm_up=True) for band in bands] == [
+    assert [urgency_of(band, alarm_up=False, fits=False) for band in bands] == [
+        "normal", "normal", "high", "critical",
+    ]  # fmt: skip
+    assert [urgency_of(band, alarm_up=True, fits=True) for band in bands] == [
         "high", "high", "high", "critical",
     ]  # fmt: skip
+
+
+@given(
+    st.lists(st.integers(0, 100).map(float), min_size=1, max_size=30),
+    st.integers(1, 60),
+    st.sampled_from([None, 7, 12, 171]),
+)
+def test_a_pace_that_will_not_do_is_never_praised(
+    progress: list[float], most: int, tests: int | None
+) -> None:
+    budget = Budget(most, tests)
+    for one in fold(series(progress), budget):
+        said = advice(one.signal, one.alarms, budget)
+        praised = "pace is good" in said or "keep the approach" in said
+        troubled = any(alarm.alarm != "BUDGET_EXCEEDED" for alarm in one.alarms)
+        assert praised is (one.signal.fits and not troubled)
+        assert not (praised and ("behind" in said or "ivot" in said or "djust" in said))
+        assert f"Trend: {one.signal.trend}." in said
+
+
+def test_the_trend_is_one_word() -> None:
+    def trends(progress: list[float], most: int) -> list[str | None]:
+        return [one.signal.trend for one in fold(series(progress), Budget(most))]
+
+    assert trends([10, 20, 30], 10) == ["improving"] * 3
+    assert trends([30, 30, 30, 30, 30, 30], 10)[-1] == "flat"
+    assert trends([70, 60, 50], 10)[-1] == "regressing"
+    assert trends([40, 60, 40, 60, 40], 10)[-1] == "oscillating"
+    assert trends([50, 40, 41, 42, 43, 44, 45], 100)[-1] == "improving"  # the forecast fits
+    assert trends([50, 40, 41, 42, 43, 44, 45], 8)[-1] == "flat"
 
 
 def test_a_small_signal_far_from_the_end_is_called_on_course() -> None:

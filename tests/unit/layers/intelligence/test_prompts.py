@@ -42,13 +42,12 @@ def test_the_first_prompt_has_objective_command_and_contract() -> None:
     assert "# Measured state" not in prompt.text
 
 
-def test_urgency_follows_the_signal() -> None:
-    texts = set()
+def test_the_control_law_reaches_the_agent_as_urgency_and_advice() -> None:
     for urgency in ("low", "normal", "high", "critical"):
-        prompt = build_prompt(PromptInput("x", "y", 3, 10, signal=signal(0.5, urgency)))
+        given = PromptInput("x", "y", 3, 10, signal=signal(0.5, urgency), advice="Do less.")
+        prompt = build_prompt(given)
         assert prompt.urgency == urgency
-        texts.add(prompt.text)
-    assert len(texts) == 4
+        assert "# Control\n\nDo less." in prompt.text
 
 
 def test_the_owner_comes_before_the_measurements() -> None:
