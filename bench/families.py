@@ -101,7 +101,7 @@ def flat(dice: Random, budget: int) -> Simulated:
         before.add(Sample(k, reading))
     short = Patience.of(before, Budget(budget), ControlSettings()).short
     # The steps of a climb may be waits themselves.
-    return _pathology(path, [level] * budget, budget, onset + short - before.since_new)
+    return _pathology(path, [level] * budget, budget, onset + max(1, short - before.since_new))
 
 
 def oscillating(dice: Random, budget: int) -> Simulated:
