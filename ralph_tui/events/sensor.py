@@ -37,7 +37,7 @@ class GateFinished(Event):
     errors: int = 0
     skipped: int = 0
     failing: list[Line] = []
-    """Names of failing tests, the first 20."""
+    """Names of failing tests, the first 20; `unnamed` are the others."""
     tail: Plain = ""
     """The end of the output, at most 4000 characters."""
     log: Line = ""
@@ -49,6 +49,11 @@ class GateFinished(Event):
     def total(self) -> int | None:
         """Tests that count: passed, failed and errors; None without counts."""
         return None if self.passed is None else self.passed + self.failed + self.errors
+
+    @property
+    def unnamed(self) -> int:
+        """How many more have failed than are named in `failing`."""
+        return max(0, self.failed + self.errors - len(self.failing))
 
 
 class ReadingTaken(Event):

@@ -30,6 +30,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import on
 from ralph_tui.text.format import count, day_and_clock, points_gained
+from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words
 
 
@@ -46,6 +47,10 @@ class Row(NamedTuple):
 
 Wording = Callable[[Any], Row | None]
 """From an event of one type to its row; None for what is not worth one."""
+
+NAMED = 5
+"""Failing tests that a sentence names."""
+LONGEST_NAME = 120
 
 _LEVELS: dict[str, RowLevel] = {
     "LOG": "log",
@@ -177,6 +182,15 @@ def wait_words(e: WaitStarted, now: datetime) -> str:
 def retry_words(e: WaitStarted) -> str:
     """``tried again at 10:59``; empty where it is tried again as soon as there is room."""
     return "" if e.until is None else f"tried again at {day_and_clock(e.until, e.at)}"
+
+
+def failing_words(e: GateFinished) -> str:
+    """``test_a, test_b and 24 more``: the tests that failed, five of them by name."""
+    # unittest says where a test stands behind its name, in brackets.
+    short = [name.partition(" (")[0] if e.runner == "unittest" else name for name in e.failing]
+    named = [clip(one_line(name), LONGEST_NAME) for name in short[:NAMED]]
+    more = len(e.failing) - len(named) + e.unnamed
+    return ", ".join(named) + (f" and {more} more" if more else "")
 
 
 def gate_words(e: GateFinished) -> str:

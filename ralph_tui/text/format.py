@@ -31,6 +31,11 @@ def day_and_clock(at: datetime, now: datetime) -> str:
     return clock(at) if there.date() == here.date() else there.strftime("%Y-%m-%d %H:%M")
 
 
+def place(iteration: int) -> str:
+    """``iteration 4``; 0 is ``the start``."""
+    return f"iteration {iteration}" if iteration else "the start"
+
+
 def count(number: int, noun: str) -> str:
     """``1 file``, ``3 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -94,7 +94,7 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         area(driver).text = "small steps"
         await driver.press("enter")
         await driver.sees("as you edited them")
-        await driver.sees("roll back to the best point, and go on  as edited")
+        await driver.sees("roll back to iteration 1, and give the instructions  as edited")
         await driver.press("b")
         await driver.sees("Bring 23 files back to iteration 1?")
         await driver.press("y")
@@ -501,3 +501,14 @@ def test_any_readings_make_bars(points: list[float], width: int, height: int, be
     assert len(rows) <= height + 2
     for row in rows:
         assert cells(row) <= max(width, 7)
+
+
+def test_what_silence_does_cannot_be_taken_for_the_roll_back_that_waits_for_its_yes() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.sees("Without an answer: approve in")
+        await driver.press("b")
+        await driver.sees("Unless you say yes: approve the instructions in 1m")
+        assert "Without an answer" not in driver.text()
+
+    drive(live(story("rollback")), look)

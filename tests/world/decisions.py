@@ -30,7 +30,7 @@ from ralph_tui.loop.steps.overseer import (
     EDIT,
     EXTEND,
     GUIDE,
-    ROLL_BACK,
+    roll_back,
 )
 from tests.world.recorder import Recorder
 from tests.world.stories import HOSTILE
@@ -55,6 +55,7 @@ BEST = Rollback(
     removed=214,
     paths=["ralph_parser/groups.py", "ralph_parser/lexer.py", "tests/test_nested.py"],
 )
+LATER = BEST.model_copy(update={"completion": 31, "iteration": 3})
 
 
 def acting(run: Recorder, k: int, level: Any, about: Any, reason: str, **more: Any) -> None:
@@ -107,7 +108,7 @@ def rollback() -> list[Event]:
             proposal=REVIEW,
             gains="damped until a new best: kp 0.3, ki 0.05, kd 0.4",
             rollback=BEST,
-            options=[APPROVE, EDIT, DECLINE, ROLL_BACK, ABORT],
+            options=[APPROVE, EDIT, DECLINE, *roll_back(BEST, instructs=True), ABORT],
             default="approve",
         )
     )
@@ -180,8 +181,8 @@ def pause() -> list[Event]:
             about="stuck",
             text=reason,
             evidence=["recommended: give it a smaller goal", "recommended: roll back"],
-            rollback=BEST.model_copy(update={"completion": 31, "iteration": 3}),
-            options=[CONTINUE, GUIDE, EXTEND, ROLL_BACK, ABORT],
+            rollback=LATER,
+            options=[CONTINUE, GUIDE, EXTEND, *roll_back(LATER, instructs=False), ABORT],
             deadline=None,
         )
     )
@@ -216,7 +217,16 @@ def rolled_back() -> list[Event]:
     run.baseline(0)
     run.iterations(70, 60, 50)
     acting(run, 3, "REDIRECT", "regressing", WORSE)
-    run.add(question(run.at, 3, "redirect", about="regressing", text=WORSE, options=[ROLL_BACK]))
+    run.add(
+        question(
+            run.at,
+            3,
+            "redirect",
+            about="regressing",
+            text=WORSE,
+            options=roll_back(BEST, instructs=True),
+        )
+    )
     run.add(QuestionAnswered(question_id="q1", answer="roll_back"), 20)
     run.add(
         WorktreeRestored(
@@ -267,9 +277,10 @@ def nasty() -> list[Event]:
     )
     run.add(EscalationDelivered(escalation_id=long, channel=long, ok=False, text=long))
     run.add(CommandRefused(command=long, reason=long))
+    kinds = (APPROVE, EDIT, DECLINE, GUIDE, EXTEND, ABORT)
     options = [
         Option(key=option.key, answer=option.answer, verb=HOSTILE * 20, takes=option.takes)
-        for option in (APPROVE, EDIT, DECLINE, GUIDE, EXTEND, ROLL_BACK, ABORT)
+        for option in (*kinds, *roll_back(BEST, instructs=True))
     ]
     run.add(
         question(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.runners import MOST_NAMES
 from ralph_tui.ports import Restored, Snapshot
 
 
@@ -20,7 +21,8 @@ class FakeGate:
     def run(self, log: Path) -> GateResult:
         self.last = self.passed.popleft() if self.passed else self.last
         failed = self.total - self.last
-        counts = Counts("pytest", self.last, failed)
+        names = tuple(f"test_{n}" for n in range(self.last, self.total))
+        counts = Counts("pytest", self.last, failed, failing=names[:MOST_NAMES])
         return GateResult(ok=not failed, exit_code=int(failed > 0), counts=counts, tail="the tail")
 
     def cancel(self) -> None:

@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 
 from ralph_tui.events import GateFinished, ReadingTaken, SignalComputed
 from ralph_tui.events.control import Urgency
-from ralph_tui.text.format import percent
+from ralph_tui.events.sensor import ReadingSource
+from ralph_tui.text.format import count, percent
 
 LONGEST_TAIL = 2000
 """Characters of the gate's output that go into a prompt."""
+
+SOURCES: dict[ReadingSource, str] = {
+    "tests": "the tests",
+    "plan": "the plan",
+    "agent": "the agent's own report",
+    "estimate": "an estimate of activity",
+}
 
 REPORT = (
     '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
@@ -41,8 +49,13 @@ class PromptInput:
     """Instructions of the approved REDIRECT that stands."""
     redirected_at: int = 0
     """The iteration it was approved in."""
+    redirect_undid: str = ""
+    """What the files were brought back to since that REDIRECT was made; empty: they were not."""
     restored: str = ""
-    """Which files were brought back after the last reading, which tells of them no more."""
+    """What the files were brought back to after the last reading. `reading` and `gate` then are
+    those of that state, or None where it was never measured."""
+    left_alone: int = 0
+    """Files that could not be brought back then."""
     interrupted: str = ""
     """What the iteration before had done when it was interrupted."""
     claimed: bool = False
@@ -86,7 +99,7 @@ def _frame(given: PromptInput) -> str:
     return (
         "# This iteration\n\n"
         f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
-        f"You start with a fresh memory; the files are as the last iteration left them. {how}"
+        f"You start with a fresh memory: what was done before is in the files alone. {how}"
     )
 
 
@@ -100,29 +113,43 @@ def _guidance(guidance: Sequence[str]) -> str:
 def _redirect(given: PromptInput) -> str:
     if not given.redirect:
         return ""
+    changed = f"The approach was changed after iteration {given.redirected_at}"
+    if given.redirect_undid:
+        changed += (
+            f", and then the files were brought back to {given.redirect_undid}: what the "
+            "instructions say of the state of the files was said before that, and what they ask "
+            "to undo is undone"
+        )
     return (
-        f"# Redirect\n\nThe approach was changed after iteration {given.redirected_at}. "
-        f"Until there is a new best, this stands:\n\n{given.redirect.strip()}"
+        f"# Redirect\n\n{changed}. Until there is a clear new best, this stands:\n\n"
+        f"{given.redirect.strip()}"
     )
 
 
 def _state(given: PromptInput) -> str:
     reading, gate = given.reading, given.gate
     if given.restored:
-        return (
-            f"# Measured state\n\nThe files were brought back to {given.restored}, and were "
-            "not measured since: look at them first."
-        )
-    if reading is None:
+        lines = [_restored(given)]
+    elif reading is None:
         return ""
-    lines = [f"Completion: {percent(reading.completion)} (read from the {reading.source})."]
-    if gate is not None and gate.passed is not None:
+    else:
+        lines = []
+    if reading is not None:
+        silent = ", as before: nothing new could be read" if reading.held else ""
         lines.append(
-            f"The command counted {gate.passed} passed, {gate.failed} failed, "
-            f"{gate.errors} errors, {gate.skipped} skipped."
+            f"Completion: {percent(reading.completion)} "
+            f"(read from {SOURCES[reading.source]}{silent})."
+        )
+    if gate is not None and gate.passed is not None:
+        errors = f", {count(gate.errors, 'error')}" if gate.errors else ""
+        skipped = f", {gate.skipped} skipped" if gate.skipped else ""
+        lines.append(
+            f"The command counted {gate.passed} passed, {gate.failed} failed{errors}{skipped}."
         )
     if gate is not None and gate.failing:
-        lines.append("Failing:\n" + "\n".join(f"- {name}" for name in gate.failing))
+        named = "".join(f"\n- {name}" for name in gate.failing)
+        more = f"\n- and {gate.unnamed} more, not named" if gate.unnamed else ""
+        lines.append(f"Failing:{named}{more}")
     if gate is not None and gate.timed_out:
         lines.append("The command ran out of time.")
     if gate is not None and gate.error:
@@ -130,6 +157,13 @@ def _state(given: PromptInput) -> str:
     if gate is not None and not gate.ok and gate.tail.strip():
         lines.append("The end of its output:\n\n" + _fenced(gate.tail[-LONGEST_TAIL:].strip()))
     return "# Measured state\n\n" + "\n\n".join(lines)
+
+
+def _restored(given: PromptInput) -> str:
+    apart = count(given.left_alone, "file")
+    but = f", except for {apart} that had to be left alone" if given.left_alone else ""
+    then = "This was measured there:" if given.reading else "It was not measured: look at it first."
+    return f"The files were brought back to {given.restored}{but}. {then}"
 
 
 def _control(given: PromptInput) -> str:
@@ -149,8 +183,10 @@ def _last_words(given: PromptInput) -> str:
         )
     if given.blockers:
         lines.append("Reported blockers:\n" + "\n".join(f"- {b}" for b in given.blockers))
-    if given.next_step:
+    if given.next_step and not given.restored:
         lines.append(f"Its next step would have been: {given.next_step}")
+    if lines and given.restored:
+        lines.append("The files were brought back after it.")
     return "# From the last iteration\n\n" + "\n\n".join(lines) if lines else ""
 
 

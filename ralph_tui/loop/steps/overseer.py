@@ -30,6 +30,8 @@ from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
+from ralph_tui.state.wording import failing_words
+from ralph_tui.text.format import place
 
 _damped = PROFILES["damped"]
 DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
@@ -47,8 +49,16 @@ GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent"
 EXTEND = Option(
     key="+", answer="extend", verb="continue, with more iterations or money", takes="more"
 )
-ROLL_BACK = Option(key="b", answer="roll_back", verb="roll back to the best point, and go on")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
+
+
+def roll_back(to: Rollback | None, *, instructs: bool) -> list[Option]:
+    """The answer that leads back, where there is a way; `instructs`: and approves instructions."""
+    if to is None:
+        return []
+    then = "give the instructions" if instructs else "go on"
+    verb = f"roll back to {place(to.iteration)}, and {then}"
+    return [Option(key="b", answer="roll_back", verb=verb)]
 
 
 class Overseer:
@@ -143,8 +153,8 @@ class Overseer:
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
             yield from self._escalate(k, acts)
-        gate = self._state.gate.last
-        proposal = propose(acts.about, gate.failing if gate else ())
+        gate, proposal = self._state.gate.last, propose(acts.about)
+        failing = [f"failing now: {failing_words(gate)}"] if gate and gate.failing else []
         answer = self._given or (
             yield from self._desk.ask(
                 QuestionAsked(
@@ -153,11 +163,11 @@ class Overseer:
                     topic="redirect",
                     about=acts.about,
                     text=acts.reason,
-                    evidence=[f"{other.level}: {other.reason}" for other in others],
+                    evidence=[*(f"{other.level}: {other.reason}" for other in others), *failing],
                     proposal=proposal,
                     gains=DAMPED if acts.about == "oscillating" else "",
                     rollback=best,
-                    options=[APPROVE, EDIT, DECLINE, *([ROLL_BACK] if best else []), ABORT],
+                    options=[APPROVE, EDIT, DECLINE, *roll_back(best, instructs=True), ABORT],
                     default="approve",
                 ),
                 within_s=0.0 if self._run.headless else settings.redirect_timeout_s,
@@ -197,7 +207,7 @@ class Overseer:
                         *(f"recommended: {what}" for what in recommendations(acts.about)),
                     ],
                     rollback=best,
-                    options=[CONTINUE, GUIDE, EXTEND, *([ROLL_BACK] if best else []), ABORT],
+                    options=[CONTINUE, GUIDE, EXTEND, *roll_back(best, instructs=False), ABORT],
                     default="" if for_ever else default,
                 ),
                 within_s=None if for_ever else within,

@@ -1,13 +1,20 @@
 """Step 9: what is known of the run, put before the agent."""
 
-from ralph_tui.events import GuidanceDelivered, PromptPrepared, RunStarted
+from ralph_tui.events import (
+    GateFinished,
+    GuidanceDelivered,
+    PromptPrepared,
+    ReadingTaken,
+    RunStarted,
+    WorktreeRestored,
+)
 from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence import Prompt, PromptInput, build_prompt
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.state import RunState
+from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import duration
 
 SHOWN = 20
@@ -65,7 +72,9 @@ def compose_prompt(
     iteration: int, start: RunStarted, state: RunState, control: Evaluation | None
 ) -> Prompt:
     """All that is known of the run, in words."""
-    agent, gate, redirect = state.agent, state.gate, state.oversight.redirect
+    agent, redirect = state.agent, state.oversight.redirect
+    restored, back = _restored(state), state.oversight.rollback
+    reading, gate = _measured(state)
     return build_prompt(
         PromptInput(
             objective=start.objective,
@@ -73,14 +82,16 @@ def compose_prompt(
             iteration=iteration,
             criterion=start.criterion or "",
             max_iterations=state.run.max_iterations,
-            reading=gate.readings[-1] if gate.readings else None,
-            gate=gate.last,
+            reading=reading,
+            gate=gate,
             signal=control.signal if control else None,
             advice=advice(control.signal, control.alarms, budget_of(state)) if control else "",
             guidance=[item.text for item in state.guidance.queued],
             redirect=redirect.instructions if redirect else "",
             redirected_at=redirect.iteration if redirect else 0,
-            restored=_restored(state),
+            redirect_undid=_undid(state),
+            restored=restored,
+            left_alone=len(back.kept) if back and restored else 0,
             interrupted=_interrupted(iteration, state),
             claimed=agent.promised,
             next_step=agent.report.next if agent.report else "",
@@ -90,15 +101,66 @@ def compose_prompt(
 
 
 def _restored(state: RunState) -> str:
-    """What the files were brought back to after the last reading; empty when they were not."""
-    rollback = state.oversight.rollback
-    if rollback is None:
+    """What the files were brought back to after the last reading; empty when they were not.
+
+    A restore that was undone is none.
+    """
+    back, last = state.oversight.rollback, _last_measured(state)
+    if back is None or (last is not None and _at(state, back) is last):
         return ""
-    for span in state.timeline.spans:
-        if span.boundary is not None and span.boundary.number == rollback.snapshot:
-            done = f"what they were after iteration {span.number}"
-            return done if span.number else "what they were at the start of the run"
-    return f"an earlier state (snapshot {rollback.snapshot})"
+    return _named(state, back)
+
+
+def _measured(state: RunState) -> tuple[ReadingTaken | None, GateFinished | None]:
+    """What is known of the files as they are."""
+    readings, back = state.gate.readings, state.oversight.rollback
+    if back is None or not _restored(state):
+        return (readings[-1] if readings else None), state.gate.last
+    span = _at(state, back)
+    if span is None:
+        return None, None
+    return next((r for r in reversed(readings) if r.iteration == span.number), None), span.gate
+
+
+def _undid(state: RunState) -> str:
+    """What the files were brought back to since the standing REDIRECT; empty: they were not."""
+    redirect = state.oversight.redirect
+    if redirect is None:
+        return ""
+    since = [
+        back
+        for span in state.timeline.spans
+        for back in span.rollbacks
+        if back.iteration >= redirect.iteration
+    ]
+    if not since:
+        return ""
+    span = _at(state, since[-1])
+    later = span is not None and span.number >= redirect.iteration
+    return "" if later else _named(state, since[-1])
+
+
+def _named(state: RunState, back: WorktreeRestored) -> str:
+    span = _at(state, back)
+    if span is None:
+        return f"an earlier state (snapshot {back.snapshot})"
+    after = f"what they were after iteration {span.number}"
+    return after if span.number else "what they were at the start of the run"
+
+
+def _at(state: RunState, back: WorktreeRestored) -> IterationSpan | None:
+    """The iteration whose measured work was brought back; None for a state in between."""
+    measured = [s for s in state.timeline.spans if s.boundary and s.completion is not None]
+    for span in measured:
+        if span.boundary is not None and span.boundary.number == back.snapshot:
+            return span
+    # An undo brings back a snapshot of its own, of the same files.
+    same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
+    return next(same, None)
+
+
+def _last_measured(state: RunState) -> IterationSpan | None:
+    return next((s for s in reversed(state.timeline.spans) if s.completion is not None), None)
 
 
 def _interrupted(iteration: int, state: RunState) -> str:

@@ -158,7 +158,7 @@ class Question(Modal[Answer | None]):
             edited = "instructions" in self._texts
             rows = drawn.choices(self.asked, width, listed=listed, edited=edited)[: height - 3]
         gap: list[Line] = [[]] if self.editing is None else []
-        last = drawn.silence(self.asked, self._now, width, held=self._held)
+        last = drawn.silence(self.asked, self._now, width, held=self._held, sure=self._confirming)
         return [*gap, *drawn.wrong(self._wrong), *rows, *([] if self.settled else [last])]
 
     # answering --------------------------------------------------------------------------------

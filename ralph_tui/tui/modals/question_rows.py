@@ -171,8 +171,13 @@ def _choice(option: Option, default: str, width: int) -> Line:
     ]
 
 
-def silence(asked: QuestionAsked, now: datetime, width: int, *, held: bool) -> Line:
-    """What happens when nobody answers, and when; `held`: it was asked to stop counting down."""
+def silence(
+    asked: QuestionAsked, now: datetime, width: int, *, held: bool, sure: Option | None = None
+) -> Line:
+    """What happens when nobody answers, and when; `held`: it was asked to stop counting down.
+
+    `sure`: the answer that waits for its yes, and silence is none.
+    """
     left = countdown(asked.deadline, now)
     if not left or asked.deadline is None:
         it = "The countdown is stopped: it" if asked.default else "It"
@@ -182,13 +187,19 @@ def silence(asked: QuestionAsked, now: datetime, width: int, *, held: bool) -> L
     gauge: Line = [(f"{bar(share, 8)} ", "warn")] if width >= 62 else []
     return [
         *gauge,
-        ("Without an answer: ", "dim"),
-        (in_words(flat(asked.default, 40)), "strong"),
+        ("Unless you say yes: " if sure else "Without an answer: ", "dim"),
+        (_default(asked, whole=sure is not None), "strong"),
         (" in ", "dim"),
         (left, "strong"),
         (".", "dim"),
-        *([] if held else [("  space", "key"), (" stops it", "dim")]),
+        *([] if held or sure else [("  space", "key"), (" stops it", "dim")]),
     ]
+
+
+def _default(asked: QuestionAsked, *, whole: bool) -> str:
+    """What silence does: the answer's word, or the `whole` of what its option says."""
+    option = next((option for option in asked.options if option.answer == asked.default), None)
+    return in_words(flat(option.verb if whole and option else asked.default, 40))
 
 
 def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -> str:

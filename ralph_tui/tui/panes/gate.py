@@ -69,6 +69,8 @@ def _result(last: GateFinished, width: int) -> list[Line]:
         [(f"{FAILED.glyph} ", "bad"), (clip(flat(name), width - 2), "text")]
         for name in last.failing
     ]
+    if last.failing and last.unnamed:
+        rows.append([(f"  and {last.unnamed} more, not named", "dim")])
     if last.tail:
         rows.append([("─" * width, "faint")])
         rows += [

@@ -25,10 +25,11 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state import RunState
-from ralph_tui.state.wording import ROWS
+from ralph_tui.state.wording import ROWS, failing_words
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.footer import summary
 from ralph_tui.tui.modals.question_rows import told
+from ralph_tui.tui.panes.gate import GatePane
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.headline import headline
 
@@ -178,3 +179,19 @@ def test_one_number_is_written_alike_by_all_who_show_it() -> None:
             "%"] in dialog  # fmt: skip
     numbers = [word for row in dialog for word in row if word.startswith("8")]
     assert sorted(set(numbers)) == ["80", "84.9", "85.4"]
+
+
+def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None:
+    names = [f"test_{n} (tests.test_all)" for n in range(20)]
+    gate = GateFinished(
+        iteration=1, ok=False, exit_code=1, runner="unittest", passed=1, failed=29, failing=names
+    )
+    assert failing_words(gate) == "test_0, test_1, test_2, test_3, test_4 and 24 more"
+    pane = GatePane()
+    pane.state, pane.now = folded(gate), NOW
+    rows = ["".join(text for text, _ in row) for row in pane.build(60, 40)]
+    assert rows[-1].strip() == "and 9 more, not named"
+    all_named = gate.model_copy(update={"failed": 20})
+    pane.state = folded(all_named)
+    assert "not named" not in str(pane.build(60, 40))
+    assert failing_words(all_named).endswith("test_4 and 15 more")

@@ -103,3 +103,17 @@ def test_the_estimate_adds_up_as_written() -> None:
     assert estimate_progress(accomplishments=2, files=3, tests=(5, 0), blockers=1) == 55
     assert estimate_progress(tests=(1, 2)) == 6
     assert estimate_progress(tests=(0, 0)) == 0
+
+
+def test_failing_tests_that_have_no_name_here_are_counted() -> None:
+    names = [f"test_{n}" for n in range(20)]
+    gate = GateFinished(iteration=2, ok=False, exit_code=1, passed=1, failed=27, errors=2,
+                        failing=names)  # fmt: skip
+    reading = ReadingTaken(iteration=2, completion=3, source="tests")
+    text = build_prompt(PromptInput("x", "y", 3, 10, reading=reading, gate=gate)).text
+    assert "- test_19\n- and 9 more, not named" in text
+    gate = gate.model_copy(update={"failed": 20, "errors": 0})
+    assert (
+        "more, not named"
+        not in build_prompt(PromptInput("x", "y", 3, 10, reading=reading, gate=gate)).text
+    )

@@ -1,5 +1,6 @@
 """The overseer in the loop: what it asks, what silence means, and what every answer does."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -28,6 +29,7 @@ from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
 from tests.unit.loop.invariants import check
 from tests.world import FakeSession, World, promise
+from tests.world.agents import report
 from tests.world.owner import answer, first
 
 STUCK = [0, 3]
@@ -151,6 +153,85 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
     assert restored.present == restored.snapshot + 3
     assert world.only(RedirectDecided).approved is True
     assert "brought back to what they were after iteration 1" in world.agent.prompts[3]
+
+
+def prompt_after_a_roll_back(world: World) -> str:
+    """Of the iteration that begins on the files of an earlier one."""
+    return world.play(answer("roll_back")).agent.prompts[3]
+
+
+def test_after_a_roll_back_the_prompt_tells_of_the_files_that_are_there() -> None:
+    """Iteration 1 left 3 of 10 tests failing, iteration 3 five of them."""
+    prompt = prompt_after_a_roll_back(regressing())
+    assert "Completion: 70 % (read from the tests)." in prompt
+    assert "The command counted 7 passed, 3 failed." in prompt
+    assert re.findall(r"^- (test_\d)$", prompt, re.M) == ["test_7", "test_8", "test_9"]
+    assert "Failing now" not in prompt
+    assert "as the last iteration left them" not in prompt
+    assert "not measured since" not in prompt
+
+
+def test_instructions_do_not_ask_for_what_a_roll_back_has_done() -> None:
+    world = World([0, 7, 6, 5, 7, 7, 10], mode="attended")
+    prompt = prompt_after_a_roll_back(world)
+    assert "Restore what worked" in prompt
+    then = "and then the files were brought back to what they were after iteration 1"
+    assert then in prompt
+    assert "what they ask to undo is undone" in prompt
+    assert then in world.agent.prompts[4]
+    approved = regressing().play(answer("approve")).agent.prompts[3]
+    assert "Restore what worked" in approved
+    assert "brought back" not in approved
+
+
+def test_what_an_undone_iteration_meant_to_do_next_is_not_passed_on() -> None:
+    world = regressing()
+    world.agent.acts.extend([report("one"), report("two"), report("three")])
+    assert "three" not in prompt_after_a_roll_back(world)
+
+
+def test_a_roll_back_that_was_undone_is_none() -> None:
+    world = regressing()
+
+    def reply(asked: QuestionAsked) -> Command:
+        last = world.state.timeline.spans[-1].boundary
+        assert last is not None
+        assert asked.rollback is not None
+        world.host.inbox += [
+            Restore(snapshot=asked.rollback.snapshot),
+            Restore(snapshot=last.number),
+        ]
+        return Answer(question_id=asked.question_id, answer="approve")
+
+    prompt = world.play(reply).agent.prompts[3]
+    assert len(world.all(WorktreeRestored)) == 2
+    assert "The command counted 5 passed, 5 failed." in prompt
+    assert "brought back" not in prompt
+
+
+def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
+    redirect = regressing().play(answer("abort")).only(QuestionAsked)
+    assert [o.verb for o in redirect.options if o.key == "b"] == [
+        "roll back to iteration 1, and give the instructions"
+    ]
+    pauses = World([0, 7, *[6] * 19], mode="attended", max_iterations=20).play(
+        lambda asked: answer("decline" if asked.topic == "redirect" else "abort")(asked)
+    )
+    pause = pauses.all(QuestionAsked)[-1]
+    assert pause.topic == "pause"
+    assert [o.verb for o in pause.options if o.key == "b"] == [
+        "roll back to iteration 1, and go on"
+    ]
+
+
+def test_a_redirect_counts_all_failing_tests_and_leaves_them_out_of_the_instructions() -> None:
+    """29 fail; an event names 20 of them, a sentence five."""
+    world = World([], mode="attended")
+    world.gate.total, world.gate.last = 29, 0
+    asked = world.play(answer("abort")).all(QuestionAsked)[0]
+    assert asked.evidence[-1] == ("failing now: test_0, test_1, test_2, test_3, test_4 and 24 more")
+    assert "test_0" not in asked.proposal
+    assert "- test_19\n- and 9 more, not named" in world.agent.prompts[1]
 
 
 def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:
