@@ -99,7 +99,7 @@ def _frame(given: PromptInput) -> str:
     return (
         "# This iteration\n\n"
         f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
-        f"You start with a fresh memory: what was done before is in the files alone. {how}"
+        f"You start with a fresh memory: all there is are the files and this text. {how}"
     )
 
 
@@ -155,7 +155,7 @@ def _state(given: PromptInput) -> str:
     if gate is not None and gate.error:
         lines.append(f"The command could not be run: {gate.error}")
     if gate is not None and not gate.ok and gate.tail.strip():
-        lines.append("The end of its output:\n\n" + _fenced(gate.tail[-LONGEST_TAIL:].strip()))
+        lines.append("The end of its output:\n\n" + _fenced(_end(gate.tail)))
     return "# Measured state\n\n" + "\n\n".join(lines)
 
 
@@ -170,7 +170,10 @@ def _control(given: PromptInput) -> str:
     signal = given.signal
     if signal is None or given.restored:
         return ""
-    return f"# Control\n\n{given.advice}" if given.advice else ""
+    if not given.advice:
+        return ""
+    first = "\n\nWhere the redirect above says otherwise, it counts." if given.redirect else ""
+    return f"# Control\n\n{given.advice}{first}"
 
 
 def _last_words(given: PromptInput) -> str:
@@ -183,7 +186,9 @@ def _last_words(given: PromptInput) -> str:
         )
     if given.blockers:
         lines.append("Reported blockers:\n" + "\n".join(f"- {b}" for b in given.blockers))
-    if given.next_step and not given.restored:
+    # What it meant to do next belongs to an approach that was given up since, or to work undone.
+    given_up = given.redirect and given.redirected_at == given.iteration - 1
+    if given.next_step and not given.restored and not given_up:
         lines.append(f"Its next step would have been: {given.next_step}")
     if lines and given.restored:
         lines.append("The files were brought back after it.")
@@ -198,6 +203,15 @@ def _contract(given: PromptInput) -> str:
         f"{_fenced(REPORT)}\n\n"
         f"Only if the objective is reached and {proof}, also print {PROMISE}"
     )
+
+
+def _end(tail: str) -> str:
+    """The last lines, none of them cut."""
+    text = tail.strip()
+    if len(text) <= LONGEST_TAIL:
+        return text
+    last = text[-LONGEST_TAIL - 1 :]
+    return last.partition("\n")[2] or last[1:]
 
 
 def _fenced(text: str) -> str:

@@ -1,5 +1,7 @@
 """The prompt: everything that was measured, most important first, and nothing it does not know."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,3 +119,30 @@ def test_failing_tests_that_have_no_name_here_are_counted() -> None:
         "more, not named"
         not in build_prompt(PromptInput("x", "y", 3, 10, reading=reading, gate=gate)).text
     )
+
+
+def test_where_a_redirect_stands_it_says_how_to_go_on() -> None:
+    given = PromptInput(
+        "x", "y", 6, 10, signal=signal(0.5, "high"), advice="Take the largest step.",
+        next_step="more of the same", redirect="take the smallest thing that fails",
+        redirected_at=5,
+    )  # fmt: skip
+    text = build_prompt(given).text
+    assert "Take the largest step.\n\nWhere the redirect above says otherwise, it counts." in text
+    assert "more of the same" not in text
+    assert "more of the same" in build_prompt(replace(given, iteration=7)).text
+    assert "redirect" not in build_prompt(replace(given, redirect="")).text
+
+
+def test_the_end_of_an_output_begins_with_a_whole_line() -> None:
+    tail = "\n".join(f"line {n} of the output" for n in range(200))
+    gate = GateFinished(iteration=2, ok=False, exit_code=1, tail=tail)
+    reading = ReadingTaken(iteration=2, completion=33, source="tests")
+    text = build_prompt(PromptInput("x", "y", 3, 10, reading=reading, gate=gate)).text
+    shown = text.split("The end of its output:\n\n```\n")[1].split("\n```")[0].split("\n")
+    assert shown[-1] == "line 199 of the output"
+    assert all(line.startswith("line ") for line in shown)
+    assert len(shown) > 80
+    gate = gate.model_copy(update={"tail": "x" * 3000})
+    text = build_prompt(PromptInput("x", "y", 3, 10, reading=reading, gate=gate)).text
+    assert "x" * 2000 in text
