@@ -1,4 +1,4 @@
-"""How well the overseer tells healthy runs from sick ones, on simulated runs with a known truth.
+"""How well the overseer tells healthy runs from sick ones: simulated ones, and recorded ones.
 
 Redirects are approved and pauses continued. Half of the seeds are held out: nothing was ever chosen
 by looking at them. The delay of a pathology counts from the first reading that completes the
@@ -13,8 +13,9 @@ from random import Random
 from statistics import mean
 
 from bench.families import APART, HEALTHY, SICK, Family, Simulated
+from bench.histories import recorded
 from bench.result import Result, Scale
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control import Sample
 from ralph_tui.layers.governor import Governor
 
 BUDGETS = (5, 10, 20, 50, 200)
@@ -34,6 +35,10 @@ class Watched:
     """That question."""
     seen: int | None = None
     """The first progress detection after the onset."""
+    redirects: int = 0
+    questions: int = 0
+    """REDIRECTs and PAUSEs, but for the question about the budget."""
+    iterations: int = 0
 
 
 @dataclass
@@ -47,6 +52,15 @@ class Cell:
     def share(self, name: str) -> float:
         """Percent of the runs in which it happened."""
         return 100 * mean(getattr(run, name) is not None for run in self.runs)
+
+    @property
+    def redirects(self) -> float:
+        """Per 1000 iterations."""
+        return (
+            1000
+            * sum(run.redirects for run in self.runs)
+            / sum(run.iterations for run in self.runs)
+        )
 
 
 Table = dict[tuple[str, int, bool], Cell]
@@ -76,7 +90,11 @@ def quality(scale: Scale) -> Iterator[Result]:
         "<= 1 in every run",
         late == 0,
         {"late": late, "runs": len(delays)},
-        appendix=tuple(_lines({"default rules": ours, "the seed's literal rules": literal})),
+        appendix=(
+            *_lines({"default rules": ours, "the seed's literal rules": literal}),
+            *_flat_runs(),
+            *_recorded_runs(),
+        ),
     )
 
 
@@ -101,19 +119,23 @@ def _add(cell: Cell, family: Family, budget: int, dice: Random, rules: str) -> N
 
 
 def _watch(run: Simulated, most: int) -> Watched:
-    governor, budget, seen = Governor(run.baseline), Budget(most, run.tests), Watched()
-    for k, reading in enumerate(run.readings, 1):
-        verdict = governor.take(Sample(k, reading), budget).finding
+    governor, seen = Governor(run.baseline), Watched()
+    for k, reading in enumerate(run.readings[:most], 1):
+        sample = Sample(k, reading, grew=k in run.grew)
+        verdict = governor.take(sample, run.budget(most, k)).finding
         assert verdict
+        seen.iterations = k
         if verdict.opened:
             governor.answered(approved=True)
             seen.redirect = seen.redirect or k
+            seen.redirects += 1
         pauses = [one.about for one in verdict.situations if one.level == "PAUSE"]
         if verdict.level == "PAUSE":
             if pauses == ["budget"]:
                 seen.budget = seen.budget or k
             else:
                 seen.pause = seen.pause or k
+        seen.questions += bool(verdict.opened) or (pauses != ["budget"] and bool(pauses))
         if k > run.onset and any(found.name in PROGRESS for found in verdict.detections):
             seen.seen = seen.seen or k
     return seen
@@ -135,8 +157,10 @@ def _watch_literally(run: Simulated, most: int) -> Watched:
         stuck = [abs(step) < 5 for step in steps]
         oscillating = sum(one != other for one, other in pairwise(signs)) >= 3
         regressing = k >= 2 and signs[-2:] == [-1, -1]
+        seen.iterations = k
         if (k >= 3 and all(stuck[-3:])) or oscillating or regressing:
             seen.redirect = seen.redirect or k
+            seen.redirects += 1
             if k > run.onset:
                 seen.seen = seen.seen or k
         if k < most and ((k >= 5 and all(stuck[-5:])) or oscillating or regressing):
@@ -165,24 +189,63 @@ def _lines(tables: Mapping[str, Table]) -> Iterator[str]:
         yield f"**Detection with {rules}** (percent of runs; seeds for tuning / held out)"
         yield ""
         yield (
-            "| family | budget | REDIRECT | PAUSE | budget question | never seen "
-            "| delay mean | delay max |"
+            "| family | budget | REDIRECT | per 1000 iterations | PAUSE | budget question "
+            "| never seen | delay mean | delay max |"
         )
-        yield "|---|---|---|---|---|---|---|---|"
+        yield "|---|---|---|---|---|---|---|---|---|"
         for name, budget, held in table:
             if not held:
                 halves = [table[name, budget, half] for half in (False, True)]
                 yield f"| {name} | {budget} | " + " | ".join(_cells(halves)) + " |"
         for budget in BUDGETS:
             paused, asked, count = _healthy(table, (budget,))
+            cells = [
+                cell
+                for (name, most, held), cell in table.items()
+                if held and name in HEALTHY and most == budget
+            ]
+            redirects = mean(cell.redirects for cell in cells)
             yield (
-                f"| all healthy, held out | {budget} | | {paused:.2f} | {asked:.1f} "
-                f"| {count} runs | | |"
+                f"| all healthy, held out | {budget} | | {redirects:.1f} | {paused:.2f} "
+                f"| {asked:.1f} | {count} runs | | |"
+            )
+
+
+def _flat_runs() -> Iterator[str]:
+    """How often a run that never moves asks."""
+    yield ""
+    yield "**Questions in a flat run** (REDIRECT and PAUSEs, the one about the budget left out)"
+    yield ""
+    for budget in BUDGETS:
+        watched = _watch(Simulated(0.0, [30.0] * budget), budget)
+        yield f"- budget {budget}: {watched.questions}"
+
+
+def _recorded_runs() -> Iterator[str]:
+    """The same rules on histories of real projects and loops."""
+    histories = list(recorded())
+    yield ""
+    yield "**Recorded histories** (readings up to the budget; `own`: 1.25 times the length)"
+    yield ""
+    yield (
+        "| label | budget | runs | REDIRECT % | per 1000 iterations | PAUSE % | budget question % |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for label in dict.fromkeys(history.label for history in histories):
+        runs = [history.run for history in histories if history.label == label]
+        for most in (*BUDGETS, None):
+            cell = Cell([_watch(run, most or -(-5 * len(run.readings) // 4)) for run in runs])
+            shares = [f"{cell.share(name):.1f}" for name in ("redirect", "pause", "budget")]
+            yield (
+                f"| {label} | {most or 'own'} | {len(runs)} | {shares[0]} | {cell.redirects:.1f} "
+                f"| {shares[1]} | {shares[2]} |"
             )
 
 
 def _cells(halves: list[Cell]) -> Iterator[str]:
-    for name in ("redirect", "pause", "budget"):
+    yield " / ".join(f"{half.share('redirect'):.3g}" for half in halves)
+    yield " / ".join(f"{half.redirects:.3g}" for half in halves)
+    for name in ("pause", "budget"):
         yield " / ".join(f"{half.share(name):.3g}" for half in halves)
     if not any(half.delays for half in halves):
         yield from ("", "", "")

@@ -21,6 +21,14 @@ class Simulated:
     """The last healthy iteration of a pathology."""
     earliest: int | None = None
     """The iteration whose reading completes the evidence the rules ask for; None when healthy."""
+    grew: frozenset[int] = frozenset()
+    """Iterations at which the total grew."""
+    totals: tuple[int, ...] = ()
+    """Tests or items at each reading, where their number changes."""
+
+    def budget(self, most: int, iteration: int) -> Budget:
+        """The limits as they stand at an iteration."""
+        return Budget(most, self.totals[iteration - 1] if self.totals else self.tests)
 
 
 Family = Callable[[Random, int], Simulated]
@@ -92,6 +100,62 @@ def one_jump(dice: Random, budget: int) -> Simulated:
     return Simulated(level, [*[level] * (jump - 1), 100.0])
 
 
+def heavy_tail(dice: Random, budget: int) -> Simulated:
+    """Most steps are tiny, a few carry the work: each drawn from a Pareto law."""
+    return _climb(dice, budget, lambda step: step * min(20.0, dice.paretovariate(1.5)) / 2.5)
+
+
+def lulls(dice: Random, budget: int) -> Simulated:
+    """Steady work that stands still at times, for as long as a Pareto law says."""
+    standing = [0]
+
+    def step(mean: float) -> float:
+        if standing[0]:
+            standing[0] -= 1
+            return 0.0
+        if dice.random() < 0.15:
+            standing[0] = min(budget // 8, int(dice.paretovariate(1.2)))
+        return mean * dice.uniform(1, 2)
+
+    return _climb(dice, budget, step)
+
+
+def batches(dice: Random, budget: int) -> Simulated:
+    """A plan whose items are ticked a few at a time, every few iterations."""
+    gap = dice.randint(2, max(2, min(4, budget // 8)))
+    count = [dice.randrange(gap)]
+
+    def step(mean: float) -> float:
+        count[0] += 1
+        return mean * gap * dice.uniform(0.7, 1.3) if count[0] % gap == 0 else 0.0
+
+    return _counted(_climb(dice, budget, step), dice.randint(15, 60))
+
+
+def glitches(dice: Random, budget: int) -> Simulated:
+    """Steady work; now and then one reading is far too low, and the next is right again."""
+    run = _climb(dice, budget, lambda step: step * dice.uniform(0.5, 1.5))
+    return _seen(run, lambda value: value * (0.2 if dice.random() < 0.05 else 1.0))
+
+
+def growing(dice: Random, budget: int) -> Simulated:
+    """A plan that grows by a fifth a few times, so that completion falls while work goes on."""
+    total, done, target = dice.randint(15, 40), 0.0, dice.uniform(0.6, 0.9) * budget
+    growths = set(dice.sample(range(2, max(3, budget)), k=min(3, max(1, budget // 5))))
+    pace = total * 1.2 ** len(growths) / target
+    readings, totals, grew = [], [], set()
+    for k in range(1, budget + 1):
+        done = min(total, done + pace * dice.uniform(0.5, 1.5))
+        if k in growths and done < total:
+            total += max(1, total // 5)
+            grew.add(k)
+        readings.append(100.0 * int(done) / total if int(done) < total else 100.0)
+        totals.append(total)
+        if int(done) >= total:
+            break
+    return Simulated(0.0, readings, grew=frozenset(grew), totals=tuple(totals))
+
+
 def flat(dice: Random, budget: int) -> Simulated:
     """Stands still at any level, from the start or after a climb to it."""
     level = dice.choice([0.0, 10.0, 30.0, 50.0, 75.0, 90.0, 99.0])
@@ -144,6 +208,11 @@ HEALTHY: dict[str, Family] = {
     "flaky-test": flaky_tests,
     "long-tail": long_tail,
     "slow": slow,
+    "heavy-tail": heavy_tail,
+    "lulls": lulls,
+    "batches": batches,
+    "glitches": glitches,
+    "growing": growing,
 }
 APART: dict[str, Family] = {"one-jump": one_jump}
 SICK: dict[str, Family] = {

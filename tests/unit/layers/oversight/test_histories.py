@@ -1,0 +1,49 @@
+"""The rules against recorded histories of real projects: whom they wake, and whom they spare.
+
+The numbers are measurements, not wishes: a change of the rules that moves them is to be looked at.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.governor import Governor
+from tests.paths import FIXTURES
+
+HISTORIES = [
+    json.loads(line)
+    for line in (FIXTURES / "histories/histories.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def asked(history: dict[str, Any]) -> set[str]:
+    """Levels that reached a human, with a quarter more iterations than the run took."""
+    governor, levels = Governor(history["baseline"]), set()
+    most = -(-5 * len(history["readings"]) // 4)
+    for k, reading in enumerate(history["readings"], 1):
+        budget = Budget(most, history["totals"][k - 1])
+        finding = governor.take(Sample(k, reading, grew=k in history["grew"]), budget).finding
+        assert finding
+        if finding.opened:
+            governor.answered(approved=True)
+        if [one.about for one in finding.situations if one.level == finding.level] != ["budget"]:
+            levels.add(finding.level or "")
+    return levels
+
+
+@pytest.mark.parametrize(
+    ("label", "level", "least", "most"),
+    [
+        ("healthy", "REDIRECT", 0, 37),
+        ("healthy", "PAUSE", 0, 3),
+        ("healthy", "ABORT", 0, 0),
+        ("stuck", "REDIRECT", 17, 17),
+        ("stuck", "PAUSE", 14, 17),
+        ("oscillating", "REDIRECT", 2, 2),
+    ],
+)
+def test_real_histories(label: str, level: str, least: int, most: int) -> None:
+    runs = [asked(history) for history in HISTORIES if history["label"] == label]
+    assert least <= sum(level in levels for levels in runs) <= most
