@@ -20,7 +20,7 @@ HISTORIES = [
 
 def asked(history: dict[str, Any]) -> set[str]:
     """Levels that reached a human, with a quarter more iterations than the run took."""
-    governor, levels = Governor(history["baseline"]), set()
+    governor, levels = Governor(history["baseline"]), set[str]()
     most = -(-5 * len(history["readings"]) // 4)
     for k, reading in enumerate(history["readings"], 1):
         budget = Budget(most, history["totals"][k - 1])
