@@ -1,11 +1,8 @@
 """What ``ralph-tui restore`` says: the points of a run, what would change, and what has."""
 
-from pathlib import Path
-
-from ralph_tui.adapters.workspace.restore import files_below
-from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.loop.steps.checkpoints import NAMED
 from ralph_tui.runtime.restoring import Point
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent
@@ -14,12 +11,7 @@ from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
 SHOWN = 20
-"""Files that a plan names, and paths that an event does."""
-WHY_LEFT_ALONE = (
-    "what is left alone: something that no snapshot holds stands in its place (an ignored or very "
-    "large file, a folder), or it lies outside of what may be touched (behind a link, in a folder "
-    "that cannot be written, ignored by the snapshot's own rules)"
-)
+"""Files that a plan names."""
 
 
 def notes_of(state: RunState) -> dict[int, str]:
@@ -44,30 +36,9 @@ def row(point: Point, note: str, *beside: float) -> str:
     )
 
 
-def in_the_way(workspace: GitWorkspace, changes: tuple[FileChange, ...]) -> frozenset[str]:
-    """Those of the files to be written in whose place stands what no snapshot holds."""
-    root = workspace.root
-    doomed = {root / change.path for change in changes if change.status == "deleted"}
-    written = {change.path: change.status for change in changes if change.status != "deleted"}
-    ignored = workspace.ignored(list(written))
-    return frozenset(
-        path
-        for path, status in written.items()
-        if (status == "added" or path in ignored) and _stays(root / path, doomed)
-    )
-
-
-def _stays(there: Path, doomed: set[Path]) -> bool:
-    if there.is_symlink() or not there.is_dir():
-        return there.is_symlink() or there.exists()
-    # A folder goes with the last of its files, if all of them are to go.
-    return any(file not in doomed for file in files_below(there))
-
-
-def plan(
-    target: SnapshotTaken, changes: tuple[FileChange, ...], note: str, kept: frozenset[str]
-) -> list[str]:
-    """What would be done to the files; `kept` are the paths that will be left alone."""
+def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: str) -> list[str]:
+    """What would be done to the files, and why some will be left alone."""
+    changes = [change for change, _ in rows]
     added, removed = (sum(c.added for c in changes), sum(c.removed for c in changes))
     words = f"{count(len(changes), 'file')}, +{added:,} −{removed:,} lines"
     where = f"snapshot {target.number}, iteration {target.iteration}"
@@ -76,32 +47,32 @@ def plan(
     ]
     lines += [
         f"  {change.status:<8}  {one_line(change.path)}  +{change.added} −{change.removed}"
-        + ("  (will be left alone)" if change.path in kept else "")
         for change in changes[:SHOWN]
     ]
     if len(changes) > SHOWN:
         lines.append(f"  and {count(len(changes) - SHOWN, 'more file')}")
-    if kept:
-        lines.append(f"{count(len(kept), 'file')} cannot be brought back; {WHY_LEFT_ALONE}")
+    stay = [f"  {one_line(change.path)}: {one_line(why)}" for change, why in rows if why]
+    if stay:
+        lines += [f"{count(len(stay), 'file')} of them cannot be brought back:", *stay[:NAMED]]
+    if len(stay) > NAMED:
+        lines.append(f"  and {count(len(stay) - NAMED, 'more file')}")
     return lines
 
 
 def done(told: WorktreeRestored, run_option: str) -> list[str]:
     """What was done, and how to undo it."""
     lines = [f"{count(told.files, 'file')} brought back to snapshot {told.snapshot}"]
-    lines += [f"  left alone: {one_line(path)}" for path in told.kept]
-    lines += [WHY_LEFT_ALONE] if told.kept else []
+    lines += [f"  left alone: {one_line(row)}" for row in told.left_alone_rows]
     return [*lines, f"undo it with: ralph-tui restore {told.present}{run_option}"]
 
 
 def left_alone(told: WorktreeRestored) -> str:
     """How many files were not brought back; empty when all were."""
-    number = len(told.kept)
+    number = told.left_alone
     if not number:
         return ""
-    least = "at least " if number == SHOWN else ""
     verb, stand = ("was", "it is") if number == 1 else ("were", "they are")
-    return f"{least}{count(number, 'file')} {verb} not brought back: {stand} as before"
+    return f"{count(number, 'file')} {verb} not brought back: {stand} as before"
 
 
 def _reason(taken: SnapshotTaken, note: str) -> str:

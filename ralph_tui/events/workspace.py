@@ -121,8 +121,25 @@ class WorktreeRestored(Event):
     paths: list[Line] = []
     """The first 20 of them."""
     kept: list[Line] = []
-    """Left alone although the snapshot has them otherwise, the first 20."""
+    """Paths that are otherwise than the snapshot has them, the first 200."""
+    reasons: list[Line] = []
+    """Why, half a sentence for each of `kept`."""
+    kept_count: int = 0
+    """How many there are; 0 in journals that only have `kept`."""
     by: Line = "you"
+
+    @property
+    def left_alone(self) -> int:
+        """How many paths were not brought back."""
+        return max(self.kept_count, len(self.kept))
+
+    @property
+    def left_alone_rows(self) -> list[str]:
+        """Each path that is named, with its reason."""
+        reasons = [*self.reasons, *[""] * len(self.kept)]
+        rows = [f"{p}: {why}" if why else p for p, why in zip(self.kept, reasons, strict=False)]
+        more = self.left_alone - len(rows)
+        return [*rows, f"and {more:,} more"] if more else rows
 
 
 class JournalRestored(Event):

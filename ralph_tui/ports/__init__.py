@@ -22,7 +22,7 @@ from ralph_tui.ports.agents import (
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
-from ralph_tui.ports.worktree import Gate, Restored, Snapshot, Watcher, Workspace
+from ralph_tui.ports.worktree import Gate, LeftAlone, Restored, Snapshot, Watcher, Workspace
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ __all__ = [
     "Gate",
     "Host",
     "Job",
+    "LeftAlone",
     "Memory",
     "NoCheckpointFiles",
     "NoMemory",

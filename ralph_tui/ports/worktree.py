@@ -33,13 +33,22 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class LeftAlone:
+    """A path that is not as a restored snapshot has it."""
+
+    path: str
+    why: str
+    """Half a sentence."""
+
+
+@dataclass(frozen=True)
 class Restored:
     """What a restore did."""
 
     changed: tuple[str, ...]
     """Written or deleted."""
-    kept: tuple[str, ...]
-    """Left alone although the snapshot has them otherwise."""
+    kept: tuple[LeftAlone, ...]
+    """All that is otherwise than the snapshot has it: the restore is exact when there is none."""
 
 
 class Workspace(Protocol):

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.journal import Journal, Recording, cut
-from ralph_tui.adapters.workspace.changes import way_back
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
-from ralph_tui.events.workspace import FileChange
 from ralph_tui.loop.steps.checkpoints import snapshot_taken, worktree_restored
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.state import RunState
@@ -95,11 +93,6 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
     if number not in known:
         raise UsageError(f"there is no snapshot {number} in this run; see 'ralph-tui restore'")
     return known[number]
-
-
-def what_changes(workspace: "Workspace", tree: str) -> tuple[FileChange, ...]:
-    """What a restore of `tree` would do to the worktree as it is now."""
-    return way_back(workspace.changes(tree, None))
 
 
 def restore_worktree(

@@ -93,8 +93,8 @@ def _limits(e: LimitsChanged) -> Row:
 
 
 def _restored(e: WorktreeRestored) -> Row:
-    kept = f", {len(e.kept)} left alone" if e.kept else ""
-    detail = "\n".join([*e.paths, *(f"left alone: {path}" for path in e.kept)])
+    kept = f", {e.left_alone:,} left alone" if e.kept else ""
+    detail = "\n".join([*e.paths, *(f"left alone: {row}" for row in e.left_alone_rows)])
     text = (
         f"{count(e.files, 'file')} as in snapshot {e.snapshot}{kept}, by {e.by}; "
         f"snapshot {e.present} holds what was there"

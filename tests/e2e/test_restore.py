@@ -210,11 +210,31 @@ def test_changes_of_the_owner_are_shown_and_held(ended: Path) -> None:
     assert world(ended) == after
 
 
+def incomplete(root: Path, *words: str) -> tuple[list[str], list[str]]:
+    """A restore that could not bring back everything: what the plan said of it, and the outcome."""
+    done = run("restore", *words, "--yes", cwd=root)
+    assert done.returncode == ExitCode.FAILED, done.stderr
+    assert "undo it with: ralph-tui restore" in done.stdout
+    lines = done.stdout.splitlines()
+    named = [line.removeprefix("  left alone: ") for line in lines if "  left alone: " in line]
+    number = f"{len(named)} file{'' if len(named) == 1 else 's'}"
+    assert done.stderr.startswith(f"ralph-tui: {number} w")
+    (told,) = events(root, "worktree_restored")[-1:]
+    rows = zip(told["kept"], told["reasons"], strict=True)
+    assert [f"{path}: {why}" for path, why in rows] == named
+    assert told["kept_count"] == len(named)
+    at = [index for index, line in enumerate(lines) if "of them cannot be brought back:" in line]
+    return [line.strip() for line in lines[at[0] + 1 :] if ": " in line] if at else [], named
+
+
 def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
     with (ended / "huge.bin").open("wb") as file:
         file.truncate(10_000_001)
     (ended / "own.log").write_text("newer\n")
-    restored(ended, "1", "--yes")
+    _, named = incomplete(ended, "1")
+    assert named == [
+        "huge.bin: it is too large for a snapshot, or there are too many, or it cannot be read"
+    ]
     assert (ended / "huge.bin").stat().st_size == 10_000_001
     assert (ended / "own.log").read_text() == "newer\n"
     said = restored(ended, "4", "--yes")
@@ -222,19 +242,34 @@ def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
     assert (ended / "huge.bin").stat().st_size == 10_000_001
 
 
-def test_what_stands_in_the_way_is_left_alone_and_said(ended: Path) -> None:
+def test_each_that_is_left_alone_is_named_with_its_own_reason(ended: Path) -> None:
     (ended / "old.txt").mkdir()
     (ended / "old.txt" / "inner.log").write_text("ignored\n")
-    shown = restored(ended, "1", "--dry-run").splitlines()
-    assert [line for line in shown if line.endswith(" old.txt  +1 −0  (will be left alone)")]
-    assert shown[-1].startswith("1 file cannot be brought back; what is left alone: something")
-    done = run("restore", "1", "--yes", cwd=ended)
-    assert done.returncode == ExitCode.FAILED, "not all of it was brought back"
-    assert "  left alone: old.txt\nwhat is left alone: something that no snapshot" in done.stdout
-    assert "undo it with: ralph-tui restore 4\n" in done.stdout
-    assert done.stderr == "ralph-tui: 1 file was not brought back: it is as before\n"
-    assert (ended / "old.txt" / "inner.log").read_text() == "ignored\n"
-    assert events(ended, "worktree_restored")[0]["kept"] == ["old.txt"]
+    (ended / "README.md").unlink()
+    os.mkfifo(ended / "README.md")
+    (ended / ".gitignore").write_text("*.log\nmine.txt\nnew/\n")
+    (ended / "mine.txt").write_text("newer\n")
+    (ended / "new").mkdir()
+    (ended / "new" / "file").write_text("ignored until now\n")
+    os.mkfifo(ended / "pipe")
+    shown = restored(ended, "1", "--dry-run")
+    there = world(ended)
+    foretold, named = incomplete(ended, "1")
+    assert "3 files of them cannot be brought back:\n" in shown
+    assert all(f"  {row}\n" in shown for row in foretold[:3])
+    reasons = [
+        "README.md: a named pipe that no snapshot holds stands there",
+        "mine.txt: a file that no snapshot holds stands there",
+        "new/file: git ignored it until now, so that no snapshot holds it",
+        "old.txt: a folder stands there, with old.txt/inner.log, which no snapshot holds",
+        "pipe: it is a named pipe, which no snapshot holds",
+    ]
+    assert named == reasons
+    assert foretold[:3] == [reasons[0], reasons[1], reasons[3]]
+    now = world(ended)
+    assert now["mine.txt"] == there["mine.txt"]
+    assert now["old.txt/inner.log"] == there["old.txt/inner.log"]
+    assert (ended / "README.md").is_fifo()
 
 
 def test_a_folder_that_goes_is_not_in_the_way(ended: Path, before: World) -> None:
@@ -265,18 +300,16 @@ def test_a_link_in_the_place_of_a_folder_is_not_in_the_way(ended: Path) -> None:
     assert world(ended) == as_link
 
 
-@pytest.mark.parametrize("what", ["ignored", "link"])
+@pytest.mark.parametrize("what", ["file", "link"])
 def test_the_plan_knows_what_will_be_left_alone(ended: Path, what: str) -> None:
     (ended / ".gitignore").write_text("*.log\nmine.txt\n")
-    if what == "ignored":
+    if what == "file":
         (ended / "mine.txt").write_text("newer\n")
     else:
         (ended / "mine.txt").symlink_to("/none")
-    done = run("restore", "1", "--yes", cwd=ended)
-    (row,) = [line for line in done.stdout.splitlines() if line.endswith("  (will be left alone)")]
-    assert row.split()[1] == "mine.txt"
-    assert "\n  left alone: mine.txt\n" in done.stdout
-    assert done.returncode == ExitCode.FAILED
+    foretold, named = incomplete(ended, "1")
+    assert named == [f"mine.txt: a {what} that no snapshot holds stands there"]
+    assert foretold[0] == named[0]
 
 
 # -- the record afterwards -----------------------------------------------------------------------

@@ -9,6 +9,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ralph_tui.adapters.workspace.ignored import ignored_paths
+from ralph_tui.adapters.workspace.obstacles import FILE, LINK, kind_of, obstacle, why_unheld
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own
 from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
 from ralph_tui.errors import WorkspaceError
@@ -50,6 +52,33 @@ def between(private: PrivateRepository, since: str, until: str) -> tuple[FileCha
 
 def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tuple[FileChange, ...]:
     """Changes from a tree to the worktree now; `missing` are paths no snapshot holds."""
+    changes = _live(private, since, missing)
+    return tuple(changes[path] for path in sorted(changes))
+
+
+def way_back_now(
+    private: PrivateRepository, tree: str, missing: frozenset[str]
+) -> tuple[tuple[FileChange, str], ...]:
+    """What bringing a tree back does to each file, and why it will be left alone, if it will."""
+    root, changes = private.repository.root, _live(private, tree, missing, unheld=True)
+    doomed = {path for path, change in changes.items() if change.status == "added"}
+    ignored = ignored_paths(private, sorted(changes.keys() - doomed))
+    rows = []
+    for path in sorted(changes):
+        change, why = changes[path], ""
+        if path in missing and change.status == "modified":
+            why = why_unheld(root, path)
+        elif path not in doomed:
+            held = change.status == "modified" and path not in ignored
+            why = obstacle(root, path, held=held, doomed=doomed)
+        rows += [(back, why) for back in way_back((change,))]
+    return tuple(rows)
+
+
+def _live(
+    private: PrivateRepository, since: str, missing: frozenset[str], *, unheld: bool = False
+) -> dict[str, FileChange]:
+    """By the path as it is on the disk; `unheld`: also what could not be held any more."""
     root = private.repository.root
     command = ("-c", f"core.bigFileThreshold={MAX_FILE}", "diff-index", *_OPTIONS)
     with private.begin(*OTHERS) as walk:
@@ -59,11 +88,15 @@ def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tup
             # A file that cannot be read, or that is replaced while git counts, spoils the counting.
             entries = parse(private.git(*command, since).out)
         others = untracked_paths(walk.finish())
-    changes = {
-        path: _change(path, entry)
-        for path, entry in entries.items()
-        if path not in missing and not _only_touched(root / path, entry)
-    }
+    changes = {}
+    for path, entry in entries.items():
+        if entry.status != "D" and kind_of(root / path) not in (FILE, LINK):
+            changes[path] = _change(path, replace(entry, status="D"))  # a pipe in its place
+        elif path in missing and entry.status != "D":
+            if unheld:  # it has become too large, or it cannot be read
+                changes[path] = _change(path, entry)
+        elif not _only_touched(root / path, entry):
+            changes[path] = _change(path, entry)
     counted = 0
     for path in sorted(others - missing):
         size = _size(root / path)
@@ -77,7 +110,7 @@ def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tup
         added = _lines(root / path) if counted <= MAX_FILES_COUNTED and size < MAX_COUNTED else 0
         removed = before.lines[1] if before is not None and before.lines is not None else 0
         changes[path] = file_change(path, "added" if before is None else "modified", added, removed)
-    return tuple(changes[path] for path in sorted(changes))
+    return changes
 
 
 def diff_trees(

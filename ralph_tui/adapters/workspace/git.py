@@ -76,6 +76,11 @@ class GitResult:
         """Its output as one path or id, without the newline at the end."""
         return os.fsdecode(self.out.removesuffix(b"\n"))
 
+    @property
+    def lines(self) -> list[str]:
+        """Its output as ids, a line each."""
+        return os.fsdecode(self.out).splitlines()
+
 
 ErrorOf = Callable[[GitResult, Iterable[str]], WorkspaceError]
 """Gives the error to raise for a command, given as its arguments, that failed."""

@@ -1,65 +1,138 @@
 """A snapshot brought back into the worktree, byte for byte.
 
 Only what the present snapshot holds is overwritten or deleted. Ignored files, paths a snapshot
-could not hold, and whatever else stands in the way stay as they are and are reported as kept; no
-symbolic link is followed.
+could not hold, and whatever else stands in the way stay as they are, each with its reason; no
+symbolic link is followed. What was not brought back is not what was meant to stay: it is what a
+look at the worktree afterwards finds.
 """
 
-import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ralph_tui.adapters.workspace.changes import DiffEntry, diff_trees
+from ralph_tui.adapters.workspace.ignored import ignored_folders, ignored_paths
+from ralph_tui.adapters.workspace.obstacles import (
+    FILE,
+    FOLDER,
+    LINK,
+    kind_of,
+    obstacle,
+    special_files,
+    why_unheld,
+)
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
-from ralph_tui.adapters.workspace.staging import ignored_paths, nul_separated
-from ralph_tui.ports import Restored
+from ralph_tui.adapters.workspace.staging import Staged, nul_separated
+from ralph_tui.ports import LeftAlone, Restored
+
+_MAY_HAVE_BEEN = "the snapshot's own rules ignore it, so that it may have been there"
+_NOT_HELD = "the snapshot could not hold it"
+_CAME_TO_LIGHT = "git ignored it until now, so that no snapshot holds it"
+_MEANWHILE = "it was written while the files were brought back"
 
 
-def restore(
-    private: PrivateRepository, present: str, target: str, untouchable: frozenset[str]
-) -> Restored:
-    """Change the worktree from the tree `present` to the tree `target`.
+@dataclass(frozen=True)
+class Target:
+    """A snapshot to bring back."""
 
-    `untouchable` are paths (folders end in ``/``) that one of them could not hold.
-    """
-    differing = {
-        path: entry
-        for path, entry in diff_trees(private, present, target).items()
-        if not is_own(path)
-    }
-    waiting = {p: entry for p, entry in differing.items() if not _covered(p, untouchable)}
+    tree: str
+    missing: frozenset[str]
+    """Paths that it could not hold (folders end in ``/``)."""
+    gone: Callable[[], frozenset[str]]
+    """Paths that were held before it and were not there any more: asked only when it matters."""
+
+
+def restore(private: PrivateRepository, present: Staged, target: Target) -> dict[str, str]:
+    """Change the worktree to a tree; returns why paths were left alone, as far as known."""
+    differing = _differing(private, present.tree, target.tree)
+    unheld, root = frozenset(present.missing), private.repository.root
+    why = {path: _NOT_HELD for path in differing if _covered(path, target.missing)}
+    for path in differing.keys() - why.keys():
+        # A pipe in the place of a held file says itself what it is.
+        if _covered(path, unheld) and kind_of(root / path) in ("", FILE, LINK, FOLDER):
+            why[path] = why_unheld(root, path)
+    waiting = {path: entry for path, entry in differing.items() if path not in why}
     index = private.folder / "restore-index"
     scratch = {"GIT_INDEX_FILE": str(index)}
     try:
-        private.git("read-tree", target, environment=scratch)
-        # The target's rules first: a file that they ignore is one the target never held, so that
-        # it is not in the target does not mean that it was not there.
+        private.git("read-tree", target.tree, environment=scratch)
+        # The target's rules first: a file that they ignore is one the target may never have held,
+        # so that it is not in the target does not mean that it was not there.
         rules = {p: entry for p, entry in waiting.items() if PurePosixPath(p).name == ".gitignore"}
-        changed = _apply(private, rules, scratch)
-        rest = {p: entry for p, entry in waiting.items() if p not in changed}
-        doomed = [p for p, entry in rest.items() if entry.status == "D"]
-        ignored = ignored_paths(private, doomed, "--no-index")
-        changed |= _apply(private, {p: e for p, e in rest.items() if p not in ignored}, scratch)
+        why |= _apply(private, rules, scratch)
+        rest = {p: entry for p, entry in waiting.items() if p not in rules or p in why}
+        spared = _spared(private, rest, target)
+        why |= dict.fromkeys(spared, _MAY_HAVE_BEEN)
+        why |= _apply(private, {p: e for p, e in rest.items() if p not in spared}, scratch)
     finally:
         with suppress(OSError):  # git writes another one over it
             index.unlink()
-    return Restored(tuple(sorted(changed)), tuple(sorted(differing.keys() - changed)))
+    return why
+
+
+def outcome(
+    private: PrivateRepository, present: Staged, after: Staged, target: Target, why: dict[str, str]
+) -> Restored:
+    """What came of a restore: `present` was there before it, `after` is there now."""
+    meant = _differing(private, present.tree, target.tree)
+    left = _differing(private, after.tree, target.tree)
+    kept: dict[str, str] = {}
+    for path, entry in left.items():
+        kept[path] = why.get(path) or (
+            _CAME_TO_LIGHT if entry.status == "D" and path not in meant else _MEANWHILE
+        )
+    root = private.repository.root
+    for path in after.missing:
+        if path not in kept and not _covered(path, target.missing):
+            kept[path] = why_unheld(root, path)
+    passed_over = frozenset({*after.missing, *ignored_folders(private)})
+    special = [path for path in special_files(root, passed_over) if not is_own(path)]
+    for path in set(special) - ignored_paths(private, special) - kept.keys():
+        if not _covered(path, target.missing):
+            kept[path] = why_unheld(root, path)
+    return Restored(
+        tuple(sorted(meant.keys() - kept.keys())),
+        tuple(LeftAlone(path, kept[path]) for path in sorted(kept)),
+    )
+
+
+def _differing(private: PrivateRepository, since: str, until: str) -> dict[str, DiffEntry]:
+    if since == until:
+        return {}
+    found = diff_trees(private, since, until)
+    return {path: entry for path, entry in found.items() if not is_own(path)}
+
+
+def _spared(
+    private: PrivateRepository, entries: dict[str, DiffEntry], target: Target
+) -> frozenset[str]:
+    """Those to be deleted that may have been there, although the target does not hold them."""
+    doomed = [path for path, entry in entries.items() if entry.status == "D"]
+    written = {path for path, entry in entries.items() if entry.status != "D"}
+    ignored = ignored_paths(private, doomed, "--no-index")
+    # Where a file was to be, no folder was, whatever the rules say of what is in it now.
+    ignored = {p for p in ignored if written.isdisjoint(map(str, PurePosixPath(p).parents))}
+    return frozenset(ignored - target.gone() if ignored else ())
 
 
 def _apply(
     private: PrivateRepository, entries: dict[str, DiffEntry], scratch: dict[str, str]
-) -> set[str]:
-    """Delete, then write; returns the paths for which that was done."""
+) -> dict[str, str]:
+    """Delete, then write; returns why that could not be done, by path."""
     root = private.repository.root
-    deleted = {p for p, entry in entries.items() if entry.status == "D" and _delete(root, p)}
-    _remove_empty_folders(root, deleted)
-    modes = {
-        path: _mode(root / path)
-        for path, entry in entries.items()
-        if entry.status != "D" and _writable(root, path, held=entry.status != "A")
-    }
+    why = {p: _delete(root, p) for p, entry in entries.items() if entry.status == "D"}
+    _remove_empty_folders(root, [path for path, reason in why.items() if not reason])
+    modes: dict[str, int | None] = {}
+    for path, entry in entries.items():
+        if entry.status == "D":
+            continue
+        why[path] = obstacle(root, path, held=entry.status != "A")
+        if not why[path] and kind_of(root / path) == FOLDER:
+            why[path] = _remove_empty_tree(root / path)
+        if not why[path]:
+            modes[path] = _mode(root / path)
     if modes:
         command = ("checkout-index", "-f", "-z", "--stdin")
         private.git(*command, stdin=nul_separated(set(modes)), environment=scratch)
@@ -70,66 +143,30 @@ def _apply(
             if wanted != now:
                 with suppress(OSError):  # not every file system knows modes
                     (root / path).chmod(wanted)
-    return deleted | set(modes)
+    return {path: reason for path, reason in why.items() if reason}
 
 
-def _delete(root: Path, path: str) -> bool:
+def _delete(root: Path, path: str) -> str:
+    """Why it could not be deleted; empty when it is not there any more."""
     if not is_within(root, path):
-        return False
+        return "a link stands in the place of one of its folders"
     try:
-        (root / path).unlink()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+        (root / path).unlink(missing_ok=True)
+    except OSError as error:
+        return f"it cannot be deleted: {error.strerror}"
+    return ""
 
 
-def _writable(root: Path, path: str, *, held: bool) -> bool:
-    """Whether a file can be written here, and nothing that no snapshot holds stands there."""
-    if not is_within(root, path) or not _may_write(root, path):
-        return False
-    try:
-        found = (root / path).lstat()
-    except OSError:
-        return True
-    if stat.S_ISDIR(found.st_mode):
-        return _remove_empty_tree(root / path)
-    return held
-
-
-def files_below(folder: Path) -> Iterator[Path]:
-    """All that is no folder in a folder; one that cannot be looked into counts as a file."""
-    try:
-        entries = list(folder.iterdir())
-    except OSError:
-        yield folder
-        return
-    for entry in entries:
-        if entry.is_dir() and not entry.is_symlink():
-            yield from files_below(entry)
-        else:
-            yield entry
-
-
-def _remove_empty_tree(folder: Path) -> bool:
-    """Remove a folder that holds nothing but empty folders; False when it holds more."""
-    if any(True for _ in files_below(folder)):
-        return False
+def _remove_empty_tree(folder: Path) -> str:
+    """Remove a folder that holds nothing but empty folders; why that could not be done."""
     try:
         for inner in folder.iterdir():
-            _remove_empty_tree(inner)
+            if reason := _remove_empty_tree(inner):
+                return reason
         folder.rmdir()
-    except OSError:
-        return False
-    return True
-
-
-def _may_write(root: Path, path: str) -> bool:
-    """Whether the nearest folder that exists takes new files: git gives up at the first refusal."""
-    parents = (root / parent for parent in PurePosixPath(path).parents)
-    nearest = next((parent for parent in parents if parent.exists()), root)
-    return os.access(nearest, os.W_OK | os.X_OK)
+    except OSError as error:
+        return f"a folder stands there, which cannot be removed: {error.strerror}"
+    return ""
 
 
 def _remove_empty_folders(root: Path, deleted: Iterable[str]) -> None:

@@ -22,6 +22,8 @@ RECORDED_MISSING = 1_000
 
 _WHO = "ralph-tui <ralph-tui@localhost>"
 _MISSING = "Missing: "
+_REFS = "refs/ralph/"
+_DELETED = ("--no-renames", "--name-only", "--diff-filter=D")
 
 _WRITE = ("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
 _UPDATE = ("update-ref", "--no-deref", "-z", "--stdin")
@@ -102,15 +104,31 @@ class SnapshotCommits:
         order = ("--sort=-version:refname", "--count=1", "--format=%(objectname)")
         return self._repository.git("for-each-ref", *order, self._refs + "/").line or None
 
-    def recorded_missing(self, tree: str) -> frozenset[str]:
-        """What the snapshots with this tree, of any run, did not hold."""
-        layout = "--format=%(tree)%00%(contents:body)%00"
-        fields = split(self._repository.git("for-each-ref", layout, "refs/ralph/").out)
-        found: set[str] = set()
-        for name, body in zip(fields[::2], fields[1::2], strict=True):
-            if name.strip() == tree and _MISSING in body:
-                found.update(json.loads(body.rpartition(_MISSING)[2]))
-        return frozenset(found)
+    def recorded(self, tree: str) -> tuple[frozenset[str], frozenset[str]]:
+        """What the snapshots with this tree, of any run, did not hold; and their commits."""
+        layout = "--format=%(tree)%00%(objectname)%00%(contents:body)%00"
+        fields = split(self._repository.git("for-each-ref", layout, _REFS).out)
+        missing: set[str] = set()
+        commits = set()
+        for name, commit, body in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+            if name.strip() != tree:
+                continue
+            commits.add(commit)
+            if _MISSING in body:
+                missing.update(json.loads(body.rpartition(_MISSING)[2]))
+        return frozenset(missing), frozenset(commits)
+
+    def deleted_before(self, commits: frozenset[str]) -> frozenset[str]:
+        """Paths that a snapshot had, and the next one, up to these commits, had not any more."""
+        ours = set(self._repository.git("for-each-ref", "--format=%(objectname)", _REFS).lines)
+        chain = ("rev-list", "--parents", f"--max-count={len(ours)}", *sorted(commits))
+        rows = [row.split() for row in self._repository.git(*chain).lines] if commits else []
+        # The user's own commits are no snapshots: what they delete may have stayed as an ignored
+        # file.
+        after = [commit for commit, *parents in rows if commit in ours and ours.issuperset(parents)]
+        command = ("diff-tree", "--stdin", "-r", "-z", "--no-commit-id", *_DELETED)
+        request = "".join(f"{commit}\n" for commit in after).encode()
+        return frozenset(split(self._private.git(*command, stdin=request).out) if after else ())
 
 
 def _folded(paths: tuple[str, ...]) -> list[str]:

@@ -5,14 +5,16 @@ never written.
 """
 
 from collections.abc import Callable
+from functools import partial
 from threading import Lock
 
 from ralph_tui.adapters.workspace import changes
+from ralph_tui.adapters.workspace.ignored import ignored_paths
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import Repository
-from ralph_tui.adapters.workspace.restore import restore
+from ralph_tui.adapters.workspace.restore import Target, outcome, restore
 from ralph_tui.adapters.workspace.snapshot_commits import SnapshotCommits
-from ralph_tui.adapters.workspace.staging import Staged, Staging, ignored_paths, split
+from ralph_tui.adapters.workspace.staging import Staged, Staging, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports import Restored, Snapshot
@@ -67,6 +69,13 @@ class GitWorkspace:
                 self._capture()
         return changes.live(self._private, since, self._missing)
 
+    def way_back(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
+        """What `restore` would do to each file; and why not, where that can be seen before."""
+        if not self._private.index.exists():
+            with self._lock:
+                self._capture()
+        return changes.way_back_now(self._private, tree, self._missing)
+
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """A unified diff of two trees, of one path or all; untrusted text as git wrote it."""
         options = ("-p", "-r", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
@@ -87,10 +96,13 @@ class GitWorkspace:
                     f"the snapshot {one_line(tree)} is not in {one_line(str(self.root))} any more; "
                     "choose another one"
                 )
-            target = result.line
+            missing, commits = self._commits.recorded(result.line)
+            gone = partial(self._commits.deleted_before, commits)
+            target = Target(result.line, missing, gone)
             present = self._capture()
-            untouchable = frozenset(present.missing) | self._commits.recorded_missing(target)
-            return restore(self._private, present.tree, target, untouchable)
+            why = restore(self._private, present, target)
+            self._staging.hold(changes.diff_trees(self._private, present.tree, target.tree))
+            return outcome(self._private, present, self._capture(), target, why)
 
     def newest(self) -> int:
         """Number of this run's newest snapshot, recorded or not; 0 when there is none."""

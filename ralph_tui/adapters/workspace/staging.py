@@ -10,10 +10,12 @@ import os
 import re
 import signal
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ralph_tui.adapters.workspace.git import GitResult, Running
+from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.errors import NoRoomError, WorkspaceError
 
@@ -59,6 +61,15 @@ class Staging:
         self._untracked: dict[str, int] | None = None
         """Held files the user does not track, with their sizes; may still name some he does."""
         self._users_index: tuple[int, int, int] | None = None
+        self._away: set[str] = set()
+        """Files that were not there when last looked for. Should they come back where git ignores
+        them, git's list of others does not tell."""
+        self._written: set[str] = set()
+        """Files to hold at the next look, whatever git says of them."""
+
+    def hold(self, paths: Iterable[str]) -> None:
+        """Hold these, if they are there, also where git ignores them: they were held before."""
+        self._written.update(paths)
 
     def capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
         """Write the worktree as a tree; a private index that is no good is built anew, once.
@@ -77,6 +88,8 @@ class Staging:
 
     def rebuild(self) -> Staged:
         """As `capture`, with a new private index: after `git gc` it may name what is gone."""
+        with suppress(WorkspaceError):  # a damaged index tells nothing
+            self.hold(self._held())
         self._private.reset()
         return self._capture()
 
@@ -106,15 +119,17 @@ class Staging:
     ) -> set[str]:
         """Bring these into the index; returns the paths that it could not hold."""
         missing = {path for path in others if path.endswith("/")}
-        candidates = modified | (others - missing) | self._tracked_but_ignored()
+        candidates = modified | (others - missing) | self._tracked_but_ignored(others)
         sizes = self._sizes({path for path in candidates if not is_own(path)})
         for path in candidates - sizes.keys():
-            if is_own(path) or not os.path.lexists(self._root / path):
+            kind = kind_of(self._root / path)
+            if is_own(path) or not kind:
                 continue
-            missing.add(path)
+            if kind != FOLDER:  # what is in a folder is told by itself
+                missing.add(path)
             # A pipe or a folder in a file's place means that the file is gone; an unreadable file
             # stays as it was last read.
-            if path in modified and not (self._root / path).is_file():
+            if path in modified and kind != FILE:
                 gone.add(path)
         excess = self._excess(sizes, modified)
         missing |= excess
@@ -126,6 +141,8 @@ class Staging:
             )
             held = self._untracked or {}
             self._untracked = {path: size for path, size in held.items() if path not in gone}
+            self._away |= gone
+        self._written.clear()
         return missing
 
     def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
@@ -176,8 +193,19 @@ class Staging:
         """All paths in the user's index."""
         return set(split(self._private.repository.git("ls-files", "-z").out))
 
-    def _tracked_but_ignored(self) -> set[str]:
-        """Asked only when the user's index changed: afterwards the private index has them."""
+    def _tracked_but_ignored(self, others: set[str]) -> set[str]:
+        """Files to be held that are not among `others`, and not in the private index yet."""
+        found = {path for path in self._written if self._is_there(path)}
+        back = {path for path in self._away if self._is_there(path)}
+        if back:
+            self._away -= back
+            back -= others
+        if back:  # else git is spared the question
+            found |= back & self._tracked()
+        return found | self._newly_tracked()
+
+    def _newly_tracked(self) -> set[str]:
+        """Tracked and ignored ones; asked only when the user's index changed."""
         try:
             found = (self._private.repository.git_dir / "index").stat()
         except FileNotFoundError:
@@ -187,7 +215,14 @@ class Staging:
             return set()
         result = self._private.repository.git("ls-files", "-z", "-c", "-i", "--exclude-standard")
         self._users_index = signature
-        return {path for path in split(result.out) if os.path.lexists(self._root / path)}
+        tracked = set(split(result.out))
+        there = {path for path in tracked if self._is_there(path)}
+        self._away |= tracked - there
+        return there
+
+    def _is_there(self, path: str) -> bool:
+        """Whether it is, and in the worktree: not behind a link."""
+        return os.path.lexists(self._root / path) and is_within(self._root, path)
 
     def _sizes(self, paths: set[str]) -> dict[str, int]:
         """Bytes of those paths that are readable files or symbolic links."""
@@ -257,24 +292,6 @@ def _differences(result: GitResult) -> tuple[set[str], set[str]]:
     pairs = list(zip(fields[::2], fields[1::2], strict=True))
     gone = {path for status, path in pairs if status == "D"}
     return {path for status, path in pairs if status != "D"}, gone
-
-
-def ignored_paths(private: PrivateRepository, paths: list[str], *options: str) -> set[str]:
-    """Those of the paths that git ignores; without ``--no-index`` held files are not.
-
-    None of them lies behind a link: git refuses to answer about such a path.
-    """
-    paths = [path for path in paths if is_within(private.repository.root, path)]
-    if not paths:
-        return set()
-    # The dot keeps a name like ``:(top)x`` a name: this command knows no literal pathspecs.
-    result = private.git(
-        *("check-ignore", "-z", "--stdin", *options),
-        stdin=nul_separated([f"./{path}" for path in paths]),
-        environment={"GIT_LITERAL_PATHSPECS": "0"},
-        accept=(0, 1),
-    )
-    return {path.removeprefix("./") for path in split(result.out)}
 
 
 def split(output: bytes) -> list[str]:

@@ -20,7 +20,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live, here
-from ralph_tui.cli.restore_words import done, in_the_way, left_alone, notes_of, plan, row
+from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
@@ -30,7 +30,6 @@ from ralph_tui.runtime.restoring import (
     not_held,
     points,
     restore_worktree,
-    what_changes,
 )
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
@@ -153,23 +152,23 @@ def _not_to_be_done(
     workspace: GitWorkspace, target: SnapshotTaken, state: RunState, args: argparse.Namespace
 ) -> int | None:
     """Show what would change, and ask; the exit code unless it is to be done."""
-    changes = what_changes(workspace, target.tree)
+    rows = workspace.way_back(target.tree)
     note = notes_of(state).get(target.number, "")
     while True:
-        for line in plan(target, changes, note, in_the_way(workspace, changes)):
+        for line in plan(target, rows, note):
             print(line)
         if lacks := not_held(target):
             print(lacks)
-        if args.dry_run or not changes:
+        if args.dry_run or not rows:
             return ExitCode.COMPLETED
         if args.yes:
             return None
-        if not confirm(f"Change {count(len(changes), 'file')}? What is there now is held."):
+        if not confirm(f"Change {count(len(rows), 'file')}? What is there now is held."):
             print("nothing was changed", file=sys.stderr)
             return ExitCode.FAILED
         # A yes counts for what was shown: what has come since is asked about first.
-        shown, changes = changes, what_changes(workspace, target.tree)
-        if {change.path for change in changes} <= {change.path for change in shown}:
+        shown, rows = rows, workspace.way_back(target.tree)
+        if {change.path for change, _ in rows} <= {change.path for change, _ in shown}:
             return None
         print("it has grown since you looked:")
 

@@ -24,6 +24,8 @@ from ralph_tui.state import IterationSpan
 
 SHOWN = 20
 """Paths an event names."""
+NAMED = 200
+"""Paths an event names that could not be brought back: each is work of somebody's."""
 UNKNOWN = (
     "what this iteration changed cannot be told: the snapshot it is counted from is not in this "
     "repository any more"
@@ -292,7 +294,9 @@ def worktree_restored(
         tree=target.tree,
         files=len(restored.changed),
         paths=list(restored.changed[:SHOWN]),
-        kept=list(restored.kept[:SHOWN]),
+        kept=[one.path for one in restored.kept[:NAMED]],
+        reasons=[one.why for one in restored.kept[:NAMED]],
+        kept_count=len(restored.kept),
         by=by,
     )
 

@@ -119,6 +119,6 @@ def _question(point: TimelinePoint, snapshot: int) -> str:
 
 
 def _restored(back: WorktreeRestored) -> str:
-    kept = f", {len(back.kept)} left alone" if back.kept else ""
+    kept = f", {back.left_alone:,} left alone" if back.kept else ""
     files = count(back.files, "file")
     return f"restored snapshot {back.snapshot}: {files}{kept}"

@@ -237,6 +237,6 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
     where = f"snapshot {back.snapshot}" + (f", {place}" if taken else "")
     head: Line = [(ROLLED_BACK.label, "owner strong"), (f" to {where}", "text")]
     head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
-    kept = f"; {count(len(back.kept), 'file')} left alone" if back.kept else ""
+    kept = f"; {count(back.left_alone, 'file')} left alone" if back.kept else ""
     words = f"restoring snapshot {back.present} undoes this{kept}"
     return [head, *([(row, "dim")] for row in wrap(words, width, 2))]

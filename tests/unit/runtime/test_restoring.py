@@ -23,7 +23,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.ports import Restored
-from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree, what_changes
+from ralph_tui.runtime.restoring import chosen, not_held, points, restore_worktree
 from ralph_tui.state import RunState
 from tests.workspaces import workspace_of
 from tests.world import FakeClock
@@ -203,7 +203,7 @@ def test_ctrl_c_comes_too_late(git_repo: Path, journal: Path) -> None:
 def test_what_would_change_is_told_as_the_restore_does_it(git_repo: Path, journal: Path) -> None:
     state = RunState().apply_all(read_journal(journal).events)
     workspace = workspace_of(git_repo, RUN)
-    changes = what_changes(workspace, chosen(state, "1").tree)
+    changes = [change for change, _ in workspace.way_back(chosen(state, "1").tree)]
     assert [(c.path, c.status, c.added, c.removed) for c in changes] == [
         ("README.md", "modified", 1, 2),
         ("new.txt", "deleted", 0, 1),

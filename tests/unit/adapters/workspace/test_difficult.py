@@ -416,7 +416,9 @@ write("folder/a", "2"); (root / "folder/b").unlink(); write("folder/c", "2"); wr
 second = workspace.snapshot(1, "second")
 restored = workspace.restore(first.tree)
 assert second.missing == (), second
-assert restored.kept == ("folder/a", "folder/b", "folder/c"), restored
+assert [one.path for one in restored.kept] == ["folder/a", "folder/b", "folder/c"], restored
+why = {"its folder cannot be written to", "it cannot be deleted: Permission denied"}
+assert {one.why for one in restored.kept} == why, restored
 assert restored.changed == ("file", "free"), restored
 assert (root / "file").read_text() == (root / "free").read_text() == "1"
 assert (root / "file").stat().st_mode & 0o777 == 0o444

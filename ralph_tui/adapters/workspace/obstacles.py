@@ -1,0 +1,109 @@
+"""What stands in the way of a file that is to be written: one reason for each, in words.
+
+Reads only. No symbolic link is followed.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Set
+from pathlib import Path, PurePosixPath
+
+from ralph_tui.text.sanitize import clip, one_line
+
+SHOWN = 80
+"""Characters of a name within a reason."""
+
+FILE, FOLDER, LINK = "a file", "a folder", "a link"
+_KINDS = {
+    stat.S_IFREG: FILE,
+    stat.S_IFDIR: FOLDER,
+    stat.S_IFLNK: LINK,
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def kind_of(path: Path) -> str:
+    """What there is, with its article; empty when there is nothing."""
+    try:
+        return _KINDS.get(stat.S_IFMT(path.lstat().st_mode), "a device")
+    except OSError:
+        return ""
+
+
+def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset()) -> str:
+    """Why a file cannot be written here; empty when it can.
+
+    `held`: a snapshot has what stands there now. `doomed` are files that will be deleted before.
+    """
+    nearest = root
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        kind = kind_of(root / parent)
+        if not kind or str(parent) in doomed:
+            break
+        if kind != FOLDER:
+            return f"{kind} that no snapshot holds stands in the place of {name(str(parent))}"
+        nearest = root / parent
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        return "its folder cannot be written to"
+    kind = kind_of(root / path)
+    if kind == FOLDER:
+        inside = (str(file.relative_to(root)) for file in files_below(root / path))
+        stays = next((file for file in inside if file not in doomed), None)
+        return (
+            stays and f"a folder stands there, with {name(stays)}, which no snapshot holds"
+        ) or ""
+    return f"{kind} that no snapshot holds stands there" if kind and not held else ""
+
+
+def why_unheld(root: Path, path: str) -> str:
+    """Why no snapshot holds what is here; a folder's path may end in ``/``."""
+    kind = kind_of(root / path)
+    if kind == FOLDER:
+        return "it is a repository of its own, or cannot be read"
+    if kind in (FILE, LINK):
+        return "it is too large for a snapshot, or there are too many, or it cannot be read"
+    return f"it is {kind or 'lost'}, which no snapshot holds"
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All that is no folder in a folder; one that cannot be looked into counts as a file."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        yield folder
+        return
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink():
+            yield from files_below(entry)
+        else:
+            yield entry
+
+
+def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
+    """Pipes, sockets and devices; `passed_over` are folders, ending in ``/``, not looked into.
+
+    Nor are git's own folder and nested repositories.
+    """
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(root / folder) as entries:
+                found = list(entries)
+        except OSError:
+            continue
+        if folder and any(entry.name == ".git" for entry in found):
+            continue
+        for entry in found:
+            path = folder + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != ".git" and f"{path}/" not in passed_over:
+                    waiting.append(f"{path}/")
+            elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+                yield path
+
+
+def name(path: str) -> str:
+    """A path within a sentence."""
+    return clip(one_line(os.fsencode(path).decode("utf-8", "replace")), SHOWN)

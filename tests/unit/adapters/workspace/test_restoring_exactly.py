@@ -1,0 +1,131 @@
+"""A restore is exact, or names what it leaves alone, each with its own reason."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.ports import Restored
+from tests.property.random_trees import git, state_of
+from tests.workspaces import workspace_of
+
+
+def named(restored: Restored) -> dict[str, str]:
+    return {one.path: one.why for one in restored.kept}
+
+
+def forced(root: Path, name: str) -> Path:
+    """A file that is tracked although it is ignored."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("tracked\n")
+    git(root, "add", "-f", name, check=True)
+    return path
+
+
+def test_tracked_though_ignored_and_moved_away_and_back(git_repo: Path) -> None:
+    (git_repo / ".gitignore").write_text("build/\n")
+    forced(git_repo, "build/one")
+    workspace = workspace_of(git_repo)
+    first, before = workspace.snapshot(0, "there"), state_of(git_repo)
+    (git_repo / "build").rename(git_repo / "elsewhere")
+    second, moved = workspace.snapshot(1, "away"), state_of(git_repo)
+    (git_repo / "elsewhere").rename(git_repo / "build")
+    assert workspace.snapshot(2, "back").tree == first.tree
+    for tree, state in ((second.tree, moved), (first.tree, before), (second.tree, moved)):
+        assert named(workspace.restore(tree)) == {}
+        assert state_of(git_repo) == state
+
+
+def test_held_although_ignored_and_untracked_since(git_repo: Path) -> None:
+    """Once held, a file is held until it is gone: what a restore brings back is there again."""
+    (git_repo / "notes.log").write_text("1\n")
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "there")
+    (git_repo / ".gitignore").write_text("*.log\n")
+    second, before = workspace.snapshot(1, "ignored"), state_of(git_repo)
+    (git_repo / "notes.log").unlink()
+    third = workspace.snapshot(2, "gone")
+    assert named(workspace.restore(second.tree)) == {}
+    assert state_of(git_repo) == before
+    assert workspace.snapshot(3, "back").tree == second.tree
+    assert named(workspace.restore(third.tree)) == {}
+    assert not (git_repo / "notes.log").exists()
+    assert named(workspace.restore(first.tree)) == {}
+    (git_repo / ".git" / "ralph-tui" / "info" / "attributes").unlink()  # the index is built anew
+    workspace.restore(second.tree)
+    workspace._staging.rebuild()
+    assert workspace.snapshot(4, "anew").tree == second.tree
+
+
+@pytest.mark.parametrize("inner", [b"own.log\n", b"\xff\xfe", b"build/deep", b"x\n"])
+def test_a_folder_in_a_files_place(git_repo: Path, inner: bytes) -> None:
+    """Where a file was, no folder was: what is in it goes, whatever the rules say of it."""
+    (git_repo / ".gitignore").write_text("build/\n*.log*\nplace\n")
+    forced(git_repo, "place")
+    workspace = workspace_of(git_repo)
+    first, before = workspace.snapshot(0, "file"), state_of(git_repo)
+    (git_repo / ".gitignore").unlink()
+    (git_repo / "place").unlink()
+    path = git_repo / "place" / os.fsdecode(inner)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"new\n")
+    (git_repo / "beside").write_text("new\n")
+    second, after = workspace.snapshot(1, "folder"), state_of(git_repo)
+    assert second.missing == ()
+    assert named(workspace.restore(first.tree)) == {}
+    assert state_of(git_repo) == before
+    assert named(workspace.restore(second.tree)) == {}
+    assert state_of(git_repo) == after
+
+
+def test_what_came_to_light_is_named(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "no rules")
+    (git_repo / ".gitignore").write_text("new/\n")
+    (git_repo / "new").mkdir()
+    (git_repo / "new" / "file\n").write_text("1\n")
+    workspace.snapshot(1, "ignored")
+    why = "git ignored it until now, so that no snapshot holds it"
+    assert named(workspace.restore(first.tree)) == {"new/file\n": why}
+
+
+def test_specials_are_named(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (git_repo / ".gitignore").write_text("*.sock\n")
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "first")
+    (git_repo / "README.md").unlink()
+    os.mkfifo(git_repo / "README.md")
+    (git_repo / "folder").mkdir()
+    monkeypatch.chdir(git_repo / "folder")
+    for name in ("listening", "ignored.sock"):
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(name)
+    assert [row.path for row in workspace.changes(first.tree)] == ["README.md"]
+    workspace.snapshot(1, "second")
+    why = "a named pipe that no snapshot holds stands there"
+    assert [(row.path, told) for row, told in workspace.way_back(first.tree)] == [
+        ("README.md", why)
+    ]
+    assert named(workspace.restore(first.tree)) == {
+        "README.md": why,
+        "folder/listening": "it is a socket, which no snapshot holds",
+    }
+
+
+def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> None:
+    """The user's own commits are no snapshots: what they deleted may be there, ignored."""
+    forced(git_repo, "secret.env")
+    git(git_repo, "commit", "-qm", "by mistake", check=True)
+    (git_repo / ".gitignore").write_text("secret.env\n")
+    git(git_repo, "rm", "-q", "--cached", "secret.env", check=True)
+    git(git_repo, "commit", "-qm", "mended", check=True)
+    workspace = workspace_of(git_repo)
+    first = workspace.snapshot(0, "ignored")
+    (git_repo / ".gitignore").unlink()
+    workspace.snapshot(1, "without rules")
+    restored = workspace.restore(first.tree)
+    why = "the snapshot's own rules ignore it, so that it may have been there"
+    assert named(restored) == {"secret.env": why}
+    assert (git_repo / "secret.env").read_text() == "tracked\n"
