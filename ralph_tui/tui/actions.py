@@ -143,6 +143,8 @@ class Action:
     """The footer names it first, and only while it can be done."""
     key_display: str = ""
     """How the key is written; empty: as it is named."""
+    said: str = ""
+    """What the footer answers at once, where the screen does not show it by itself."""
 
     @property
     def shown_key(self) -> str:
@@ -154,7 +156,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("decide", "d", "decide", "Open the question that waits for you.",
            lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
     Action("retry", "w", "retry now", "Try again now, without waiting for the end of a limit.",
-           _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True),
+           _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True,
+           said="sent; the wait ends"),
     Action("pause", "p", "pause", "Pause before the next iteration, or go on.",
            lambda screen: screen.toggle_pause(), "live", stopping, footer=True),
     Action("guide", "g", "guide", "Send words to the agent: into its session where it can take "
@@ -165,13 +168,17 @@ ACTIONS: tuple[Action, ...] = (
            lambda screen: screen.abort(), "live", over, footer=True),
     # By key, a checkpoint is for what an agent does; a paused run takes one by command.
     Action("checkpoint", "c", "checkpoint", "Take a checkpoint now.",
-           _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True),
+           _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True,
+           said="sent; it is being taken"),
     Action("interrupt", "i", "interrupt", "End the agent's turn; the run goes on.",
-           _sends(Interrupt()), "live", _takes(Interrupt()), footer=True),
+           _sends(Interrupt()), "live", _takes(Interrupt()), footer=True,
+           said="sent; the turn ends here, and what it did is measured"),
     Action("grant", "plus", "more", "Grant the run one more iteration.",
-           _sends(GRANT), "live", _takes(GRANT), key_display="+"),
+           _sends(GRANT), "live", _takes(GRANT), key_display="+",
+           said="sent; one iteration more"),
     Action("take_back", "minus", "fewer", "Take one iteration back; those that were begun stay.",
-           _sends(TAKE_BACK), "live", _while_more_is_left, key_display="-"),
+           _sends(TAKE_BACK), "live", _while_more_is_left, key_display="-",
+           said="sent; one iteration less"),
     Action("restore", "r", "restore", "Bring the files back to the point selected in the "
            "checkpoints; on ↶ that undoes it. Asks.",
            lambda screen: screen.restore(), "live", _while_files_rest, footer=True),
@@ -222,3 +229,19 @@ BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
 def offered(action: Action, *, live: bool) -> bool:
     """Whether the action exists at all on this kind of screen."""
     return action.where == "everywhere" or (action.where == "live") == live
+
+
+SELECTING = ("left", "right", "shift+left", "shift+right", "space")
+"""Keys that mean something in the checkpoints alone, where nothing is replayed."""
+
+
+def ignored(key: str, restore: str, *, live: bool) -> str:
+    """What is said of a key that does nothing here; `restore`: what of the one that restores."""
+    action = next((action for action in ACTIONS if key in action.keys.split(",")), None)
+    if action is None:
+        return "does nothing; ? lists the keys"
+    if action.name == "restore":
+        return f"{action.verb}: {restore}"
+    if live and key in SELECTING:
+        return f"{action.verb}: only in a replay; after 3 it selects or marks a point"
+    return f"{action.verb}: only in a {'replay' if live else 'live run'}"

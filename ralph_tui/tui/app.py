@@ -49,6 +49,18 @@ def desktop_call(text: str, environ: Mapping[str, str]) -> str:
 class BaseScreen(StyledScreen):
     """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
 
+    def key_came(self) -> None:
+        """A key is pressed, here or in a dialog above, and about to be handled."""
+        raise NotImplementedError
+
+    def open_help(self) -> None:
+        """``?`` was pressed."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """``q`` was pressed."""
+        raise NotImplementedError
+
     def interrupt(self) -> None:
         """Ctrl+c was pressed."""
         raise NotImplementedError
@@ -130,6 +142,8 @@ class RalphApp(App[str], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog could be seen."""
         if isinstance(event, events.Key) and self.screen_stack:
+            if not event.is_forwarded:  # what nobody took comes by again
+                self.base.key_came()
             screen = self.screen
             if isinstance(screen, Modal) and screen.blind(event.key):
                 return

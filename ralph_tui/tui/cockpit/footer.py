@@ -79,6 +79,12 @@ class Footer(LineWidget):
         self._notice, self._until = flat(text), self._monotonic() + NOTICE_S
         self.repaint()
 
+    def hush(self) -> None:
+        """Another key is pressed: what was said before it is over."""
+        if self._notice:
+            self._notice = ""
+            self.repaint()
+
     @property
     def notice(self) -> str:
         """The sentence that stands now, or nothing."""

@@ -15,15 +15,17 @@ from ralph_tui import commands
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, ignored, offered
 from ralph_tui.tui.app import BaseScreen, RalphApp
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.footer import Banner, Footer, Note, Scrubber
+from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
+from ralph_tui.tui.modals.modal import key_name
 from ralph_tui.tui.panes.header import Header, HeadlineRow, OneLine
 from ralph_tui.tui.panes.pane import Pane
 
@@ -77,6 +79,10 @@ class CockpitScreen(BaseScreen):
     def in_front(self) -> bool:
         """See `DialogHost`."""
         return self.app.screen is self
+
+    def key_came(self) -> None:
+        """See `BaseScreen`: an older answer never stands beside a newer key."""
+        self.footer.hush()
 
     def say(self, text: str) -> None:
         """See `DialogHost`."""
@@ -200,28 +206,32 @@ class CockpitScreen(BaseScreen):
         if self.body.zoomed is not None:
             self.body.zoomed = None
             self._arrange()
+        else:
+            self.footer.say("esc: all panes are shown already")
 
     # actions ----------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
         """An ignored key says why."""
-        if not event.is_printable or event.key in self.active_bindings:
+        if event.key in self.active_bindings:
             return
-        action = next((a for a in ACTIONS if event.key in a.keys.split(",")), None)
-        where = "only in a replay" if self.source.live else "only in a live run"
-        if action is BY_NAME["restore"]:
-            where = self._refusal(action) or where
-        why = f"{action.verb}: {where}" if action else "does nothing; ? lists the keys"
-        self.footer.say(f"{event.character} {why}")
+        why = ignored(event.key, self.history.refusal() or "", live=self.source.live)
+        self.footer.say(f"{key_name(event)} {why}")
 
     def action_do(self, name: str) -> None:
         """Do what the table calls by this name, or say why not."""
         action = BY_NAME[name]
         refused = self._refusal(action)
         if refused is not None:
-            self.footer.say(f"{action.shown_key} {action.verb}: {refused}")
-        else:
-            action.do(self)
+            self._answer(action, refused)
+            return
+        if action.said:
+            self._answer(action, action.said)
+        action.do(self)
+
+    def _answer(self, action: Action, words: str) -> None:
+        verb = verb_of(action, self.state, self.source.player)
+        self.footer.say(f"{action.shown_key} {verb}: {words}")
 
     def _refusal(self, action: Action) -> str | None:
         # Of the way back more is known than the state tells: which point is selected.
@@ -235,6 +245,7 @@ class CockpitScreen(BaseScreen):
         waiting = wished if now - then < FRESH_S else waiting
         self._wish_to_pause = (now, not waiting)
         self.source.send(commands.Unpause() if waiting else commands.Pause())
+        self.footer.say("p go on: sent" if waiting else "p pause: sent; this iteration ends first")
 
     def decide(self) -> None:
         """The question that is open."""
@@ -273,6 +284,10 @@ class CockpitScreen(BaseScreen):
         """Show an entry's evidence."""
         self.dialogs.detail(message.title, message.body)
 
+    def on_pane_still(self, message: Pane.Still) -> None:
+        """A key that changes nothing is answered, too."""
+        self.footer.say(message.why)
+
     def guide(self) -> None:
         """See `ActionTarget`."""
         self.dialogs.guide()
@@ -297,5 +312,8 @@ class CockpitScreen(BaseScreen):
         """See `ActionTarget`; at once, so that the next key counts from there."""
         player = self.source.player
         if player is not None:
+            before = (player.position, player.playing, player.speed)
             how(player)
+            if before == (player.position, player.playing, player.speed):
+                self.footer.say("there is nothing further that way")
             self.tick()

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable
 from time import monotonic
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from rich.style import Style
+from textual import events
 from textual.content import Content
 from textual.screen import ModalScreen
 
 from ralph_tui.tui.draw.line_widget import StyledScreen
 
 T = TypeVar("T")
+
+ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
 BLIND_S = 0.4
 """Keys typed this soon after opening were meant for what was there before."""
@@ -21,8 +24,31 @@ TOLD_S = 3.0
 """How long a swallowed key is told of."""
 
 
+def key_name(event: events.Key) -> str:
+    """A key as people call it: ``x``, ``space``, ``shift+←``, ``f5``."""
+    if event.is_printable and event.character and not event.character.isspace():
+        return event.character
+    *held, key = event.key.split("+")
+    return "+".join([*held, ARROWS.get(key, key)])
+
+
+class Below(Protocol):
+    """The screen at the bottom of the stack, as a dialog needs it."""
+
+    def open_help(self) -> None:
+        """Explain keys and signs."""
+        ...
+
+    def leave(self) -> None:
+        """Leave, or ask how."""
+        ...
+
+
 class Modal(ModalScreen[T]):
-    """A dialog; the app asks `blind` before it hands a key over."""
+    """A dialog; the app asks `blind` before it hands a key over.
+
+    Help and leaving work here, too; a key that means nothing in it says so.
+    """
 
     URGENT = frozenset({"ctrl+c"})
     """Keys that are never held back."""
@@ -51,6 +77,26 @@ class Modal(ModalScreen[T]):
             self._sees_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
         self._tell(f"{key} came too early and was not taken")
         return True
+
+    def take_key(self, event: events.Key) -> bool:
+        """Do what this key means here beside the bindings; whether it means anything."""
+        return False
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that no editor has taken."""
+        if self.take_key(event):
+            event.stop()
+        elif event.key not in self.active_bindings:
+            event.stop()
+            below = cast("Below", self.app.screen_stack[0])
+            match event.key:
+                case "question_mark" | "f1":
+                    below.open_help()
+                case "q":
+                    below.leave()
+                case _:
+                    instead = "answer first, or esc" if self.DECIDES else "esc closes"
+                    self._tell(f"{key_name(event)} does nothing here: {instead}")
 
     def _tell(self, words: str) -> None:
         """Say something in the frame for a moment."""

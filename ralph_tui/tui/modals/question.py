@@ -163,24 +163,21 @@ class Question(Modal[Answer | None]):
 
     # answering --------------------------------------------------------------------------------
 
-    def on_key(self, event: events.Key) -> None:
+    def take_key(self, event: events.Key) -> bool:
         """A letter answers, outside the editor."""
         if self.editing is not None:
-            return
+            return False
         key = event.character or event.key
         if self._confirming is not None:
             if key in ("y", "n"):
-                event.stop()
                 self._confirmed(yes=key == "y")
-            return
+            return key in ("y", "n")
         if event.key == "space":
-            event.stop()
-            self._hold()
-            return
+            return self._hold()
         option = next((option for option in self.asked.options if option.key == key), None)
         if option is not None:
-            event.stop()
             self._choose(option)
+        return option is not None
 
     def _choose(self, option: Option) -> None:
         if option.takes != "nothing":
@@ -231,11 +228,13 @@ class Question(Modal[Answer | None]):
         self._wrong, self._wrong_text = text, self.query_one(Editor).text
         self._lay()
 
-    def _hold(self) -> None:
-        """Stop the countdown, once."""
-        if not self._held and self.asked.deadline is not None:
-            self._held = True
-            self._send(Hold(question_id=self.asked.question_id))
+    def _hold(self) -> bool:
+        """Stop the countdown, once; whether one ran."""
+        if self._held or self.asked.deadline is None:
+            return False
+        self._held = True
+        self._send(Hold(question_id=self.asked.question_id))
+        return True
 
     # writing ----------------------------------------------------------------------------------
 

@@ -4,9 +4,11 @@ Rule: `sync` is the only way in. A pane draws what the state says and posts no m
 but `Opened`, when an entry's evidence is wanted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import ClassVar
+from functools import wraps
+from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
 from textual import events
@@ -31,6 +33,22 @@ class Tab:
     shown: bool
     brief: str = ""
     """The heading where room is short; empty: the same."""
+
+
+P = TypeVar("P", bound="Pane")
+
+
+def or_still(move: Callable[[P, int], None]) -> Callable[[P, int], None]:
+    """An action that says so where nothing moves: no key is without an answer."""
+
+    @wraps(move)
+    def moved(pane: P, by: int) -> None:
+        before = pane.standing
+        move(pane, by)
+        if pane.standing == before:
+            pane.post_message(pane.Still())
+
+    return moved
 
 
 class Pane(LineWidget, can_focus=True):
@@ -59,6 +77,12 @@ class Pane(LineWidget, can_focus=True):
 
         title: str
         body: str
+
+    @dataclass
+    class Still(Message):
+        """A key changed nothing here."""
+
+        why: str = "there is nothing further that way"
 
     def __init__(self) -> None:
         super().__init__(id=self.key, classes="pane")
@@ -211,14 +235,22 @@ class Pane(LineWidget, can_focus=True):
         self.top = max(0, min(self.top + by, last))
         self.repaint()
 
+    @property
+    def standing(self) -> object:
+        """What a key to move may change: what is in view, and what is selected."""
+        return self.top
+
+    @or_still
     def action_move(self, by: int) -> None:
         """One row, or one entry, up or down."""
         self.scroll_rows(by)
 
+    @or_still
     def action_page(self, by: int) -> None:
         """One screenful."""
         self.scroll_rows(by * max(1, self.inner_height - 1))
 
+    @or_still
     def action_edge(self, to: int) -> None:
         """The first or the last row."""
         self.scroll_rows(to * 10**9)

@@ -12,7 +12,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.draw.spans import Line, cells
-from ralph_tui.tui.panes.pane import Pane
+from ralph_tui.tui.panes.pane import Pane, or_still
 
 
 class RowsPane(Pane):
@@ -154,11 +154,18 @@ class RowsPane(Pane):
             self.unseen = 0
         self.repaint()
 
+    @property
+    def standing(self) -> object:
+        """See `Pane`."""
+        return (self.top, self.selected, self.following)
+
+    @or_still
     def action_move(self, by: int) -> None:
         """See `Pane`."""
         start = self.last + (1 if by < 0 and self.selected is None else 0)
         self.select((self.selected if self.selected is not None else start) + by)
 
+    @or_still
     def action_page(self, by: int) -> None:
         """See `Pane`."""
         self.scroll_rows(by * max(1, self.inner_height - 1))
@@ -167,6 +174,7 @@ class RowsPane(Pane):
             self.selected = self.last if self.following else self._first + at
         self._drawn.clear()
 
+    @or_still
     def action_edge(self, to: int) -> None:
         """See `Pane`."""
         self.select(self.last if to > 0 else self._first)
@@ -174,6 +182,7 @@ class RowsPane(Pane):
     def action_open(self) -> None:
         """Open the selected entry, or the last one."""
         if not self._ends:
+            self.post_message(self.Still("there is nothing to open"))
             return
         number = self.selected if self.selected is not None else self.last
         self.selected = number

@@ -12,7 +12,7 @@ from ralph_tui.text.format import count
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.facts import between, facts
-from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.panes.pane import LinesPane, or_still
 from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of, track
 
 
@@ -93,12 +93,19 @@ class Timeline(LinesPane):
         self.chosen, self.top = key, 0
         self.redraw()
 
+    @property
+    def standing(self) -> object:
+        """See `Pane`."""
+        return (self.top, self.current if self.points else None)
+
+    @or_still
     def action_select(self, by: int) -> None:
         """The point before or after."""
         if self.points:
             index = max(0, min(len(self.points) - 1, self.current + by))
             self.choose(self.points[index].key)
 
+    @or_still
     def action_leap(self, by: int) -> None:
         """The iteration before or after."""
         starts = [i for i, point in enumerate(self.points) if point.label]

@@ -1,0 +1,178 @@
+"""Every key that is pressed is answered within one paint: done, sent, or why not."""
+
+from typing import Any
+
+import pytest
+from textual.screen import Screen
+
+from ralph_tui.commands import Checkpoint, Command, Extend, Interrupt, Pause
+from ralph_tui.events import WaitStarted
+from ralph_tui.tui.modals.detail import Detail
+from ralph_tui.tui.modals.give_up import GiveUp
+from ralph_tui.tui.modals.help import Help
+from ralph_tui.tui.modals.leave import Leave
+from ralph_tui.tui.modals.question import Question
+from tests.tui.driving import Driver, drive, live, replay, story
+
+
+def answer(driver: Driver) -> str:
+    """What the last row says, as it is seen."""
+    said = driver.cockpit.footer.notice
+    assert not said or said in driver.text()[-1], "it is painted"
+    return said
+
+
+@pytest.mark.parametrize(
+    ("key", "sends", "says"),
+    [
+        ("c", Checkpoint(), "c checkpoint: sent; it is being taken"),
+        ("i", Interrupt(), "i interrupt: sent; the turn ends here, and what it did is measured"),
+        ("plus", Extend(iterations=1), "+ more: sent; one iteration more"),
+        ("minus", Extend(iterations=-1), "- fewer: sent; one iteration less"),
+        ("p", Pause(), "p pause: sent; this iteration ends first"),
+    ],
+)
+def test_a_wish_is_answered_at_once(key: str, sends: Command, says: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(key)
+        assert answer(driver) == says
+        assert driver.sent == [sends]
+
+    drive(live(story("running")), look)
+
+
+def test_a_second_p_is_answered_as_what_it_is() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("p")
+        driver.watch.now -= 3.0  # soon after: the first is not recorded yet
+        await driver.press("p")
+        assert answer(driver) == "p go on: sent"
+
+    drive(live(story("running")), look)
+
+
+def test_trying_again_at_once_is_answered() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("w")
+        assert answer(driver) == "w retry now: sent; the wait ends"
+
+    assert any(isinstance(event, WaitStarted) for event in story("limited"))
+    drive(live(story("limited")), look)
+
+
+def test_an_older_answer_never_stands_beside_a_newer_key() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("full_stop")
+        assert answer(driver) == ". event: only in a replay"
+        await driver.press("2")
+        assert answer(driver) == "", "the pane shows it"
+        await driver.press("full_stop", "c")
+        assert answer(driver).startswith("c checkpoint")
+        await driver.press("question_mark")
+        assert driver.cockpit.footer.notice == ""
+        assert isinstance(driver.app.screen, Help)
+
+    drive(live(story("running")), look)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (("space",), "space play: only in a replay; after 3 it selects or marks a point"),
+        (("left",), "← event: only in a replay; after 3 it selects or marks a point"),
+        (("f7",), "f7 does nothing; ? lists the keys"),
+        (("ctrl+x",), "ctrl+x does nothing; ? lists the keys"),
+        (("9",), "9 does nothing; ? lists the keys"),
+        (("1", "enter"), "enter does nothing; ? lists the keys"),
+        (("1", "up"), "there is nothing further that way"),
+        (("2", "end", "down"), "there is nothing further that way"),
+        (("3", "home", "left"), "there is nothing further that way"),
+        (("escape",), "esc: all panes are shown already"),
+    ],
+)
+def test_a_key_that_changes_nothing_says_so(keys: tuple[str, ...], says: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(*keys)
+        assert answer(driver) == says
+
+    drive(live(story("running")), look)
+
+
+@pytest.mark.parametrize("keys", [("home", "left"), ("end", "right"), ("home", "less_than_sign")])
+def test_a_replay_that_cannot_move_says_so(keys: tuple[str, str]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(keys[0])
+        await driver.press(keys[1])
+        assert answer(driver) == "there is nothing further that way"
+
+    drive(replay(story("steady")), look)
+
+
+# dialogs ------------------------------------------------------------------------------------------
+
+
+def in_front(driver: Driver, kind: type[Screen[Any]]) -> bool:
+    return isinstance(driver.app.screen, kind)
+
+
+def asks(driver: Driver) -> Question:
+    assert isinstance(driver.app.screen, Question)
+    return driver.app.screen
+
+
+@pytest.mark.parametrize("key", ["z", "p", "f7", "9"])
+def test_a_key_that_means_nothing_in_a_question_says_what_to_do(key: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.press(key)
+        await driver.sees(f"{key} does nothing here: answer first, or esc")
+        assert asks(driver)
+        assert driver.sent == []
+
+    drive(live(story("redirect")), look, (100, 30))
+
+
+def test_help_and_leaving_work_in_a_question_which_stays_open() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.press("question_mark")
+        assert isinstance(driver.app.screen, Help)
+        await driver.press("escape")
+        assert asks(driver)
+        await driver.press("q")
+        assert isinstance(driver.app.screen, Leave)
+        await driver.press("escape")
+        assert asks(driver)
+        assert driver.sent == []
+
+    drive(live(story("redirect")), look, (100, 30))
+
+
+def test_a_space_that_stops_no_countdown_says_so() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.press("space")
+        assert len(driver.sent) == 1
+        await driver.press("space")
+        await driver.sees("space does nothing here: answer first, or esc")
+        assert len(driver.sent) == 1
+
+    drive(live(story("redirect")), look, (100, 30))
+
+
+def test_the_other_dialogs_answer_alike() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("a")
+        assert in_front(driver, GiveUp)
+        await driver.press("z")
+        await driver.sees("z does nothing here: answer first, or esc")
+        await driver.press("q")
+        assert in_front(driver, Leave)
+        await driver.press("x")
+        await driver.sees("x does nothing here: answer first, or esc")
+        await driver.press("escape", "escape", "2", "enter")
+        assert in_front(driver, Detail)
+        await driver.press("x")
+        await driver.sees("x does nothing here: esc closes")
+
+    drive(live(story("running")), look)
