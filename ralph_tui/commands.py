@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ralph_tui.events.run import StopMode
+from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line, Plain
 
 if TYPE_CHECKING:
@@ -203,6 +203,8 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
             return _question_refusal(command, state)
         case Extend():
             return _extend_refusal(command, state)
+        case SetPermissions() if run.started and run.started.permissions == UNRESTRICTED:
+            return "this agent keeps to no permissions: it may do whatever you may"
     return None
 
 

@@ -25,6 +25,8 @@ __all__ = [
 Outcome = Literal["completed", "limit_reached", "aborted", "failed", "interrupted"]
 IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
 Mode = Literal["attended", "headless", "detached"]
+UNRESTRICTED = "unrestricted"
+"""Permissions of an agent that keeps to none: it may do whatever its user may."""
 StopMode = Literal["now", "after_iteration"]
 
 
@@ -56,6 +58,7 @@ class RunStarted(Event):
     agent: Line
     model: Line | None = None
     permissions: Line = "edits"
+    """``edits``, ``skip``, or `UNRESTRICTED`."""
     max_iterations: int
     session_timeout_s: float
     budget_usd: float | None = None

@@ -27,6 +27,7 @@ from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
+from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
@@ -243,7 +244,7 @@ def _run_started(
         plan=request.plan,
         agent=preflight.agent.name,
         model=settings.agent.model,
-        permissions=settings.permissions.mode,
+        permissions=settings.permissions.mode if preflight.agent.restricted else UNRESTRICTED,
         max_iterations=settings.limits.max_iterations,
         session_timeout_s=settings.limits.session_timeout_s,
         budget_usd=settings.limits.budget_usd,

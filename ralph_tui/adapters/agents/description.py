@@ -56,6 +56,8 @@ class AgentDescription:
     """Whether it works where no agent is chosen."""
     default_when: str = ""
     """The same in words, for the help."""
+    restricted: bool = True
+    """Whether it keeps to ``permissions``; one that does not may do whatever its user may."""
     hint: str = ""
     """What it does, for an error that offers it: ``runs any program …``."""
     reserved: str = ""

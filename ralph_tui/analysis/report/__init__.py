@@ -10,6 +10,7 @@ from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import SECTIONS
 from ralph_tui.events import Event
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.text.format import count, duration, ending_reason, money, percent
 from ralph_tui.text.terms import OUTCOMES
 
@@ -26,12 +27,15 @@ class Circumstances:
     """Why not all of it could be read, one sentence each."""
     held: int | None = None
     """How many of its snapshots the repository still has; None where there is none to ask."""
+    changes: Sequence[FileChange] | None = None
+    """What differs between its first snapshot and its last; None where that cannot be told."""
 
 
 def report(events: Sequence[Event], circumstances: Circumstances) -> str:
     """The page, with a newline at its end. `events` begin with ``run_started``."""
     told = Material.of(events)
     parts = [_title(told), *_objective(told), _outcome(told, circumstances), _facts(told)]
+    told.changes = circumstances.changes
     for title, section in SECTIONS.items():
         body = section(told)
         if body:
@@ -123,11 +127,15 @@ def _completion(told: Material) -> str:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
     held = ", held" if run.held else ""
+    readings = told.state.gate.readings
+    source = f"from {run.source}{tests}{held}"
+    if run.completion >= 100 and readings[-1].note:
+        source = escaped(readings[-1].note)
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
     known = [told for told in (run.baseline, run.completion, run.best) if told is not None]
     start = "" if run.baseline is None else f"; {percent(run.baseline, *known)} at the start"
     return (
-        f"{percent(run.completion, *known)} (from {run.source}{tests}{held}){start}; "
+        f"{percent(run.completion, *known)} ({source}){start}; "
         f"best {percent(run.best, *known)} {where}"
     )
 

@@ -18,6 +18,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
 from ralph_tui.text.format import money
 
@@ -36,6 +37,10 @@ class Material:
     """What the agent says to have learned, and the iteration that said it first."""
     estimated: set[int] = field(default_factory=set)
     """Iterations whose cost is an estimate."""
+    blockers: dict[str, list[int]] = field(default_factory=dict)
+    """What the agent says to be in its way, and the iterations that said it."""
+    changes: Sequence[FileChange] | None = None
+    """Net, between the first snapshot and the last; None where that cannot be told."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Kinds of a newer version."""
 
@@ -61,6 +66,9 @@ class Material:
             case AgentReported():
                 for learning in event.learnings:
                     self.learnings.setdefault(learning, event.iteration)
+                for blocker in event.blockers:
+                    said = self.blockers.setdefault(blocker, [])
+                    said += [event.iteration] if event.iteration not in said else []
             case WaitStarted():
                 self.waits.append((event, None))
             case WaitEnded() if self.waits:

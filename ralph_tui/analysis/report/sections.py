@@ -7,6 +7,7 @@ from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import IterationSpan
 from ralph_tui.state.wording import effect_words
 from ralph_tui.text.format import count, duration, percent, signed, step
@@ -14,6 +15,7 @@ from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, in
 
 MOST_FILES = 10
 """Paths named in the files section."""
+HEAD = ("category", "files", "lines added", "removed")
 LONGEST_NOTE = 200
 """Characters of a checkpoint's note."""
 _LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
@@ -66,7 +68,7 @@ def _row(told: Material, span: IterationSpan) -> tuple[str, ...]:
         gain or "—",
         duration(done.duration_s),
         told.cost(done.cost_usd, estimated=span.number in told.estimated),
-        f"{done.tokens:,}",
+        f"{done.tokens:,}" if done.tokens else "—",
         f"{done.tool_calls}{errors}",
         f"{done.files} +{done.added} −{done.removed}",
         _gate_cell(span),
@@ -101,6 +103,26 @@ def _gate_cell(span: IterationSpan) -> str:
         return "not run"
     word = "passed" if gate.ok else ("timed out" if gate.timed_out else "failed")
     return word if gate.total is None else f"{word} {gate.passed}/{gate.total}"
+
+
+def _warnings(told: Material) -> str:
+    """Rows of the log that warn, but those that have a section of their own."""
+    apart = {alarm.seq for alarm in told.alarms}
+    apart |= {made.seq for made in told.state.oversight.interventions}
+    apart |= {began.seq for began, _ in told.waits}
+    apart |= {made.effect.seq for made in told.state.oversight.interventions if made.effect}
+    if told.state.run.finished is not None:
+        apart.add(told.state.run.finished.seq)
+    said: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in told.state.log.rows:
+        if row.level in ("warn", "critical") and row.seq not in apart:
+            said[row.word, row.text].append(row.iteration)
+    lines = []
+    for (word, text), iterations in said.items():
+        first = f"iteration {iterations[0]}" if iterations[0] else "before iteration 1"
+        again = f", {count(len(iterations), 'time')}" if len(iterations) > 1 else ""
+        lines.append(f"- {first}{again}: **{escaped(word)}** {escaped(text)}")
+    return "\n".join(lines)
 
 
 def _alarms(told: Material) -> str:
@@ -157,7 +179,35 @@ def _checkpoints(told: Material) -> str:
 
 
 def _files(told: Material) -> str:
-    """Of the whole run: a file counts once, its lines as often as they were changed."""
+    """What a reviewer gets: the net difference; what was done and undone on the way beside it."""
+    churn = _churn(told)
+    if told.changes is None:
+        why = (
+            "What the iterations changed, added up, with what was undone since; the net "
+            "difference cannot be told, for the snapshots are not in this repository."
+        )
+        return f"{why}\n\n{churn}" if churn else ""
+    if not told.changes:
+        return "No file differs from how it was at the start." if churn else ""
+    totals = files_changed(0, told.changes, live=False).totals
+    rows = [
+        (total.category, str(total.files), f"+{total.added}", f"−{total.removed}")
+        for total in sorted(totals, key=lambda total: -total.files)
+    ]
+    largest = sorted(told.changes, key=lambda change: -(change.added + change.removed))
+    listed = [
+        f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
+        for change in largest[:MOST_FILES]
+    ]
+    more = len(largest) - MOST_FILES
+    listed += [f"- and {more} more"] if more > 0 else []
+    net = "Between the start and the end:"
+    body = f"{net}\n\n{table(HEAD, rows)}\n\n" + "\n".join(listed)
+    return f"{body}\n\nOn the way, with what was undone since:\n\n{churn}" if churn else body
+
+
+def _churn(told: Material) -> str:
+    """Of all iterations: a file counts once, its lines as often as they were changed."""
     paths: defaultdict[str, set[str]] = defaultdict(set)
     added: Counter[str] = Counter()
     removed: Counter[str] = Counter()
@@ -186,7 +236,7 @@ def _files(told: Material) -> str:
     ]
     more = f"- and {len(touched) - MOST_FILES} more" if len(touched) > MOST_FILES else ""
     listed = "\n".join([*most, *([more] if more else [])])
-    return f"{table(('category', 'files', 'lines added', 'removed'), rows)}\n\n{listed}"
+    return f"{table(HEAD, rows)}\n\n{listed}"
 
 
 def _guidance(told: Material) -> str:
@@ -213,11 +263,21 @@ def _resumed(told: Material) -> str:
     )
 
 
+def _blockers(told: Material) -> str:
+    lines = []
+    for text, said in told.blockers.items():
+        often = ", ".join(map(str, said[:MOST_FILES])) + (", ..." if said[MOST_FILES:] else "")
+        where = f"iteration{'s' if said[1:] else ''} {often}"
+        lines.append(f"- {escaped(text)} ({where})")
+    return "\n".join(lines)
+
+
 def _learnings(told: Material) -> str:
     return "\n".join(f"- {escaped(text)} (iteration {k})" for text, k in told.learnings.items())
 
 
 SECTIONS: dict[str, Callable[[Material], str]] = {
+    "Warnings": _warnings,
     "Completion": _chart,
     "Iterations": _iterations,
     "Alarms": _alarms,
@@ -228,6 +288,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Guidance": _guidance,
     "Waits": _waits,
     "Resumed": _resumed,
+    "What the agent says to be in its way": _blockers,
     "What the agent says to have learned": _learnings,
 }
 """By title, in order."""

@@ -13,7 +13,9 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted, SnapshotTaken
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.restoring import held_in
+from ralph_tui.sources.snapshots import RecordedFiles
 from ralph_tui.text.sanitize import one_line
 
 
@@ -48,7 +50,8 @@ def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circ
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     folder = found.folder.absolute()
     shown = folder.relative_to(root) if folder.is_relative_to(root) else found.folder
-    return Circumstances(shown.as_posix(), alive, problems, _held(found, recording))
+    held, changes = _held(found, recording), _changes(found, recording)
+    return Circumstances(shown.as_posix(), alive, problems, held, changes)
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:
@@ -56,6 +59,17 @@ def _held(found: RecordedRun, recording: Recording) -> int | None:
     taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
     try:
         return len(held_in(open_repository(worktree_root(found.folder)), taken))
+    except RalphError:
+        return None
+
+
+def _changes(found: RecordedRun, recording: Recording) -> tuple[FileChange, ...] | None:
+    """From its first snapshot to its last; None where the repository does not have both."""
+    taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
+    if not taken:
+        return None
+    try:
+        return RecordedFiles(found.folder).changes(taken[0].tree, taken[-1].tree)
     except RalphError:
         return None
 

@@ -18,6 +18,7 @@ from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import TEXT_LIMIT, code, escaped, quoted, table
 from ralph_tui.events import (
     AgentReported,
+    AlarmRaised,
     CheckpointCaptured,
     Event,
     FilesChanged,
@@ -26,6 +27,7 @@ from ralph_tui.events import (
     IterationFinished,
     IterationStarted,
     LimitsChanged,
+    Noticed,
     ReadingTaken,
     RunCrashed,
     RunFinished,
@@ -33,6 +35,7 @@ from ralph_tui.events import (
     RunStarted,
     SessionFinished,
     SnapshotTaken,
+    ToolDenied,
     UsageReported,
     WaitEnded,
     WaitStarted,
@@ -85,7 +88,8 @@ def test_a_whole_run() -> None:
     assert headings == [
         *("# Report of task-001/001", "## Completion", "## Iterations", "## Alarms"),
         *("## Interventions", "## Checkpoints", "## Files"),
-        *("## What the agent says to have learned", "## Records"),
+        *("## What the agent says to be in its way", "## What the agent says to have learned"),
+        "## Records",
     ]
     assert "> Fix the failing tests of the calculator\n" in text
     assert "**Completed:** the completion command passed after iteration 9" in text
@@ -148,7 +152,7 @@ def test_an_estimated_cost_is_marked_where_it_is_one() -> None:
     first, second, third, *note = section(text, "Iterations").splitlines()[2:]
     assert "| $0.50 | 1,000 |" in first
     assert "| ≈ $0.50 | 1,000 |" in second
-    assert "| — | 0 |" in third
+    assert "| — | — |" in third
     assert note == ["", "≈: an estimate."]
     assert "- Cost: ≈ $1.00" in text
 
@@ -168,6 +172,72 @@ def test_a_file_counts_once_however_often_it_changed() -> None:
     assert "- `b.py`: in 2 iterations\n- `a.py`: in 1 iteration" in text
     text = page(*one, changed(1, "a.py", "b.py"), *two, changed(2, "b.py", more=7))
     assert "| source | ≥ 2 | +4 | −2 |" in text
+
+
+def test_the_files_are_those_a_reviewer_gets() -> None:
+    def changed(iteration: int, added: int, removed: int) -> Event:
+        total = CategoryTotal(category="source", files=1, added=added, removed=removed)
+        change = FileChange(path="a.py", status="modified", category="source")
+        return FilesChanged(iteration=iteration, live=False, totals=[total], changes=[change])
+
+    events = (*finished(1, 10), changed(1, 38, 0), *finished(2, 20), changed(2, 0, 36))
+    net = [FileChange(path="a.py", status="modified", category="source", added=2)]
+    whole = section(page(*events, circumstances=replace(HERE, changes=net)), "Files")
+    first, _, way = whole.partition("On the way, with what was undone since:")
+    assert "| source | 1 | +2 | −0 |" in first
+    assert "- `a.py`: modified, +2 −0" in first
+    assert "| source | 1 | +38 | −36 |" in way
+    unknown = section(page(*events), "Files")
+    assert unknown.startswith("What the iterations changed, added up, with what was undone since;")
+    undone = section(page(*events, circumstances=replace(HERE, changes=[])), "Files")
+    assert undone == "No file differs from how it was at the start."
+
+
+def test_every_warning_is_told_and_none_twice() -> None:
+    text = page(
+        Noticed(level="warn", source="sensor", text="1 test less"),
+        *finished(1, 50),
+        Noticed(level="warn", source="sensor", text="Test files changed: tests/test_a.py."),
+        Noticed(level="warn", source="sensor", text="Configuration of the gate changed: x.toml."),
+        Noticed(level="log", source="sensor", text="nothing of note"),
+        AlarmRaised(
+            iteration=1, alarm="STUCK", severity="warning", reason="no rise", interventions=[]
+        ),
+        WaitStarted(iteration=1, cause="overload", reason="busy"),
+        ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)"),
+        SessionFinished(iteration=1, outcome="error", reason="it broke"),
+        SessionFinished(iteration=1, outcome="error", reason="it broke"),
+        RunFinished(outcome="failed", reason="it broke", iterations=1, completion=50, best=50),
+    )
+    assert section(text, "Warnings").splitlines() == [
+        "- before iteration 1: **WARN** 1 test less",
+        "- iteration 1: **WARN** Test files changed: tests/test\\_a.py.".replace("\\", ""),
+        "- iteration 1: **WARN** Configuration of the gate changed: x.toml.",
+        '- iteration 1: **DENIED** Bash: permissions.allow = \\["Bash(rm:\\*)"\\] permits it',
+        "- iteration 1, 2 times: **AGENT** it broke",
+    ]
+
+
+def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
+    text = page(
+        *(
+            AgentReported(iteration=k, blockers=blockers)
+            for k, blockers in enumerate((["no network"], ["no network", "no key"]), 1)
+        )
+    )
+    assert section(text, "What the agent says to be in its way").splitlines() == [
+        "- no network (iterations 1, 2)",
+        "- no key (iteration 2)",
+    ]
+
+
+def test_a_criterion_that_was_accepted_says_by_whom() -> None:
+    text = page(
+        IterationStarted(iteration=1, max_iterations=9),
+        ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"),
+    )
+    assert "- Completion: 100 % (accepted by you)" in text
+    assert "from agent" not in text
 
 
 def test_guidance_waits_rollbacks_and_learnings() -> None:

@@ -29,5 +29,6 @@ COMMAND = AgentDescription(
     looks_ready=lambda settings, environ: settings.command is not None,
     check=_check,
     build=_build,
+    restricted=False,
     hint="runs any program given with --agent-command",
 )
