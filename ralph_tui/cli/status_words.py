@@ -53,7 +53,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("guidance", _guidance(status)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion(status)),
-        ("control", _control(status)),
+        ("verdict", _verdict(status)),
         ("overseer", _overseer(status)),
         ("cost", _cost(status)),
         ("time", _time(status)),
@@ -197,11 +197,9 @@ def _completion(status: dict[str, Any]) -> str:
     )
 
 
-def _control(status: dict[str, Any]) -> str:
-    if status["output"] is None:
-        return ""
-    alarms = ", alarms: " + ", ".join(status["alarms"]) if status["alarms"] else ", no alarm"
-    return f"output {status['output']:.2f} {status['course']}{alarms}"
+def _verdict(status: dict[str, Any]) -> str:
+    """Where a living run goes; the state says it of one that is over."""
+    return str(status.get("verdict", "")) if _goes_on(status) else ""
 
 
 def _cost(status: dict[str, Any]) -> str:

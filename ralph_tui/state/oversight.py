@@ -65,6 +65,8 @@ class OversightFold(Fold):
         """By id, what no channel has carried yet."""
         self.redirect: RedirectDecided | None = None
         """The approved one whose instructions stand in every prompt until its episode ends."""
+        self.episode: Intervention | None = None
+        """The REDIRECT that opened the episode which is open now."""
         self.rollback: WorktreeRestored | None = None
         """The files were rolled back after the last reading."""
         self.restoring: RestoreBegan | None = None
@@ -139,6 +141,7 @@ class OversightFold(Fold):
             )
         )
         if event.level == "REDIRECT":
+            self.episode = self.interventions[-1]
             self.status = "critical" if event.about in ("oscillating", "regressing") else "warning"
         elif event.level == "PAUSE":
             self.status = "paused"
@@ -171,8 +174,13 @@ class OversightFold(Fold):
     def _health_checked(self, event: HealthChecked) -> None:
         self.checks.append(event)
         self.status = event.status
-        if event.ended is not None:
+        if event.ended is None:
+            return
+        # One episode may end where the next one opens: that one's redirect stands.
+        if self.redirect is not None and self.redirect.iteration != event.iteration:
             self.redirect = None
+        if self.episode is not None and self.episode.iteration != event.iteration:
+            self.episode = None
 
     def _escalation_raised(self, event: EscalationRaised) -> None:
         self.escalated.add((event.iteration, event.about))

@@ -52,6 +52,24 @@ SEVERITIES: Mapping[str, RowLevel] = {
 }
 """The level of a notice, of what the agent is noted for, and of an alarm."""
 
+Tone = Literal["good", "warn", "bad", "owner", "dim"]
+"""How it is meant; colours are the screen's affair."""
+
+OUTCOME_TONES: Mapping[str, Tone] = {
+    "completed": "good",
+    "limit_reached": "warn",
+    "aborted": "warn",
+    "failed": "bad",
+    "interrupted": "warn",
+}
+LEVEL_TONES: Mapping[RowLevel, Tone] = {
+    "log": "dim",
+    "good": "good",
+    "warn": "warn",
+    "critical": "bad",
+    "owner": "owner",
+}
+
 PHASES: Mapping[str, Term] = {
     "starting": Term("○", "starting"),
     "thinking": Term("◔", "between sessions", "between"),

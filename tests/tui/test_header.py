@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
     AbortRequested,
@@ -26,7 +27,6 @@ from ralph_tui.text.format import clock, duration, money, percent
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.draw.words import context_level, fraction, short_duration
 from ralph_tui.tui.panes.header import header_lines
-from ralph_tui.tui.panes.headline import headline
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 
@@ -124,12 +124,12 @@ def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
     state = RunState().apply_all(events)
     at = events[-1].at
     state.apply(wish.model_copy(update={"at": at, "seq": len(events) + 1}))
-    says = headline(state, at)
+    says = verdict(state, at)
     assert says.text == f"waiting: usage limit, again at 10:59, in 1h 24m; {then}"
     for width in (80, 100, 140):
         assert "1h 24m" in "".join(text for text, _ in header_lines(state, at, width)[0])
     state.apply(AbortRequested(at=at, seq=len(events) + 2))
-    assert headline(state, at).word == "ABORTING", "that ends the wait"
+    assert verdict(state, at).word == "ABORTING", "that ends the wait"
 
 
 def test_a_wait_for_room_has_no_end() -> None:
@@ -138,7 +138,7 @@ def test_a_wait_for_room_has_no_end() -> None:
     state = RunState().apply_all(run.events)
     text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
     assert "waiting: disk full · for room" in text
-    assert headline(state, run.at).text == "waiting: disk full, until there is room; w: now"
+    assert verdict(state, run.at).text == "waiting: disk full, until there is room; w: now"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -184,7 +184,7 @@ def test_denied_tools_are_counted() -> None:
 )
 def test_the_headline_says_what_the_owner_should_know_first(name: str, says: str) -> None:
     events = STORIES[name]()
-    assert headline(RunState().apply_all(events), events[-1].at).text.startswith(says)
+    assert verdict(RunState().apply_all(events), events[-1].at).text.startswith(says)
 
 
 def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
@@ -193,7 +193,7 @@ def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
     run.open(1)
     until, since = run.at + timedelta(minutes=8), run.at - timedelta(minutes=2)
     run.add(WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
-    says = headline(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
+    says = verdict(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
     assert says == (
         f"waiting: service down since {clock(since)}, again at {clock(until)}, in 8m; w retries now"
     )
@@ -204,12 +204,12 @@ def test_a_silent_agent_is_told_about() -> None:
     run.baseline(0)
     run.open(1)
     state = RunState().apply_all(run.events)
-    assert headline(state, run.at + timedelta(seconds=60)).word != "QUIET"
-    assert "no output for 4m" in headline(state, run.at + timedelta(seconds=250)).text
+    assert verdict(state, run.at + timedelta(seconds=60)).word != "QUIET"
+    assert "no output for 4m" in verdict(state, run.at + timedelta(seconds=250)).text
 
 
-def test_a_state_without_events_has_a_headline() -> None:
-    assert headline(RunState(), START).text == "waiting for the first event"
+def test_a_state_without_events_has_a_verdict() -> None:
+    assert verdict(RunState(), START).text == "waiting for the first event"
 
 
 def test_a_fast_run_is_on_track() -> None:
@@ -217,7 +217,7 @@ def test_a_fast_run_is_on_track() -> None:
     run.baseline(0)
     run.iterations(20, 40, 60)
     state = RunState().apply_all(run.events)
-    assert headline(state, run.at).text == "on track: about 2 more iterations"
+    assert verdict(state, run.at).text == "on track: about 2 more iterations"
 
 
 @pytest.mark.parametrize(

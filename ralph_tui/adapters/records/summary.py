@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.layers.control import band_words
+from ralph_tui.analysis.verdict import course
+from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
 
 
@@ -46,7 +47,8 @@ def summarize(state: RunState) -> dict[str, Any]:
         "best_snapshot": _best_snapshot(state),
         "output": signal.output if signal else None,
         "band": signal.band if signal else None,
-        "course": band_words(signal.band, signal.completion) if signal else None,
+        "push": push_words(signal.band) if signal else None,
+        "verdict": course(state).text,
         "alarms": sorted(control.alarms),
         "health": state.oversight.status,
         "intervention": _intervention(state),

@@ -41,7 +41,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.layers.control import band_words
+from ralph_tui.layers.control import push_words
 from ralph_tui.state.fold import on
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
@@ -98,7 +98,7 @@ def _reading_taken(e: ReadingTaken) -> str:
 
 def _signal_computed(e: SignalComputed) -> str:
     return (
-        f"control output {e.output:.2f} {band_words(e.band, e.completion)} · {e.profile} "
+        f"control output {e.output:.2f} push {push_words(e.band)} · {e.profile} "
         f"kp {e.kp:.2f} ki {e.ki:.2f} kd {e.kd:.2f} · urgency {e.urgency}"
     )
 

@@ -4,7 +4,7 @@
 `advice` says it in words.
 """
 
-from ralph_tui.layers.control.advice import advice, band_words, urgency_of
+from ralph_tui.layers.control.advice import advice, iterations_needed, push_words, urgency_of
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, points
 from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.evaluation import Evaluation, evaluate
@@ -25,9 +25,10 @@ __all__ = [
     "Patience",
     "Sample",
     "advice",
-    "band_words",
     "below",
     "evaluate",
+    "iterations_needed",
     "points",
+    "push_words",
     "urgency_of",
 ]

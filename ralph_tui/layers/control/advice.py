@@ -10,7 +10,6 @@ from ralph_tui.events.control import Band, SignalComputed, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.metrics import SLACK
-from ralph_tui.layers.control.tolerance import below
 from ralph_tui.text.format import count
 from ralph_tui.text.terms import in_words
 
@@ -30,14 +29,17 @@ def urgency_of(band: Band, *, alarm_up: bool, fits: bool) -> Urgency:
     return "normal" if urgency == "low" and not fits else urgency
 
 
-def band_words(band: Band, completion: float) -> str:
-    """The band's name for people; a small signal far from the end means a good pace.
+def push_words(band: Band) -> str:
+    """The band's name for people: how hard the loop is to be corrected."""
+    return _PUSHES[band]
 
-    `completion` is a fraction, 0-1.
-    """
-    if band == "near_completion" and below(completion, 0.8):
-        return "on course"
-    return in_words(band)
+
+_PUSHES: dict[Band, str] = {
+    "near_completion": "low",
+    "moderate": "moderate",
+    "significant": "high",
+    "critical": "critical",
+}
 
 
 def advice(signal: SignalComputed, alarms: tuple[Alarm, ...], budget: Budget) -> str:
@@ -83,9 +85,10 @@ def _pace(signal: SignalComputed, budget: Budget) -> str:
     remain = "1 iteration is left" if left == 1 else f"{left} iterations are left"
     if signal.forecast is None:
         return f"Completion is not rising at present; {remain}."
-    return f"At this pace about {count(needed(signal.forecast), 'more iteration')} to go; {remain}."
+    more = count(iterations_needed(signal.forecast), "more iteration")
+    return f"At this pace about {more} to go; {remain}."
 
 
-def needed(forecast: float) -> int:
+def iterations_needed(forecast: float) -> int:
     """Whole iterations that a forecast asks for, at least one."""
     return max(1, math.ceil(forecast - SLACK))

@@ -11,11 +11,11 @@ from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration, ending_reason, percent
-from ralph_tui.text.terms import OUTCOMES, PHASES, SEVERITIES, WARNING
+from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, SEVERITIES, WARNING
 from ralph_tui.tui.actions import ACTIONS, Action, offered
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.draw.words import OUTCOME_STYLES, cost, elapsed, level_mark, tokens
+from ralph_tui.tui.draw.words import cost, elapsed, level_mark, tokens
 
 NOTICE_S = 5.0
 """How long a notice stands."""
@@ -132,7 +132,7 @@ def summary(state: RunState, now: datetime) -> list[Line]:
         parts.append(f"{tokens(used)} tok")
     return [
         [
-            (OUTCOMES[end.outcome].label, f"{OUTCOME_STYLES[end.outcome]} strong"),
+            (OUTCOMES[end.outcome].label, f"{OUTCOME_TONES[end.outcome]} strong"),
             (f"  {flat(ending_reason(end.outcome, end.reason))}", "text"),
         ],
         [(" · ".join(parts), "text")],

@@ -4,29 +4,14 @@ from datetime import datetime
 
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money
-from ralph_tui.text.terms import LEVELS, RowLevel
-
-OUTCOME_STYLES = {
-    "completed": "good",
-    "limit_reached": "warn",
-    "aborted": "warn",
-    "failed": "bad",
-    "interrupted": "warn",
-}
-LEVEL_STYLES: dict[RowLevel, str] = {
-    "log": "dim",
-    "good": "good",
-    "warn": "warn",
-    "critical": "bad",
-    "owner": "owner",
-}
+from ralph_tui.text.terms import LEVEL_TONES, LEVELS, RowLevel
 
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
 def level_mark(level: RowLevel) -> tuple[str, str]:
     """Glyph and style of a level."""
-    return LEVELS[level].glyph, LEVEL_STYLES[level]
+    return LEVELS[level].glyph, LEVEL_TONES[level]
 
 
 def short_duration(seconds: float) -> str:

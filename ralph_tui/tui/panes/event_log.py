@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from ralph_tui.state import Intervention, LogRow, RunState
 from ralph_tui.text.format import clock, count, points_gained
+from ralph_tui.text.terms import LEVEL_TONES
 from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
-from ralph_tui.tui.draw.words import LEVEL_STYLES
 from ralph_tui.tui.panes.rows import RowsPane
 
 MOST_ROWS = 3
@@ -56,7 +56,7 @@ class EventLog(RowsPane):
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
         """See `RowsPane`."""
-        style = LEVEL_STYLES[entry.level]
+        style = LEVEL_TONES[entry.level]
         word = clip(flat(entry.word, 40), 16)
         head: Line = [
             (f"{clock(entry.at)} ", "dim"),

@@ -6,6 +6,7 @@ Rule: they never wrap; what they say is told by fields that know shorter ways to
 from datetime import datetime
 from typing import ClassVar
 
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
@@ -13,7 +14,6 @@ from ralph_tui.tui.draw.fitting import fit, join
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
-from ralph_tui.tui.panes.headline import headline
 
 
 def header_lines(
@@ -21,7 +21,7 @@ def header_lines(
 ) -> tuple[Line, Line]:
     """Both rows, each of exactly `width` cells."""
     inner = max(1, width - 2)
-    says = headline(state, now, lost=lost)
+    says = verdict(state, now, lost=lost)
     name: Line = [("ralph-tui  ", "accent strong")] if width >= 100 else []
     title: Line = [*name, (clip(_objective(state), inner), "strong")]
     right = join(
@@ -83,9 +83,9 @@ class HeadlineRow(Header):
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
-        says = headline(self.state, self.now, lost=self.lost)
+        says = verdict(self.state, self.now, lost=self.lost)
         word = join([field.forms[0] for field in health(self.state, says)])
-        left: Line = [(f" {says.glyph} ", says.style), (says.text, says.style)]
+        left: Line = [(f" {says.glyph} ", says.tone), (says.text, says.tone)]
         return spread(left, [*word, (" ", "")] if word else [], width)
 
 
@@ -97,14 +97,14 @@ class OneLine(Header):
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         run = self.state.run
-        says = headline(self.state, self.now, lost=self.lost)
+        says = verdict(self.state, self.now, lost=self.lost)
         done = percent(run.completion) if run.completion is not None else "— %"
         return clip_line(
             [
-                (f"{says.glyph} ", says.style),
+                (f"{says.glyph} ", says.tone),
                 (f"{run.iteration}/{run.max_iterations} ", "text"),
                 (f"{done} ", "strong"),
-                (clip(says.text, max(1, width - 14)), says.style),
+                (clip(says.text, max(1, width - 14)), says.tone),
             ],
             width,
         )

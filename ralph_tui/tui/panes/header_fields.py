@@ -6,6 +6,7 @@ Rule: what needs the owner is shortened last, and never left out.
 from collections.abc import Sequence
 from datetime import datetime
 
+from ralph_tui.analysis.verdict import Verdict
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money, percent
 from ralph_tui.text.terms import (
@@ -30,7 +31,6 @@ from ralph_tui.tui.draw.words import (
     spark,
     tokens,
 )
-from ralph_tui.tui.panes.headline import Headline
 
 HEALTH_STYLES = {
     "healthy": "good",
@@ -152,7 +152,7 @@ def how_far(state: RunState) -> list[Field]:
     return fields
 
 
-def alive(state: RunState, now: datetime, says: Headline, width: int) -> list[Field]:
+def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
     """Context, cost, time, and the signs of life."""
     run = state.run
     fields = [*_context(state), *_cost(state)]
@@ -176,7 +176,7 @@ def alive(state: RunState, now: datetime, says: Headline, width: int) -> list[Fi
     return [*fields, _headline(says), *health(state, says)] if width >= 100 else fields
 
 
-def health(state: RunState, says: Headline) -> list[Field]:
+def health(state: RunState, says: Verdict) -> list[Field]:
     """The overseer's word, when nothing more urgent is said and it has looked."""
     if not says.calm or not state.oversight.checks:
         return []
@@ -193,11 +193,11 @@ def _signs(signs: Sequence[tuple[tuple[str, ...], str]], form: int, joint: str) 
     return spans
 
 
-def _headline(says: Headline) -> Field:
+def _headline(says: Verdict) -> Field:
     """The sentence where there is room; what is wrong keeps at least its word."""
-    sentence: Line = [(f"{says.glyph} {clip(says.text, 60)}", says.style)]
-    word: Line = [(f"{says.glyph} {says.word}", f"{says.style} strong")]
-    wrong = says.style in ("warn", "bad", "owner")
+    sentence: Line = [(f"{says.glyph} {clip(says.text, 60)}", says.tone)]
+    word: Line = [(f"{says.glyph} {says.word}", f"{says.tone} strong")]
+    wrong = says.tone in ("warn", "bad", "owner")
     return Field([sentence, word] if wrong else [sentence, word, []], 1)
 
 

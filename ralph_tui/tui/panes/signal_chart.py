@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import ClassVar
 
-from ralph_tui.layers.control import band_words
+from ralph_tui.layers.control import push_words
 from ralph_tui.state import ChartMark, RunState
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.chart import KINDS, plot, series_of
@@ -98,7 +98,7 @@ class SignalChart(LinesPane):
 
     def _band(self) -> str:
         latest = self.state.control.latest
-        return band_words(latest.band, latest.completion) if latest is not None else ""
+        return f"push {push_words(latest.band)}" if latest is not None else ""
 
     def _explanation(self, width: int) -> list[Line]:
         rows: list[Line] = [[]]

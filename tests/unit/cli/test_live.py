@@ -13,6 +13,7 @@ import pytest
 from ralph_tui.adapters.records.lock import Lock, Owner, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
@@ -38,7 +39,6 @@ from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
 from ralph_tui.text.terms import OUTCOMES
-from ralph_tui.tui.panes.headline import headline
 
 NOW = datetime.now(UTC)
 START = RunStarted(
@@ -209,7 +209,7 @@ def test_an_end_has_the_same_glyph_on_the_screen_and_in_the_status(outcome: str)
     end = RunFinished.model_validate(
         {"outcome": outcome, "reason": "", "iterations": 1, "completion": 0, "duration_s": 1}
     )
-    shown = headline(RunState().apply_all([START, end]), NOW)
+    shown = verdict(RunState().apply_all([START, end]), NOW)
     assert status_line(folded(end)).startswith(f"{shown.glyph} ")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import (
     Event,
@@ -31,7 +32,6 @@ from ralph_tui.tui.cockpit.footer import summary
 from ralph_tui.tui.modals.question_rows import told
 from ralph_tui.tui.panes.gate import GatePane
 from ralph_tui.tui.panes.header import header_lines
-from ralph_tui.tui.panes.headline import headline
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -127,7 +127,7 @@ def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str, besi
     end: dict[str, Any] = {"iterations": 1, "completion": 0.0, "duration_s": 1.0}
     event = RunFinished(outcome="aborted", reason=reason, **end)
     state = folded(event)
-    shown = headline(state, NOW)
+    shown = verdict(state, NOW)
     assert (shown.word, shown.text) == ("ABORTED", said)
     assert call_text(state) == said
     assert line(event).startswith(f"{said} · ")

@@ -22,8 +22,10 @@ from ralph_tui.text.terms import (
     FAILED,
     GOOD,
     HEALTH,
+    LEVEL_TONES,
     LEVELS,
     NEEDS_YOU,
+    OUTCOME_TONES,
     OUTCOMES,
     PASSED,
     PHASES,
@@ -35,7 +37,6 @@ from ralph_tui.text.terms import (
     Term,
     in_words,
 )
-from ralph_tui.tui.draw.words import LEVEL_STYLES, OUTCOME_STYLES
 from ralph_tui.tui.panes.header_fields import HEALTH_STYLES
 
 NOTICED = (Noticed.model_fields["level"].annotation, AgentNoted.model_fields["level"].annotation)
@@ -46,13 +47,13 @@ NOTICED = (Noticed.model_fields["level"].annotation, AgentNoted.model_fields["le
     [
         (get_args(Phase), PHASES),
         (get_args(Outcome), OUTCOMES),
-        (get_args(Outcome), OUTCOME_STYLES),
+        (get_args(Outcome), OUTCOME_TONES),
         (get_args(WaitCause), WAITS),
         (get_args(Health), HEALTH),
         (get_args(Health), HEALTH_STYLES),
         (get_args(Trigger), CHECKPOINTS),
         (get_args(RowLevel), LEVELS),
-        (get_args(RowLevel), LEVEL_STYLES),
+        (get_args(RowLevel), LEVEL_TONES),
         ((*get_args(Severity), *(name for kind in NOTICED for name in get_args(kind))), SEVERITIES),
     ],
 )

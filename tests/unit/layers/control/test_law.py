@@ -16,8 +16,8 @@ from ralph_tui.layers.control import (
     History,
     Sample,
     advice,
-    band_words,
     evaluate,
+    push_words,
     urgency_of,
 )
 from ralph_tui.layers.control.pid import band_of
@@ -257,10 +257,9 @@ def test_the_trend_is_one_word() -> None:
     assert trends([50, 40, 41, 42, 43, 44, 45], 8)[-1] == "flat"
 
 
-def test_a_small_signal_far_from_the_end_is_called_on_course() -> None:
-    assert band_words("near_completion", 0.79) == "on course"
-    assert band_words("near_completion", 0.8) == "near completion"
-    assert band_words("critical", 0.1) == "critical"
+def test_bands_are_told_as_how_hard_the_loop_is_pushed() -> None:
+    bands: tuple[Band, ...] = ("near_completion", "moderate", "significant", "critical")
+    assert [push_words(band) for band in bands] == ["low", "moderate", "high", "critical"]
 
 
 def test_a_change_of_strategy_is_advised_only_when_something_is_wrong() -> None:
