@@ -16,6 +16,7 @@ from ralph_tui.events import (
     ReadingTaken,
     RedirectDecided,
     RestoreBegan,
+    SnapshotTaken,
     WorktreeRestored,
 )
 from ralph_tui.events.oversight import Health, Level, Subject
@@ -77,6 +78,12 @@ class OversightFold(Fold):
         """The iteration whose REDIRECT was decided last."""
         self.conflicts: tuple[str, ...] = ()
         """Paths with unresolved git conflicts, as of this iteration."""
+        self._tree = ""
+        """Of the newest snapshot."""
+        self._measured = ""
+        """What the files were when the last reading was taken."""
+        self._landed: str | None = None
+        """What they were after the last restore; None until that is held."""
         self._completion = 0.0
         self._topics: dict[str, Literal["redirect", "pause"]] = {}
 
@@ -96,7 +103,15 @@ class OversightFold(Fold):
             on(EscalationDelivered, self._escalation_delivered),
             on(RestoreBegan, self._restore_began),
             on(WorktreeRestored, self._worktree_restored),
+            on(SnapshotTaken, self._snapshot_taken),
         )
+
+    @property
+    def stale(self) -> bool:
+        """Whether the files are others than were measured: a restore that was undone is none."""
+        if self.rollback is None:
+            return False
+        return (self.rollback.tree if self._landed is None else self._landed) != self._measured
 
     @property
     def undecided(self) -> Intervention | None:
@@ -122,7 +137,7 @@ class OversightFold(Fold):
         return False
 
     def _reading_taken(self, event: ReadingTaken) -> bool:
-        self._completion = event.completion
+        self._completion, self._measured = event.completion, self._tree
         self.rolled_back, self.rollback = self.rollback, None
         return False
 
@@ -196,4 +211,11 @@ class OversightFold(Fold):
 
     def _worktree_restored(self, event: WorktreeRestored) -> None:
         self.restoring = None
-        self.rollback = event
+        self.rollback, self._landed = event, None
+
+    def _snapshot_taken(self, event: SnapshotTaken) -> bool:
+        self._tree = event.tree
+        if self.rollback is None or self._landed is not None:
+            return False
+        self._landed = event.tree
+        return True

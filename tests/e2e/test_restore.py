@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.header_fields import how_far
 from tests.e2e.cli import CLI, GATE, Command, events_of, here, project, run, start
 from tests.e2e.test_resume import everything, git, journal
 from tests.e2e.tmux import Terminal
@@ -337,6 +340,31 @@ def test_the_outcome_stays_and_the_record_can_be_read(ended: Path) -> None:
     assert {path: path.read_bytes() for path in projected} == projected
 
 
+def header(root: Path) -> str:
+    """What the cockpit's header says of the completion."""
+    state = RunState().apply_all(read_journal(journal(root)).events)
+    return "".join(text for field in how_far(state) for text, _ in field.forms[0])
+
+
+def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
+    measured = header(ended)
+    assert "before ↶" not in measured
+    restored(ended, "1", "--yes")
+    assert "before ↶" in header(ended)
+    restored(ended, "4", "--yes")
+    assert header(ended) == measured
+    restored(ended, "1", "--yes")
+    restored(ended, "3", "--yes")
+    assert header(ended) == measured, "the point that was measured, by its own number"
+    (ended / "README.md").unlink()
+    restored(ended, "iter-1", "--yes")
+    (ended / ".gitignore").write_text("README.md\n")
+    (ended / "README.md").write_text("in the way\n")
+    done = here("restore", "3", "--yes", cwd=ended)
+    assert done.returncode == ExitCode.FAILED
+    assert "before ↶" in header(ended), "one file is another than was measured"
+
+
 def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:
     restored(ended, "iter-1", "--yes")
     done = here("resume", "--headless", "--max-iterations", "9", cwd=ended)
@@ -404,6 +432,9 @@ def test_what_is_no_point(ended: Path) -> None:
         assert "see 'ralph-tui restore'" in refused(ended, word, "--yes", code=2)
     for word in ("iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\nx", "+1"):
         assert "give a number, best, or iter-N" in refused(ended, word, "--yes", code=2)
+    # Also where nobody could be asked.
+    assert "there is no snapshot 99 in this run" in refused(ended, "99", code=2)
+    assert "'foo' is no point of a run" in refused(ended, "foo", code=2)
 
 
 def test_nobody_can_be_asked(ended: Path) -> None:

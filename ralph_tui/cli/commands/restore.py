@@ -68,10 +68,6 @@ def run(args: argparse.Namespace) -> int:
     found = live.run if live is not None else resolve_run(root, args.run)
     if args.snapshot is None:
         return _list(found)
-    if not (args.yes or args.dry_run or sys.stdin.isatty()):
-        raise UsageError(
-            f"nobody can be asked here: say ralph-tui restore {args.snapshot} --yes, or --dry-run"
-        )
     if live is not None:
         return _restore_live(live, args)
     return _restore_ended(root, found, args)
@@ -152,6 +148,10 @@ def _not_to_be_done(
     workspace: GitWorkspace, target: SnapshotTaken, state: RunState, args: argparse.Namespace
 ) -> int | None:
     """Show what would change, and ask; the exit code unless it is to be done."""
+    if not (args.yes or args.dry_run or sys.stdin.isatty()):
+        raise UsageError(
+            f"nobody can be asked here: say ralph-tui restore {args.snapshot} --yes, or --dry-run"
+        )
     rows = workspace.way_back(target.tree)
     note = notes_of(state).get(target.number, "")
     while True:

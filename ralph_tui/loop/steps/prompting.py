@@ -91,7 +91,7 @@ def compose_prompt(
             redirected_at=redirect.iteration if redirect else 0,
             redirect_undid=_undid(state),
             restored=restored,
-            left_alone=len(back.kept) if back and restored else 0,
+            left_alone=back.left_alone if back and restored else 0,
             interrupted=_interrupted(iteration, state),
             claimed=agent.promised,
             next_step=agent.report.next if agent.report else "",

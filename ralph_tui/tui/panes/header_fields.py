@@ -118,8 +118,7 @@ def how_far(state: RunState) -> list[Field]:
     if run.completion is None:
         return [Field([[("— %", "dim"), (" not measured yet", "dim")], [("— %", "dim")]], 9)]
     history = ([run.baseline] if run.baseline is not None else []) + run.completions
-    stale = state.oversight.rollback is not None  # the files are others than were measured
-    mark = f" before {ROLLED_BACK.glyph}" if stale else " held" if run.held else ""
+    mark = f" before {ROLLED_BACK.glyph}" if state.oversight.stale else " held" if run.held else ""
     done: Line = [
         (percent(run.completion, run.best), "strong"),
         *([(mark, "warn")] if mark else []),
