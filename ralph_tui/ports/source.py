@@ -44,6 +44,8 @@ class Source(Protocol):
     """How the commands of this screen are signed."""
     lost: bool
     """That process is gone, and no end was recorded."""
+    restores_ended: bool
+    """Takes a `Restore` also when the run is over."""
     refused: deque[tuple[Command, str]]
     """Refused commands, each with the reason; the screen takes them out and says why."""
     folder: Path | None

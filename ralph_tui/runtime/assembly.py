@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +54,9 @@ class AssembledRun:
     loop: Loop
     attempt: AttemptFolder
     outreach: EscalationHandler
+    close: Callable[[], None]
+    """Give back what the run holds, its worktree's lock at last: for a run that is over while its
+    screen stays. The end of the run's block does it otherwise."""
     past: Sequence[Event] = ()
     """What the journal held already, where the run is resumed."""
 
@@ -91,14 +94,14 @@ def new_run(
     """
     preflight = check(folder, request)
     repository, run_id = preflight.repository, str(uuid4())
-    with _locked(repository, run_id) as lock:
+    with ExitStack() as held:
+        lock = held.enter_context(_locked(repository, run_id))
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))
         lock.rename(attempt.name)
         start = _run_started(request, preflight, attempt, run_id)
         layers = layers_of(request.settings, request.command)
         parts = _Parts(request, preflight, attempt, lock, start, layers, RunState())
-        with _assemble(parts, warn) as run:
-            yield run
+        yield _assemble(parts, held, warn)
 
 
 @contextmanager
@@ -111,7 +114,8 @@ def resumed_run(
     repository = preflight.repository
     present = {"branch": repository.branch(), "commit": repository.head()}
     start = start.model_copy(update=present)
-    with _locked(repository, start.run_id) as lock:
+    with ExitStack() as held:
+        lock = held.enter_context(_locked(repository, start.run_id))
         if resumption.recording.outdated:
             raise UsageError(
                 f"{resumption.run.name} has gone on meanwhile, by another resume: see "
@@ -123,10 +127,10 @@ def resumed_run(
         lock.rename(attempt.name)
         layers, state = resumption.layers, resumption.state
         parts = _Parts(request, preflight, attempt, lock, start, layers, state)
-        with _assemble(parts, warn) as run:
-            if resumption.extension is not None:
-                run.engine.send(resumption.extension)
-            yield replace(run, past=resumption.past)
+        run = _assemble(parts, held, warn)
+        if resumption.extension is not None:
+            run.engine.send(resumption.extension)
+        yield replace(run, past=resumption.past)
 
 
 @contextmanager
@@ -157,8 +161,8 @@ def _outreach_closed(outreach: EscalationHandler, warn: Callable[[str], None]) -
             warn(f"{count(left, 'message')} could not be delivered: the next run here tries again")
 
 
-@contextmanager
-def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledRun]:
+def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> AssembledRun:
+    """`held` is what has to be given back at the end: the lock, and what is added here."""
     request, preflight, attempt, lock = parts.request, parts.preflight, parts.attempt, parts.lock
     settings, repository, run_id = request.settings, preflight.repository, parts.start.run_id
     root, engine = repository.root, _engine(parts)
@@ -206,10 +210,11 @@ def _assemble(parts: _Parts, warn: Callable[[str], None]) -> Iterator[AssembledR
         sweep=lambda: sweep(dead.__contains__, root),
     )
     run = Run(parts.start, rules_of(settings), ports, parts.layers, Scheduler(engine, parts.state))
-    assembled = AssembledRun(engine, Loop(run), attempt, outreach)
-    with closing(workspace), listening(engine, run_id) as address, _outreach_closed(outreach, warn):
-        lock.rename(attempt.name, str(address or ""))
-        yield assembled
+    held.enter_context(closing(workspace))
+    address = held.enter_context(listening(engine, run_id))
+    held.enter_context(_outreach_closed(outreach, warn))
+    lock.rename(attempt.name, str(address or ""))
+    return AssembledRun(engine, Loop(run), attempt, outreach, held.close)
 
 
 def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:

@@ -5,12 +5,21 @@ that the journal knows; what a kill leaves half done, a resume or the same comma
 """
 
 import signal
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.records.journal import Journal, Recording, cut
+from ralph_tui.adapters.processes.sweep import sweep
+from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.journal import Journal, Recording, cut, read_journal
+from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
+from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
 from ralph_tui.loop.steps.checkpoints import snapshot_taken, worktree_restored
@@ -20,7 +29,6 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.adapters.workspace.repository import Repository
     from ralph_tui.ports import Workspace
 
 
@@ -55,7 +63,7 @@ def points(state: RunState, held: frozenset[int]) -> list[Point]:
     ]
 
 
-def held_in(repository: "Repository", snapshots: list[SnapshotTaken]) -> frozenset[int]:
+def held_in(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
     """Numbers of those whose ref still leads to what was recorded; ``WorkspaceError``.
 
     One without its ref cannot be restored: what it did not hold is written there.
@@ -69,6 +77,15 @@ def held_in(repository: "Repository", snapshots: list[SnapshotTaken]) -> frozens
         for taken, line in zip(snapshots, found, strict=True)
         if line.split()[:2] == [taken.tree.encode(), b"tree"]
     )
+
+
+def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
+    """Raise ``WorkspaceError`` where the repository does not have a snapshot any more."""
+    if not held_in(workspace.repository, [target]):
+        raise WorkspaceError(
+            f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
+            "was pruned, or the repository was cloned anew; see 'ralph-tui restore'"
+        )
 
 
 def chosen(state: RunState, word: str) -> SnapshotTaken:
@@ -93,6 +110,59 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
     if number not in known:
         raise UsageError(f"there is no snapshot {number} in this run; see 'ralph-tui restore'")
     return known[number]
+
+
+@contextmanager
+def locked(run: RecordedRun) -> Iterator[None]:
+    """Hold the worktree of a run that is over; raises ``LockHeldError`` where another one works."""
+    now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
+    lock = acquire(run.lock, "restore", "", now)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def sound(recording: Recording) -> None:
+    """Raise ``JournalError`` where nothing can be recorded behind what was read."""
+    if recording.problem:
+        what = recording.problem.partition(";")[0]
+        raise JournalError(f"{what}: nothing can be recorded after it, so nothing is restored")
+
+
+def restore_ended(run: RecordedRun, number: int, by: str, shown: int) -> list[Event]:
+    """For the last screen of a run, which shows it up to event `shown`: what was recorded.
+
+    Raises ``RalphError``, also when the run has gone on since, where the screen does not see it.
+    """
+    with locked(run):
+        recording = read_journal(run.journal)
+        sound(recording)
+        if len(recording.events) != shown:
+            raise RalphError(
+                f"{run.name} has gone on elsewhere since this screen saw its end: nothing was "
+                "restored; see ralph-tui status"
+            )
+        state, root = RunState().apply_all(recording.events), worktree_root(run.folder)
+        assert state.run.started is not None  # read_journal vouches for the first event
+        target = chosen(state, str(number))
+        with closing(GitWorkspace(open_repository(root), state.run.started.run_id)) as workspace:
+            refuse_gone(workspace, target)
+            # The lock is held, so all runs are over; the git of a killed one may still write.
+            sweep(recorded_run_ids(root).__contains__, root)
+            restore_worktree(recording, state, workspace, target, by)
+        with suppress(OSError):
+            refresh(run)
+        return read_journal(run.journal).events[shown:]
+
+
+def refresh(run: RecordedRun) -> None:
+    """Make again what is made from the journal.
+
+    Without it a restore is no less done, and ``ralph-tui rebuild`` does it: raises ``OSError``.
+    """
+    rebuild_attempt(run.folder)
+    write_task(run.folder.parent.parent)
 
 
 def restore_worktree(
@@ -157,7 +227,13 @@ def _journal(recording: Recording, last: Event) -> Iterator[Callable[[Event], No
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """A ctrl+c, or a terminal that closes, does not leave the files half written."""
+    """A ctrl+c, or a terminal that closes, does not leave the files half written.
+
+    Other threads than the main one hear no signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def ignore(number: int, frame: object) -> None:
         """Unlike SIG_IGN it is not handed down to git."""

@@ -64,6 +64,7 @@ class Attached:
 
     live = True
     elsewhere = True
+    restores_ended = False
     player: Player | None = None
 
     def __init__(

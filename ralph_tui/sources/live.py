@@ -29,6 +29,7 @@ class Live:
     elsewhere = False
     name = "you"
     lost = False
+    restores_ended = False
     player: Player | None = None
     files: Files | None = None
 

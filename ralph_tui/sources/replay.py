@@ -37,6 +37,7 @@ class Replay:
 
     live = False
     elsewhere = False
+    restores_ended = False
     name = "you"
     lost = False
     player: Player | None

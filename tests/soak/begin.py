@@ -1,12 +1,13 @@
 """``python -m tests.soak.begin SCENARIO``: the demo's run in a folder that is prepared already."""
 
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ralph_tui import demo
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation, warn
+from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.config.settings import Settings
 from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest
@@ -25,7 +26,7 @@ def main(scenario: str, *options: str) -> int:
         mode=presentation.mode,
     )
 
-    def create_run() -> AbstractContextManager[AssembledRun]:
+    def create_run(warn: Callable[[str], None]) -> AbstractContextManager[AssembledRun]:
         return new_run(Path.cwd(), request, warn)
 
     return show_run(create_run, presentation)

@@ -423,7 +423,7 @@ def test_an_old_rollback_is_no_news() -> None:
     [
         ("running", ("r",), "r restore: the files are in use; pause first: p"),
         ("paused", ("r",), "select a point with"),
-        ("steady", ("3", "home", "r"), "r restore: the run is over"),
+        ("steady", ("3", "home", "r"), "; the run is over"),
     ],
 )
 def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], says: str) -> None:
@@ -440,7 +440,7 @@ def test_a_replay_restores_nothing() -> None:
         await driver.press("3", "home", "r")
         notice = driver.cockpit.footer.notice
         command = "ralph-tui restore 1 --run task-001/001"
-        assert notice == f"r restore: only in a live run; in /home/ada/parser: {command}"
+        assert notice == f"r restore: {command} in /home/ada/parser; only in a live run"
         assert "r restore ·" not in "\n".join(driver.text()[:-1])
 
     drive(replay(story("steady"), files=Held()), look)
@@ -456,7 +456,9 @@ def test_a_run_that_is_over_names_the_command_that_restores(
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
-        assert driver.cockpit.footer.notice == "r restore: the run is over; ralph-tui restore 3"
+        assert driver.cockpit.footer.notice == (
+            "r restore: ralph-tui restore 3 --run task-001/001; the run is over"
+        )
         assert timeline(driver).subtitle(80)[-1][0] == " mark"
         back = WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)
         state = driver.cockpit.state

@@ -2,7 +2,7 @@
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ralph_tui import demo
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation, warn
+from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
 from ralph_tui.errors import UsageError
 from ralph_tui.runtime.request import RunRequest
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     )
 
     @contextmanager
-    def create_run() -> "Iterator[AssembledRun]":
+    def create_run(warn: "Callable[[str], None]") -> "Iterator[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 

@@ -5,14 +5,12 @@ import shlex
 import sys
 import time
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.processes.sweep import sweep
-from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.lock import acquire, holder
+from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
 from ralph_tui.adapters.records.tail import Tail
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
@@ -22,14 +20,18 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live, here
 from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
 from ralph_tui.cli.run_option import add_run_option
-from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
+from ralph_tui.errors import RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
 from ralph_tui.runtime.restoring import (
     chosen,
     held_in,
+    locked,
     not_held,
     points,
+    refresh,
+    refuse_gone,
     restore_worktree,
+    sound,
 )
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
@@ -105,24 +107,18 @@ def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> 
             f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}): "
             "restore it in the repository it belongs to"
         )
-    now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
-    lock = acquire(found.lock, "restore", "", now)
-    try:
+    with locked(found):
         return _restore_locked(root, found, args)
-    finally:
-        lock.release()
 
 
 def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
     recording = read_journal(found.journal)
-    if recording.problem:
-        what = recording.problem.partition(";")[0]
-        raise JournalError(f"{what}: nothing can be recorded after it, so nothing is restored")
+    sound(recording)
     state = RunState().apply_all(recording.events)
     target = chosen(state, args.snapshot)
     assert state.run.started is not None  # read_journal vouches for the first event
     workspace = GitWorkspace(open_repository(root), state.run.started.run_id)
-    _refuse_gone(workspace, target)
+    refuse_gone(workspace, target)
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:
         return code
     # The lock is held, so all runs are over; the git of a killed one may still write.
@@ -134,14 +130,6 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     if not held:
         print("ralph-tui: the result itself could not be held in a snapshot", file=sys.stderr)
     return code
-
-
-def _refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:
-    if not held_in(workspace.repository, [target]):
-        raise WorkspaceError(
-            f"{one_line(str(workspace.root))} does not hold snapshot {target.number} any more: it "
-            "was pruned, or the repository was cloned anew; see 'ralph-tui restore'"
-        )
 
 
 def _not_to_be_done(
@@ -176,8 +164,7 @@ def _not_to_be_done(
 def _refresh(found: RecordedRun) -> None:
     """What is made from the journal is made again; without it the restore is no less done."""
     try:
-        rebuild_attempt(found.folder)
-        write_task(found.folder.parent.parent)
+        refresh(found)
     except OSError as error:
         print(
             f"ralph-tui: cannot write {error.filename}: {error.strerror}; "
@@ -202,7 +189,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     target = chosen(state, args.snapshot)
     # It only looks; the run's own git is not to be mistaken for this one.
     workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
-    _refuse_gone(workspace, target)
+    refuse_gone(workspace, target)
     if not PrivateRepository(workspace.repository).index.exists():
         # To look would make one, and that is up to the run.
         raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")

@@ -1,7 +1,7 @@
 """``ralph-tui resume``: go on with a run that ended early, in its own journal."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation, warn
+from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
 from ralph_tui.events.run import Mode
 from ralph_tui.runtime.request import ResumeRequest
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     words = checkpoint_words(resumption.state)
 
     @contextmanager
-    def create_run() -> "Iterator[AssembledRun]":
+    def create_run(warn: Callable[[str], None]) -> "Iterator[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import resumed_run  # noqa: PLC0415
 

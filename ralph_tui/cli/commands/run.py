@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from ralph_tui.adapters.agents import find_agent
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.background import start_in_background
-from ralph_tui.cli.fronts.common import Presentation, warn
+from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
 from ralph_tui.errors import UsageError
 from ralph_tui.runtime.checks import looks_well
@@ -86,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     if args.detach and not args.detached:
         return start_in_background(sys.argv[1:])
 
-    def create_run() -> "AbstractContextManager[AssembledRun]":
+    def create_run(warn: Callable[[str], None]) -> "AbstractContextManager[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 

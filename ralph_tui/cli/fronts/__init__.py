@@ -4,18 +4,18 @@
 """
 
 from ralph_tui.cli.fronts.background import run_in_background
-from ralph_tui.cli.fronts.common import Presentation, RunFactory, exit_code
+from ralph_tui.cli.fronts.common import Presentation, RunFactory, exit_code, warn
 from ralph_tui.cli.fronts.lines import run_as_lines
 
 
 def show_run(create_run: RunFactory, presentation: Presentation) -> int:
     """Show a run to its end, as `presentation` says; the exit code tells the outcome."""
     if presentation.detached:
-        with create_run() as run:
+        with create_run(warn) as run:
             run_in_background(run)
             return exit_code(run)
     if presentation.mode == "headless":
-        with create_run() as run:
+        with create_run(warn) as run:
             run_as_lines(run, as_json=presentation.as_json)
             return exit_code(run)
     # A run without a screen starts without loading one.

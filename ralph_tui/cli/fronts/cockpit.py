@@ -30,10 +30,12 @@ from ralph_tui.cli.fronts.common import (  # noqa: E402
     RunFactory,
     exit_code,
     print_event,
+    warn,
     words_to_attach,
 )
+from ralph_tui.cli.fronts.last_screen import LastScreen  # noqa: E402
 from ralph_tui.cli.fronts.lines import Lines, print_until_over  # noqa: E402
-from ralph_tui.commands import Command, Stop  # noqa: E402
+from ralph_tui.commands import Command, Restore, Stop, over  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
 from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
 from ralph_tui.ports import Accepted, Refused  # noqa: E402
@@ -58,6 +60,7 @@ class CockpitRun:
     def __init__(self, create_run: RunFactory, presentation: Presentation) -> None:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
+        self.live.restores_ended = True
         self.app = RalphApp(
             partial(CockpitScreen, self.live), theme=presentation.theme, ready=self.begin
         )
@@ -70,6 +73,9 @@ class CockpitRun:
         self._lock = threading.Lock()
         self._receive: Callable[[Event], None] = self.inbox.append
         self._lines: Lines = SimpleQueue()
+        self._last_screen = LastScreen(self.inbox, self.live.refused)
+        self._warnings: list[str] = []
+        """Of the end of the run, to be printed behind the screen."""
         self._settled = threading.Event()
         """Set when the run is assembled, or has failed to be."""
         self._screen_gone = threading.Event()
@@ -92,10 +98,15 @@ class CockpitRun:
         self._thread.start()
 
     def send(self, command: Command) -> None:
-        """Hand a command to the engine, or keep it until there is one."""
+        """Hand a command to the engine, or keep it until there is one.
+
+        Of a run that is over the files can still be brought back.
+        """
         with self._lock:
             if self._run is None:
                 self._said.append(command)
+            elif isinstance(command, Restore) and over(self._run.engine.state):
+                self._last_screen.restore(command)
             else:
                 self._order(self._run, command)
 
@@ -110,7 +121,7 @@ class CockpitRun:
 
     def _work(self) -> None:
         try:
-            with self._create_run() as run:
+            with self._create_run(self._warnings.append) as run:
                 self.inbox.extend(run.past)
                 run.engine.subscribe(self._deliver)
                 self.live.folder = run.attempt.folder
@@ -122,8 +133,9 @@ class CockpitRun:
                 run.begin()
                 self._settled.set()
                 run.engine.join()
-                # The last screen stays; its prompt and its record must, too.
-                self._left.wait()
+                # The last screen stays, and its record with it; the worktree is free.
+                run.close()
+                self._last_screen.serve(run)
                 self.code = exit_code(run)
                 self._say_last_word(run)
         except RalphError as error:
@@ -141,6 +153,8 @@ class CockpitRun:
     def _say_last_word(self, run: "AssembledRun") -> None:
         state = run.engine.state.run
         end = state.finished or state.crash
+        for sentence in self._warnings:
+            warn(sentence)
         with contextlib.suppress(OSError):  # the terminal may be gone
             if end is not None:
                 print_event(end, as_json=False)
@@ -167,12 +181,16 @@ class CockpitRun:
 
     def leave(self) -> None:
         """Stop a run that still goes on, and wait until it has cleared up."""
-        self._left.set()
+        self._let_go()
         self.send(Stop(by="a closed screen"))
         if self._thread.ident is not None:
             self._thread.join(2 * END_SECONDS)
         if self._thread.is_alive():
             self.code = ExitCode.INTERRUPTED
+
+    def _let_go(self) -> None:
+        self._left.set()
+        self._last_screen.leave()
 
     def _go_on_as_lines(self) -> None:
         """Say how to come back, and print what happens until the run is over."""
@@ -231,7 +249,7 @@ class CockpitRun:
         elif self._run is not None:
             self._receive = self._keep_for_lines
             print_until_over(self._run, self._lines)
-        self._left.set()
+        self._let_go()
         self._thread.join()
         if self.error is not None:
             self.code = getattr(self.error, "exit_code", ExitCode.FAILED)

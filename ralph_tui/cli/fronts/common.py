@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
 
-RunFactory = Callable[[], "AbstractContextManager[AssembledRun]"]
-"""Assembles a run, and releases what it holds when the block is left."""
+RunFactory = Callable[[Callable[[str], None]], "AbstractContextManager[AssembledRun]"]
+"""Assembles a run, and releases what it holds when the block is left.
+
+It is given what takes a sentence about what the end of the run could not do.
+"""
 
 
 @dataclass(frozen=True)

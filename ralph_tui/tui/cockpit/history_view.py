@@ -7,6 +7,7 @@ command like any other, which the run may refuse.
 from pathlib import Path
 
 from ralph_tui import commands
+from ralph_tui.commands import over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
@@ -84,16 +85,19 @@ class HistoryView:
         """Why the files cannot be brought back from here now, and how else; None: they can."""
         state = self._host.state
         live, started, points = self._source.live, state.run.started, self._timeline.points
-        if live and not (self._source.lost or state.run.finished or state.run.crash):
+        if live and not (self._source.lost or over(state)):
             return BY_NAME["restore"].refusal(state)
+        if live and self._source.restores_ended:
+            return None
         target = to_restore(points[self._timeline.current], state) if points else None
         number = f" {target.number}" if target is not None else ""
-        run = f" --run {started.task}/{started.attempt}" if started and not live else ""
+        # Another run may be the newest one by now.
+        run = f" --run {started.task}/{started.attempt}" if started else ""
         why = "the run is over" if live else "only in a live run"
         # It is recorded where the run was made, which may be elsewhere.
         root = started.root if started is not None else "/"
-        place = "" if Path.cwd().is_relative_to(root) else f"in {clip(root, 40)}: "
-        return f"{why}; {place}ralph-tui restore{number}{run}"
+        place = "" if Path.cwd().is_relative_to(root) else f" in {clip(root, 40)}"
+        return f"ralph-tui restore{number}{run}{place}; {why}"
 
     def follow(self) -> None:
         """Say how a rollback that has just happened is undone, and select it for that."""
@@ -106,8 +110,8 @@ class HistoryView:
         age = self._source.clock(state) - last.at
         if self._source.live and age.total_seconds() < RECENT_S:
             self._timeline.choose(("back", last.seq))
-            over = state.run.finished is not None or state.run.crash is not None
-            undo = f"ralph-tui restore {last.present} undoes it" if over else "r on ↶ undoes it"
+            here = over(state) is None or self._source.restores_ended
+            undo = "r on ↶ undoes it" if here else f"ralph-tui restore {last.present} undoes it"
             self._host.say(f"{_restored(last)}; {undo}")
 
 
