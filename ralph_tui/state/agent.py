@@ -15,6 +15,7 @@ from ralph_tui.events import (
     RunCrashed,
     RunFinished,
     RunResumed,
+    RunStarted,
     SessionFinished,
     SessionStarted,
     ToolDenied,
@@ -24,8 +25,14 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
-from ralph_tui.state.wording import denied_words, retry_words, session_words, wait_words
-from ralph_tui.text.format import percent
+from ralph_tui.state.wording import (
+    SAYS_DONE,
+    denied_words,
+    report_words,
+    retry_words,
+    session_words,
+    wait_words,
+)
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -36,6 +43,7 @@ MOST_REPORTS = 10
 
 _JSON = json.JSONDecoder()
 _REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
+_PROMISE = re.compile(r"[ \t]*<promise>\s*COMPLETE\s*</promise>[ \t]*")
 _EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
 
 RowKind = Literal["session", "text", "tool", "note", "report"]
@@ -79,10 +87,13 @@ class AgentFold(Fold):
         self.ended: SessionFinished | None = None
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
+        self._judge = ""
+        """Who decides whether it is done, in words."""
 
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (
+            on(RunStarted, self._run_started),
             on(SessionStarted, self._session_started),
             on(SessionFinished, self._session_finished),
             on(RunResumed, self._cut_off),
@@ -103,6 +114,10 @@ class AgentFold(Fold):
         if len(self.rows) == KEPT_ROWS:
             self.first += 1
         self.rows.append(row)
+
+    def _run_started(self, e: RunStarted) -> bool:
+        self._judge = "the completion command decides" if e.command else "you decide"
+        return False
 
     def _session_started(self, e: SessionStarted) -> None:
         self.promised, self.report, self.ended = False, None, None
@@ -149,7 +164,7 @@ class AgentFold(Fold):
 
     def _agent_spoke(self, e: AgentSpoke) -> bool:
         nested = e.parent is not None
-        text = e.text if nested else without_report(e.text)
+        text = e.text if nested else without_claims(e.text)
         if text:
             self._add(
                 AgentRow(
@@ -206,17 +221,23 @@ class AgentFold(Fold):
 
     def _agent_reported(self, e: AgentReported) -> None:
         self.report = e
-        claim = "" if e.completion is None else f"claims {percent(e.completion)}"
-        text = " · ".join(part for part in (claim, e.summary, e.next and f"next: {e.next}") if part)
-        self._add(AgentRow(e.seq, e.at, e.iteration, "report", text or "empty report"))
+        self._add(AgentRow(e.seq, e.at, e.iteration, "report", report_words(e)))
 
     def _promise_made(self, e: PromiseMade) -> None:
         self.promised = True
-        self._add(AgentRow(e.seq, e.at, e.iteration, "report", "says it is done; the gate decides"))
+        text = f"{SAYS_DONE}; {self._judge}"
+        self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
 
 
-def without_report(text: str) -> str:
-    """The words without the report line, which has a row of its own; what cannot be read stays."""
+def without_claims(text: str) -> str:
+    """The words without report line and promise, which have a row each of their own.
+
+    What cannot be read stays.
+    """
+    return _PROMISE.sub("", _without_report(text)).strip("\n")
+
+
+def _without_report(text: str) -> str:
     if '"ralph"' not in text:
         return text
     for opening in reversed(list(_REPORT.finditer(text))[-MOST_REPORTS:]):

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from ralph_tui.events import (
+    AgentReported,
     ConflictsFound,
     EffectObserved,
     EscalationDelivered,
@@ -29,7 +30,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.state.fold import on
-from ralph_tui.text.format import count, day_and_clock, points_gained
+from ralph_tui.text.format import count, day_and_clock, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words
 
@@ -154,6 +155,21 @@ def delivered_words(e: GuidanceDelivered) -> str:
 def answer_words(e: QuestionAnswered) -> str:
     """``roll back, by you``."""
     return f"{in_words(e.answer)}, by {e.by}"
+
+
+def report_words(e: AgentReported) -> str:
+    """``claims 56 % · fixed two · blocked by no network · next: the parser``."""
+    parts = [
+        "" if e.completion is None else f"claims {percent(e.completion)}",
+        e.summary,
+        e.blockers and f"blocked by {'; '.join(e.blockers)}",
+        e.next and f"next: {e.next}",
+    ]
+    return " · ".join(part for part in parts if part) or "empty report"
+
+
+SAYS_DONE = "says it is done"
+"""A promise in words."""
 
 
 def denied_words(e: ToolDenied) -> str:

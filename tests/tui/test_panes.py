@@ -19,7 +19,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.sources.live import Live
 from ralph_tui.state import RunState
-from ralph_tui.state.agent import KEPT_ROWS, without_report
+from ralph_tui.state.agent import KEPT_ROWS, without_claims
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
@@ -251,7 +251,7 @@ REPORT = '{"ralph": {"completion": 40, "summary": "a } b", "next": "c"}}'
     ],
 )
 def test_the_report_line_is_shown_once(said: str, shown: str) -> None:
-    assert without_report(said) == shown
+    assert without_claims(said) == shown
     state = RunState()
     state.apply(AgentSpoke(seq=1, iteration=1, text=said))
     assert [row.text for row in state.agent.rows] == ([shown] if shown else [])
@@ -265,11 +265,11 @@ def test_the_report_line_is_shown_once(said: str, shown: str) -> None:
 )
 def test_words_without_their_report_are_never_more(pieces: list[str]) -> None:
     said = "".join(pieces)
-    shown = without_report(said)
+    shown = without_claims(said)
     assert shown.count('"ralph"') <= said.count('"ralph"')
     assert len(shown) <= len(said)
     assert REPORT not in shown
-    assert without_report(shown) == shown or "…" in said
+    assert without_claims(shown) == shown or "…" in said
 
 
 def test_a_subagents_words_stay_whole() -> None:

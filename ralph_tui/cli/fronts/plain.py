@@ -6,6 +6,7 @@ from typing import Any
 
 from ralph_tui.events import (
     AbortRequested,
+    AgentReported,
     AgentSpoke,
     AlarmCleared,
     AlarmRaised,
@@ -22,6 +23,7 @@ from ralph_tui.events import (
     Noticed,
     Paused,
     PermissionsChanged,
+    PromiseMade,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
@@ -42,17 +44,20 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.layers.control import push_words
+from ralph_tui.state.agent import without_claims
 from ralph_tui.state.fold import on
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
     PROMISE_NEEDED,
     ROWS,
+    SAYS_DONE,
     Wording,
     answer_words,
     delivered_words,
     denied_words,
     gate_words,
     permit_words,
+    report_words,
     stop_words,
     unpaused_words,
     wait_words,
@@ -64,7 +69,10 @@ from ralph_tui.text.terms import FAILED, in_words
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
 WHOLE = 2000
-"""Lines that say what to do are not cut so soon."""
+"""Lines that say what to do, and the agent's own words, are not cut so soon."""
+UNCUT = (RunFinished, RunCrashed, Noticed, AgentSpoke, AgentReported)
+SPOKEN_LINES = 40
+"""Of what the agent says at once; its transcript has the rest."""
 
 
 def _run_started(e: RunStarted) -> str:
@@ -103,6 +111,17 @@ def _signal_computed(e: SignalComputed) -> str:
     )
 
 
+def _agent_spoke(e: AgentSpoke) -> str | None:
+    """What it says, a line each; report and promise have lines of their own."""
+    text = e.text if e.parent is not None else without_claims(e.text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    more = [f"… and {count(len(lines) - SPOKEN_LINES, 'more line')}"]
+    return "\n".join(
+        f"agent   {line}"
+        for line in [*lines[:SPOKEN_LINES], *(more if lines[SPOKEN_LINES:] else [])]
+    )
+
+
 def _tool_finished(e: ToolFinished) -> str | None:
     return None if e.ok else f"agent   {FAILED.glyph} {e.summary}"
 
@@ -115,7 +134,8 @@ def _tool_denied(e: ToolDenied) -> str:
 def _session_finished(e: SessionFinished) -> str:
     cost = "" if e.cost_usd is None else f", {money(e.cost_usd, exact=True)}"
     why = f": {e.reason}" if e.reason else ""
-    told = f"{in_words(e.outcome)} in {duration(e.duration_s)}, {e.tool_calls} tool calls"
+    calls = count(e.tool_calls, "tool call")
+    told = f"{in_words(e.outcome)} in {duration(e.duration_s)}, {calls}"
     return f"agent   {told}{cost}{why}"
 
 
@@ -166,7 +186,9 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(SignalComputed, _signal_computed),
         on(AlarmRaised, lambda e: f"alarm   {e.severity} {e.alarm}: {e.reason}"),
         on(AlarmCleared, lambda e: f"alarm   {e.alarm} cleared"),
-        on(AgentSpoke, lambda e: f"agent   {e.text}"),
+        on(AgentSpoke, _agent_spoke),
+        on(AgentReported, lambda e: f"agent   {report_words(e)}"),
+        on(PromiseMade, lambda e: f"agent   {SAYS_DONE}"),
         on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),
         on(ToolFinished, _tool_finished),
         on(ToolDenied, _tool_denied),
@@ -197,10 +219,14 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
 
 
 def plain_line(event: Event) -> str | None:
-    """The line for an event, local time first; None for those that only a screen shows."""
+    """The line for an event, local time first; None for those that only a screen shows.
+
+    What the agent says has as many lines as it said.
+    """
     word = LINES.get(type(event))
     text = word(event) if word else None
-    if text is None:
+    if not text:
         return None
-    width = WHOLE if isinstance(event, RunFinished | RunCrashed | Noticed) else WIDTH
-    return f"{clock(event.at, seconds=True)} {clip(one_line(text), width)}"
+    at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
+    pieces = text.splitlines() if isinstance(event, AgentSpoke) else [text]
+    return "\n".join(f"{at} {clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces)

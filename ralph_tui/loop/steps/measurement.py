@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from ralph_tui.events import (
     AbortRequested,
+    AgentReported,
     FilesChanged,
     GateFinished,
     GateStarted,
@@ -18,11 +19,14 @@ from ralph_tui.layers.sensor import AgentReport, GateResult, Reading
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.text.format import percent
 
 YES = Option(key="y", answer="yes", verb="yes: end the run")
 NO = Option(key="n", answer="no", verb="no: go on")
 GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
+SHOWN = 8
+"""Changed files that a question names."""
 
 
 class Measurement:
@@ -66,10 +70,10 @@ class Measurement:
             changed=[change.path for change in files.changes],
         )
         if gate is None and self._state.agent.promised:
-            reading = yield from self._judge(iteration, reading)
+            reading = yield from self._judge(iteration, reading, files)
         return (yield from self._take(reading))
 
-    def _judge(self, iteration: int, reading: Reading) -> Steps[Reading]:
+    def _judge(self, iteration: int, reading: Reading, files: FilesChanged) -> Steps[Reading]:
         """A promise without a gate: a human says whether it is kept."""
         answer = yield from self._desk.ask(
             QuestionAsked(
@@ -77,6 +81,7 @@ class Measurement:
                 question_id="",
                 topic="criterion",
                 text=f"The agent says that it is done. Is this true: {self._run.start.criterion}",
+                evidence=[*_claimed(self._state.agent.report), _changed(files)],
                 options=[YES, NO, GUIDE, ABORT],
                 default="no" if self._run.headless else "",
             ),
@@ -134,3 +139,26 @@ class Measurement:
         for warning in reading.warnings:
             yield Noticed(level="warn", source="sensor", text=warning)
         return reading
+
+
+def _claimed(said: AgentReported | None) -> list[str]:
+    """What the agent says of its work, for who has to judge it."""
+    if said is None:
+        return ["the agent left no report"]
+    points = "" if said.completion is None else f"it claims {percent(said.completion)}"
+    summary = said.summary and f"it says: {said.summary}"
+    return [
+        *(words for words in (points, summary) if words),
+        *(f"in its way: {blocker}" for blocker in said.blockers),
+        *([f"it would go on with: {said.next}"] if said.next else []),
+    ]
+
+
+def _changed(files: FilesChanged) -> str:
+    """What the session did to the files."""
+    whole = sum(total.files for total in files.totals)
+    if not whole:
+        return "no file was changed in this iteration"
+    named = [f"{c.path} +{c.added} −{c.removed}" for c in files.changes[:SHOWN]]
+    more = f" and {whole - len(named)} more" if whole > len(named) else ""
+    return f"changed in this iteration: {', '.join(named)}{more}"

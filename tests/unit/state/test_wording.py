@@ -8,12 +8,15 @@ import pytest
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import (
+    AgentReported,
+    AgentSpoke,
     Event,
     GateFinished,
     GuidanceDelivered,
     IterationStarted,
     JournalRestored,
     Noticed,
+    PromiseMade,
     QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
@@ -195,3 +198,48 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     pane.state = folded(all_named)
     assert "not named" not in str(pane.build(60, 40))
     assert failing_words(all_named).endswith("test_4 and 15 more")
+
+
+def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
+    report = '{"ralph": {"completion": 100, "summary": "repaired"}}'
+    spoken = (
+        f"Looked at it.\n\nRepaired toolz/{'x' * 300}.py\n{report}\n<promise>COMPLETE</promise>"
+    )
+    lines = str(plain_line(AgentSpoke(seq=1, at=NOW, iteration=1, text=spoken))).splitlines()
+    assert [text.split(" ", 1)[1] for text in lines] == [
+        "agent   Looked at it.",
+        f"agent   Repaired toolz/{'x' * 300}.py",
+    ]
+    assert plain_line(AgentSpoke(iteration=1, text=report)) is None
+    claimed = AgentReported(
+        iteration=1, completion=60, summary="wrote half", blockers=["no network"], next="the rest"
+    )
+    words = "claims 60 % · wrote half · blocked by no network · next: the rest"
+    assert line(claimed) == f"agent   {words}"
+    assert line(PromiseMade(iteration=1)) == "agent   says it is done"
+    rows = folded(AgentSpoke(iteration=1, text=spoken), claimed).agent.rows
+    assert [row.text.splitlines()[-1][:8] for row in rows] == ["Repaired", "claims 6"]
+    many = "\n".join(str(n) for n in range(50))
+    lines = str(plain_line(AgentSpoke(iteration=1, text=many))).splitlines()
+    assert len(lines) == 41
+    assert lines[-1].endswith("agent   … and 10 more lines")
+
+
+@pytest.mark.parametrize(
+    ("fields", "judge"),
+    [({"command": "pytest"}, "the completion command decides"), ({"criterion": "x"}, "you decide")],
+)
+def test_who_decides_on_a_promise_is_who_is_there(fields: dict[str, str], judge: str) -> None:
+    start = RunStarted.model_validate(
+        {
+            "run_id": "r",
+            "root": "/r",
+            "objective": "o",
+            "agent": "a",
+            "max_iterations": 9,
+            "session_timeout_s": 60,
+            **fields,
+        }
+    )
+    rows = folded(start, PromiseMade(iteration=1)).agent.rows
+    assert [row.text for row in rows] == [f"says it is done; {judge}"]

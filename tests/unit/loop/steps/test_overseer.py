@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Unpause
 from ralph_tui.events import (
+    AgentReported,
     ConflictsFound,
     EffectObserved,
     EscalationRaised,
@@ -420,6 +421,37 @@ def test_a_human_judges_a_promise() -> None:
     assert "it reads well" in world.agent.prompts[0]
     assert "shorter" in world.agent.prompts[2]
     assert not world.all(GateStarted)
+
+
+def test_who_judges_a_promise_sees_what_the_agent_says_and_did() -> None:
+    def act(session: FakeSession) -> None:
+        session.emit(
+            AgentReported(
+                iteration=session.iteration,
+                completion=60,
+                summary="wrote half of the notes",
+                blockers=["no network"],
+            )
+        )
+        promise(session)
+
+    world = World([], criterion="it reads well", mode="attended")
+    world.agent.acts.append(act)
+    world.play(answer("yes"))
+    assert world.all(QuestionAsked)[0].evidence == [
+        "it claims 60 %",
+        "it says: wrote half of the notes",
+        "in its way: no network",
+        "changed in this iteration: a.py +1 −0",
+    ]
+    silent = World([], criterion="it reads well", mode="attended")
+    silent.agent.acts.append(promise)
+    silent.workspace.changed = []
+    silent.play(answer("yes"))
+    assert silent.all(QuestionAsked)[0].evidence == [
+        "the agent left no report",
+        "no file was changed in this iteration",
+    ]
 
 
 def test_nobody_there_means_no() -> None:
