@@ -49,7 +49,10 @@ class Detected(Fact):
 
 
 class HealthChecked(Event):
-    """The overseer's check of one iteration; recorded whatever it finds."""
+    """The overseer's check of one iteration; recorded whatever it finds.
+
+    Of an iteration with a PAUSE that is waited in it comes when the PAUSE opens, and says so.
+    """
 
     kind: Literal["health_checked"] = "health_checked"
     iteration: int

@@ -169,8 +169,11 @@ class OversightFold(Fold):
         return False
 
     def _question_answered(self, event: QuestionAnswered) -> bool:
-        if self._topics.pop(event.question_id, None) is None or not self.interventions:
+        topic = self._topics.pop(event.question_id, None)
+        if topic is None or not self.interventions:
             return False
+        if topic == "pause" and self.status == "paused":
+            self.status = "critical"  # the pause is over, and what called for it is not
         word = DECISIONS.get(event.answer, event.answer)
         self.interventions[-1].decision = f"{word} by {event.by}"
         return True

@@ -194,6 +194,8 @@ class Overseer:
         for_ever = not acts.goes_on and not self._run.headless
         default = "continue" if acts.goes_on else "abort"
         within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
+        if within:  # somebody is waited for: that is what the check of this iteration finds
+            yield from self._check_health(k, finding, "paused")
         answer = self._given or (
             yield from self._desk.ask(
                 QuestionAsked(
@@ -256,12 +258,16 @@ class Overseer:
                 points=completion - made.completion,
                 after=k - made.iteration,
             )
+        yield from self._check_health(k, finding, _health(finding))
+
+    def _check_health(self, k: int, finding: Finding, status: Health) -> Steps[None]:
+        """One check per iteration."""
         checks = self._state.oversight.checks
         if checks and checks[-1].iteration == k:
             return
         yield HealthChecked(
             iteration=k,
-            status=_health(finding),
+            status=status,
             level=finding.level,
             detections=[
                 Detected(name=d.name, severity=d.severity, reason=d.reason)

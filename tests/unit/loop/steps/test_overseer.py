@@ -28,6 +28,7 @@ from ralph_tui.events.run import Mode
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Accepted, CommandRequest, Refused
+from ralph_tui.state import RunState
 from tests.unit.loop.invariants import check
 from tests.world import FakeSession, World, promise
 from tests.world.agents import report
@@ -310,6 +311,32 @@ def test_an_attended_pause_waits_for_days() -> None:
             world.host.idle.append(Abort())
     assert len(world.agent.sessions) == sessions
     assert last(world)[0] == "aborted"
+
+
+def test_the_check_says_paused_while_a_pause_is_open() -> None:
+    seen: list[tuple[str, list[str]]] = []
+
+    def reply(asked: QuestionAsked) -> Command | None:
+        if asked.topic == "pause":
+            checks = [c.status for c in world.all(HealthChecked) if c.iteration == asked.iteration]
+            seen.append((world.state.oversight.status, checks))
+        return answer("continue" if asked.topic == "pause" else "approve")(asked)
+
+    world = World([*STUCK, 3, 3, 3, 3, 3, 3, 10], mode="attended")
+    world.play(reply)
+    assert seen
+    assert all(told == ("paused", ["paused"]) for told in seen)
+    checked = [event.iteration for event in world.all(HealthChecked)]
+    assert checked == sorted(set(checked)), "one for each iteration"
+    after = world.events.index(world.all(QuestionAnswered)[-1])
+    assert RunState().apply_all(world.events[: after + 1]).oversight.status == "critical"
+
+
+def test_a_pause_that_nobody_is_waited_for_in_is_none_of_its_health() -> None:
+    """Without a terminal the question about the budget is answered as it is asked."""
+    world = World([0, 0, 1, 2, 3, 4, 5, 5, 6, 6, 7]).run()
+    assert (9, "PAUSE", "budget") in levels(world)
+    assert "paused" not in {event.status for event in world.all(HealthChecked)}
 
 
 def test_guidance_at_a_pause_is_in_the_next_prompt() -> None:
