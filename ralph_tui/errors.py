@@ -15,8 +15,17 @@ A bug is any other exception: the engine journals it as ``run_crashed``.
 
 import errno
 
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors of a disk, a quota or a file size limit that is full."""
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""Errors of a disk or a quota that is full."""
+_LIMITS = {
+    errno.EFBIG: (
+        "a file may not grow beyond the size limit of the shell that started it",
+        "raise it with 'ulimit -f unlimited'",
+    ),
+    errno.EMFILE: ("too many files are open", "raise the limit with 'ulimit -n'"),
+    errno.ENFILE: ("too many files are open on this machine", "close other programs"),
+}
+"""Limits that no waiting mends: what the error means, and what to do."""
 
 
 class RalphError(Exception):
@@ -37,6 +46,30 @@ class WorkspaceError(RalphError):
 
 class NoRoomError(WorkspaceError):
     """The disk is full; the run waits until there is room."""
+
+
+def why(error: OSError, otherwise: str) -> str:
+    """What the system refused, and what to do: `otherwise` where the error itself does not say."""
+    what, advice = _LIMITS.get(error.errno or 0, (error.strerror or str(error), otherwise))
+    return f"{what}; {getattr(error, 'advice', advice)}"
+
+
+def out_of_means(error: BaseException) -> str:
+    """What to say where the system gives no more memory, threads, processes or files.
+
+    Empty for any other error. Nobody's bug: it may be raised wherever anything is begun.
+    """
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EFBIG):
+        return why(error, "")
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return "there is no memory left; close other programs, or raise the limit with 'ulimit -v'"
+    refused = isinstance(error, RuntimeError) and "can't start new thread" in str(error)
+    if refused or getattr(error, "errno", None) == errno.EAGAIN:
+        return (
+            "the system starts no more threads or processes; close other programs, or raise the "
+            "limits with 'ulimit -u' and 'ulimit -v'"
+        )
+    return ""
 
 
 def workspace_error(sentence: str, cause: OSError) -> WorkspaceError:

@@ -5,6 +5,7 @@ Rule: this module imports nothing heavy, so ``--help`` is as fast as Python star
 """
 
 import argparse
+import contextlib
 import errno
 import gc
 import importlib
@@ -17,7 +18,7 @@ from types import ModuleType
 from ralph_tui import __version__
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.parser import Parser, did_you_mean
-from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.errors import RalphError, UsageError, out_of_means
 from ralph_tui.text.sanitize import one_line
 
 COMMANDS = {
@@ -70,11 +71,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return ExitCode.FAILED
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
+    except (OSError, MemoryError, RuntimeError) as error:
+        sentence = out_of_means(error)
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            sentence = "no space left on the device: free some and try again"
+        if not sentence:
             raise
         _discard_output()
-        print("ralph-tui: no space left on the device: free some and try again", file=sys.stderr)
+        print(f"ralph-tui: {sentence}", file=sys.stderr)
         return ExitCode.FAILED
     return code
 
@@ -147,4 +151,5 @@ def _replace_unprintable() -> None:
 
 def _discard_output() -> None:
     """Output cannot be written any more: without this, Python complains about the rest at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(OSError):  # too many files may be open
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,7 +20,8 @@ from platformdirs import user_config_path
 from pydantic import ValidationError
 
 from ralph_tui.config.settings import NAMES, Settings, leaves
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import UsageError, why
+from ralph_tui.plain_files import reading
 from ralph_tui.text.sanitize import clip
 
 ENVIRONMENT_PREFIX = "RALPH_TUI_"
@@ -90,7 +91,7 @@ def load(
     ``UsageError`` naming the place, whatever is wrong in any source.
     """
     warnings: list[str] = []
-    layers = [_file_layer(user_config_file())]
+    layers = [_file_layer(user_config_file(), follow=True)]
     if root is not None:
         layers.append(_repository_layer(root / REPOSITORY_FILE, warnings))
     layers.append(_environment_layer(environ))
@@ -115,18 +116,19 @@ def variable(name: str) -> str:
     return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
 
 
-def _file_layer(path: Path) -> _Layer:
+def _file_layer(path: Path, *, follow: bool) -> _Layer:
+    """`follow`: a link in its place is its owner's, as of files that are kept elsewhere."""
     try:
-        if not path.exists():
-            return _Layer()
-        # A pipe would block the reading, and an agent can make one.
-        if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
-            raise UsageError(f"{path} is not a plain file of at most 1 MB: move it out of the way")
-        return _Layer(tomllib.loads(path.read_bytes().decode()), default_origin=str(path))
+        with reading(path, follow=follow) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            raise UsageError(f"{path} may have at most 1 MB: make it smaller")
+        return _Layer(tomllib.loads(content.decode()), default_origin=str(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return _Layer()
     except OSError as error:
-        raise UsageError(
-            f"the settings in {path} cannot be read ({error.strerror}): make the file readable"
-        ) from error
+        what = why(error, "make the file readable")
+        raise UsageError(f"the settings in {path} cannot be read: {what}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
@@ -145,7 +147,7 @@ def _toml_sentence(path: Path, message: str) -> str:
 
 
 def _repository_layer(path: Path, warnings: list[str]) -> _Layer:
-    layer = _file_layer(path)
+    layer = _file_layer(path, follow=False)
     ignored: list[str] = []
     values = _without_refused(layer.values, ignored)
     if ignored:

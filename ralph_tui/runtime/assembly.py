@@ -206,7 +206,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             command=request.command or "",
         ),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
-        read_plan=lambda: read_plan_file(preflight.plan),
+        read_plan=lambda: read_plan_file(root, preflight.plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
     run = Run(parts.start, rules_of(settings), ports, parts.layers, Scheduler(engine, parts.state))

@@ -8,6 +8,7 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from ralph_tui.adapters.records.files import write_json
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.commands import Abort, Command, Stop
-from ralph_tui.errors import JournalError, JournalFullError, RalphError
+from ralph_tui.errors import JournalError, JournalFullError, RalphError, out_of_means
 from ralph_tui.events import (
     Event,
     JournalRestored,
@@ -49,7 +50,7 @@ class Engine:
     ) -> None:
         """`state` is the fold of what the journal holds already.
 
-        `keep_lock` gives the lock its name back when the journal had lost its own.
+        `keep_lock` gives the lock its name back; it is called as often as the journal is looked at.
         """
         self.clock = clock
         self.journal = journal
@@ -130,7 +131,8 @@ class Engine:
         if self.journal.tick():
             self._keep_lock()
             return JournalRestored(path=str(self.journal.path))
-        self._write_status()
+        if self._write_status():
+            self._keep_lock()
         if self._kept:
             return self._kept.popleft()
         return self._inbox.get(min(timeout, LONGEST_WAIT))
@@ -152,6 +154,10 @@ class Engine:
             self._last_word(RunFinished(outcome="failed", reason=str(error), **self._figures()))
         except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave an agent alone
             stop_work()
+            if sentence := out_of_means(bug):
+                reason = f"{sentence}; then 'ralph-tui resume' goes on"
+                self._last_word(RunFinished(outcome="failed", reason=reason, **self._figures()))
+                return
             trace = "".join(traceback.format_exception(bug))
             self._last_word(RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
         finally:
@@ -236,13 +242,13 @@ class Engine:
             "duration_s": run.worked_s(self.clock.now()),
         }
 
-    def _write_status(self, *, now: bool = False) -> None:
+    def _write_status(self, *, now: bool = False) -> bool:
+        """Whether it was time for it."""
         moment = self.clock.monotonic()
         if not now and moment < self._status_due:
-            return
+            return False
         self._status_due = moment + STATUS_SECONDS
-        try:
+        # A projection: the next second, or a fold over the journal, brings it back.
+        with suppress(OSError):
             write_json(self._status, summarize(self.state), durable=False)
-        except OSError:
-            # A projection: the next second, or a fold over the journal, brings it back.
-            return
+        return True

@@ -37,7 +37,7 @@ class RecordedFiles:
         from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 
         # To make an index is up to the run: another process would take it from its hands.
-        if not PrivateRepository(workspace.repository).index.exists():
+        if not PrivateRepository(workspace.repository).has_index:
             raise WorkspaceError(
                 f"{one_line(str(workspace.root))} has no index of the run's to compare its files "
                 "with; the next snapshot makes one"

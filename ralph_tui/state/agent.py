@@ -1,6 +1,5 @@
 """The agent's stream: words, and tool calls as one row each. Only the tail is kept."""
 
-import json
 import re
 from collections import deque
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from ralph_tui.state.wording import (
     session_words,
     wait_words,
 )
+from ralph_tui.text.foreign_json import parse_json_at
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -41,7 +41,6 @@ KEPT_TEXT = 2000
 MOST_REPORTS = 10
 """Report lines looked for in one text, from its end."""
 
-_JSON = json.JSONDecoder()
 _REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
 _PROMISE = re.compile(r"[ \t]*<promise>\s*COMPLETE\s*</promise>[ \t]*")
 _EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
@@ -243,8 +242,8 @@ def _without_report(text: str) -> str:
     for opening in reversed(list(_REPORT.finditer(text))[-MOST_REPORTS:]):
         start = opening.start()
         try:
-            found, end = _JSON.raw_decode(text, start)
-        except (ValueError, RecursionError):
+            found, end = parse_json_at(text, start)
+        except ValueError:
             # Shortened for the event, it was whole when it was read.
             end = len(text) if text.endswith("…") else start
         else:

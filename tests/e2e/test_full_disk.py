@@ -1,6 +1,7 @@
 """Whole runs on a disk that becomes full: held, told, and finished when there is room again.
 
-The disk is a small one of our own, in a namespace of users and mounts, or a limit on file sizes.
+The disk is a small one of our own, in a namespace of users and mounts. A limit on file sizes is
+something else: no waiting mends it.
 """
 
 import json
@@ -149,6 +150,14 @@ def assert_nothing_is_lost(root: Path, events: list[dict[str, Any]]) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+def leaves_little(disk: Disk) -> str:
+    """An agent that makes a file for whose snapshot there is no room."""
+    return (
+        f"[ -e {disk.once} ] || {{ head -c 2000000 /dev/urandom >new.bin; {disk.fill};"
+        f" truncate -s -500000 {disk.folder}/filler; }}"
+    )
+
+
 def test_while_the_agent_works(disk: Disk) -> None:
     """The journal cannot be written: the agent is stopped, and works again when there is room."""
     agent = (
@@ -179,10 +188,7 @@ def test_while_the_agent_works(disk: Disk) -> None:
 
 def test_while_a_snapshot_is_taken(disk: Disk) -> None:
     """There is room for the journal, and none for what the agent made."""
-    agent = (
-        f"[ -e {disk.once} ] || {{ head -c 2000000 /dev/urandom >new.bin; {disk.fill};"
-        f" truncate -s -500000 {disk.folder}/filler; }}; {ONE_THEN_TWO}"
-    )
+    agent = f"{leaves_little(disk)}; {ONE_THEN_TWO}"
     command = disk.run(*CLI, *order(agent, "test -e two.txt"))
     with started(command, **disk.options()) as working:
         working.until_it_waits()
@@ -230,29 +236,68 @@ def limited(size: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux can take it back")
 def test_a_limit_on_file_sizes_at_the_first_snapshot(git_repo: Path) -> None:
     (git_repo / "large.bin").write_bytes(os.urandom(600_000))
     command = [*CLI, *order(ONE_THEN_TWO, "test -e two.txt")]
     with started(command, cwd=git_repo, preexec_fn=limited(300_000)) as working:
-        assert "snapshot" in working.until_it_waits()["reason"]
-        resource.prlimit(working.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-        events = working.to_the_end()
-    assert_nothing_is_lost(git_repo, events)
-    assert next(e for e in events if e["kind"] == "snapshot_taken")["missing"] == []
+        events = events_of(working.output.read())
+        assert working.process.wait(20) == 1
+    assert [event for event in events if event["kind"] == "wait_started"] == []
+    assert (events[-1]["kind"], events[-1]["outcome"]) == ("run_finished", "failed")
+    assert "size limit of the shell" in events[-1]["reason"]
+    assert "raise it with 'ulimit -f unlimited'" in events[-1]["reason"]
+    assert here("resume", "--headless", cwd=git_repo).returncode == 0
 
 
-def test_its_owner_need_not_wait_for_room(git_repo: Path) -> None:
-    (git_repo / "large.bin").write_bytes(os.urandom(600_000))
-    with started(
-        [*CLI, *order("true", "false")], cwd=git_repo, preexec_fn=limited(300_000)
-    ) as held:
+def test_a_limit_on_file_sizes_that_the_journal_meets(git_repo: Path) -> None:
+    talk = f"seq 1 300000; sleep 1; {ONE_THEN_TWO}"
+    words = [*CLI, *order(talk, "test -e two.txt")]
+    done = subprocess.run(
+        words, cwd=git_repo, check=False, capture_output=True, text=True, preexec_fn=limited(9_000)
+    )
+    assert done.returncode == 1
+    assert "wait_started" not in done.stdout
+    (said,) = done.stderr.splitlines()
+    assert "cannot append to the journal" in said
+    assert "raise it with 'ulimit -f unlimited'" in said
+    assert not processes_of(json.loads(done.stdout.splitlines()[0])["run_id"])
+    assert here("resume", "--headless", cwd=git_repo).returncode == 0
+
+
+FILLS = "[ -e {once} ] || {{ {fill}; while :; do echo {words}; sleep 0.05; done; }}; true"
+
+
+def filling(disk: Disk) -> str:
+    """An agent that fills the disk, and says so much that the journal needs more."""
+    return FILLS.format(once=disk.once, fill=disk.fill, words="x" * 500)
+
+
+def owner_of(disk: Disk, working: Run) -> int:
+    """The process of ralph-tui itself."""
+    lock = disk.as_seen_by(working.pid) / "repo" / ".aiwg" / "ralph" / "lock"
+    return int(json.loads(lock.read_text())["pid"])
+
+
+def test_its_owner_need_not_wait_for_room(disk: Disk) -> None:
+    """There is room for the journal, and none for what the agent made."""
+    command = disk.run(*CLI, *order(leaves_little(disk), "false"))
+    with started(command, **disk.options()) as held:
         held.until_it_waits()
-        held.process.send_signal(signal.SIGINT)
+        os.kill(owner_of(disk, held), signal.SIGINT)
         held.lines += list(held.output)
         assert held.process.wait(20) == 130
     last = json.loads(held.lines[-1])
     assert (last["kind"], last["outcome"]) == ("run_finished", "interrupted")
+
+
+def test_killed_while_the_disk_was_full(disk: Disk) -> None:
+    agent = f"{filling(disk)}; {ONE_THEN_TWO}"
+    command = disk.run(*CLI, *order(agent, "test -e two.txt"))
+    with started(command, **disk.options()) as held:
+        held.until_it_waits()
+        os.kill(owner_of(disk, held), signal.SIGKILL)
+        assert held.process.wait(20) == 137
+    assert here("resume", "--headless", cwd=disk.kept).returncode == 0
 
 
 def test_a_transcript_that_finds_no_room(git_repo: Path) -> None:

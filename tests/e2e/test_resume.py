@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -27,7 +26,6 @@ from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
 from ralph_tui.text.sanitize import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
-from tests.processes import Child
 from tests.soak.program import Program
 from tests.waiting import until
 
@@ -258,26 +256,6 @@ def test_killed(repo: Path) -> None:
     assert "half.txt" in prompt.read_text()
     assert kinds(repo, "iteration_finished")[0]["status"] == "interrupted"
     assert (repo / "half.txt").read_text() == "half\n"
-
-
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux can limit it")
-def test_killed_while_the_disk_was_full(repo: Path) -> None:
-    (repo / "large.bin").write_bytes(os.urandom(600_000))
-
-    def small_disk() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
-
-    with Child(
-        [*CLI, *order(ONE_MORE), "--json"],
-        cwd=repo,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=small_disk,
-    ) as process:
-        assert process.stdout is not None
-        assert any('"wait_started"' in line for line in process.stdout)
-        process.kill()
-    completes(repo)
 
 
 @pytest.mark.parametrize(

@@ -136,3 +136,52 @@ def test_the_keeper_needs_the_standard_library_only() -> None:
     }
     assert imported
     assert imported <= set(sys.stdlib_module_names)
+
+
+OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "truncate"}
+OPENERS = {
+    "plain_files.py": "the one way",
+    "adapters/processes/keeper.py": "it runs alone, and opens /proc",
+    "adapters/processes/lineage.py": "/proc",
+    "adapters/processes/memory.py": "/proc",
+    "adapters/processes/sweep.py": "/proc",
+    "adapters/records/pruning.py": "folders, each below the one before",
+    "cli/__init__.py": "the null device",
+    "cli/fronts/signals.py": "the null device",
+    "loop/steps/questions.py": "questions are opened there",
+    "loop/steps/watchdog.py": "a question",
+    "tui/panes/rows.py": "a row",
+}
+"""What opens something in another way than `plain_files`, and what it opens."""
+AGENTS = PACKAGE / "demo"
+"""The embedded agent opens what an agent opens, in a process of its own."""
+
+
+def calls_of(names: set[str]) -> dict[str, list[int]]:
+    """Lines by module where a function or method of this name is called."""
+    found: dict[str, list[int]] = {}
+    for path in FILES:
+        if path.is_relative_to(AGENTS):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            ours = isinstance(called, ast.Name) and name not in ("open", "loads", "load")
+            if name in names and not ours:
+                found.setdefault(path.relative_to(PACKAGE).as_posix(), []).append(node.lineno)
+    return found
+
+
+def test_files_are_opened_in_one_way() -> None:
+    """An agent can put a FIFO or a link wherever a file is read or written."""
+    found = calls_of(OPENING)
+    assert {name: lines for name, lines in found.items() if name not in OPENERS} == {}
+    assert OPENERS.keys() == found.keys(), "an entry that is not needed any more"
+
+
+def test_json_is_read_in_one_way() -> None:
+    """What is nested deeply raises something else than a ``ValueError`` in any other."""
+    readers = calls_of({"loads", "raw_decode", "JSONDecoder"})
+    assert readers.keys() == {"text/foreign_json.py", "config/sources.py"}, "the latter: TOML"

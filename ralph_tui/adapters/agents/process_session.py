@@ -19,6 +19,7 @@ from ralph_tui.adapters.agents.line_splitter import LineSplitter
 from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.agents.transcript import KeyFilter, Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
+from ralph_tui.errors import why
 from ralph_tui.events import AgentNoted, Event, SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.ports import Emit, Turn
@@ -212,7 +213,7 @@ class ProcessSession(ABC):
             complete = True
         except OSError as error:
             complete = True
-            self._failure = f"The agent's output cannot be kept: {error}."
+            self._failure = f"The agent's output cannot be read: {why(error, 'try again')}."
             self._child.stop()
         finally:
             if not complete:
@@ -244,7 +245,7 @@ class ProcessSession(ABC):
         return AgentNoted(
             iteration=self._turn.iteration,
             level="error",
-            text=f"The transcript is incomplete: {error}.",
+            text=f"The transcript is incomplete: {why(error, 'free some space')}.",
         )
 
     def _read_stderr(self) -> None:
@@ -256,7 +257,7 @@ class ProcessSession(ABC):
                     self._take_stderr_lines(splitter.feed(chunk), log)
                 self._take_stderr_lines(splitter.close(), log)
         except OSError as error:
-            self._failure = f"The agent's error output cannot be kept: {error}."
+            self._failure = f"The agent's error output cannot be read: {why(error, 'try again')}."
             self._child.stop()
 
     def _take_stderr_lines(self, lines: list[bytes], log: Transcript) -> None:

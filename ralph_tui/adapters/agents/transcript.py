@@ -1,8 +1,11 @@
 """Every line an agent prints, kept in a file without secrets; events point into it by offset."""
 
+import os
 from pathlib import Path
+from typing import BinaryIO
 
 from ralph_tui.adapters.processes.capture import redact_bytes
+from ralph_tui.plain_files import appending, write_all
 from ralph_tui.text.sanitize import HIDDEN, redact
 
 PIECE = 64 * 1024
@@ -12,14 +15,19 @@ _KEY_BEGINS, _KEY_ENDS, _PRIVATE = "-----BEGIN", "-----END", "PRIVATE KEY"
 
 
 class Transcript:
-    """Redacted lines appended to a file; a disk that refuses stops the writing, not the agent."""
+    """Redacted lines appended to a file; a file that refuses stops the writing, not the agent."""
 
     def __init__(self, path: Path) -> None:
         self.error: OSError | None = None
         """Why it stopped; None while all is well."""
-        self._file = path.open("ab", buffering=0)
-        self.offset = self._file.tell()
+        self.offset = 0
         """Where the next line will begin."""
+        self._file: BinaryIO | None = None
+        try:
+            self._file = appending(path)
+            self.offset = os.fstat(self._file.fileno()).st_size
+        except OSError as error:
+            self.error = error
 
     def write(self, lines: list[str]) -> list[int]:
         """Append the lines; the offset of each."""
@@ -27,9 +35,9 @@ class Transcript:
         for line in lines:
             offsets.append(self.offset + len(data))
             data += redact_long(line).encode("utf-8", "replace") + b"\n"
-        if self.error is None:
+        if self.error is None and self._file is not None:
             try:
-                self._write_all(data)
+                write_all(self._file, data)
             except OSError as error:
                 self.error = error
         self.offset += len(data)
@@ -37,12 +45,8 @@ class Transcript:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
-
-    def _write_all(self, data: bytearray) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
+        if self._file is not None:
+            self._file.close()
 
 
 class KeyFilter:

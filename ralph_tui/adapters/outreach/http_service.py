@@ -4,7 +4,6 @@ httpx is imported here, when something is sent. Redirects are never followed: a 
 the host it was meant for.
 """
 
-import json
 import logging
 import re
 import socket
@@ -18,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ralph_tui import __version__
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import HIDDEN, clip, one_line
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class HttpResponse:
     def json(self) -> object:
         """The body as JSON; None when it is none."""
         try:
-            return json.loads(self.body or b"")
-        except (ValueError, RecursionError):
+            return parse_json(self.body or b"")
+        except ValueError:
             return None
 
     def object(self) -> dict[str, Any]:

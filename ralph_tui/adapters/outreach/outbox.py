@@ -152,9 +152,9 @@ def _read(path: Path) -> _File | None:
 
 
 def _small_file(path: Path) -> bool:
-    """A pipe would block the reading, and an agent can make one."""
+    """Whether it is worth reading."""
     try:
-        return path.is_file() and path.stat().st_size <= MOST_BYTES
+        return path.lstat().st_size <= MOST_BYTES
     except OSError:
         return False
 

@@ -5,13 +5,14 @@ searches, go through `redact`; the rest passes as the bytes it came as.
 """
 
 import contextlib
-import errno
 import os
 import re
 from collections import deque
 from pathlib import Path
 from typing import BinaryIO
 
+from ralph_tui.errors import NO_ROOM, why
+from ralph_tui.plain_files import emptied
 from ralph_tui.text.sanitize import HIDDEN, redact, secrets_of
 
 LOG_LIMIT = 256 * 1024 * 1024
@@ -133,7 +134,7 @@ class CappedLog:
         self._tail_size = 0
         self._file: BinaryIO | None = None
         try:
-            self._file = path.open("wb", buffering=0)
+            self._file = emptied(path)
         except OSError as error:
             self._fail(error)
 
@@ -190,8 +191,8 @@ class CappedLog:
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        self.failure = self.failure or (error.strerror or str(error))
-        self.full = self.full or error.errno in (errno.ENOSPC, errno.EDQUOT)
+        self.failure = self.failure or why(error, "free some space")
+        self.full = self.full or error.errno in NO_ROOM
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.close()

@@ -5,7 +5,6 @@ process ends, in whatever way, the keeper reads the pipe's end and stops everyth
 """
 
 import errno
-import json
 import os
 import subprocess
 import sys
@@ -23,7 +22,8 @@ from ralph_tui.adapters.processes.sweep import (
     place_of,
     stop_command,
 )
-from ralph_tui.errors import ProcessError
+from ralph_tui.errors import ProcessError, out_of_means, why
+from ralph_tui.text.foreign_json import parse_json
 
 PIPE = subprocess.PIPE
 STDOUT = subprocess.STDOUT
@@ -141,8 +141,11 @@ def launch(
     the keeper until the last process is gone. Raises ``ProcessError`` when it cannot be started.
     """
     command_id = uuid.uuid4().hex
-    control_read, control_write = os.pipe()
-    status_read, status_write = os.pipe()
+    try:
+        control_read, control_write = os.pipe()
+        status_read, status_write = os.pipe()
+    except OSError as error:  # too many files are open
+        raise ProcessError(_why_not(command[0], cwd, error)) from error
     passed = {"--control": control_read, "--status": status_write}
     if lock_fd is not None:
         passed["--lock"] = lock_fd
@@ -193,7 +196,7 @@ def _read_line(status: int) -> dict[str, Any]:
         if not byte:
             return {}
         text += byte
-    line: dict[str, Any] = json.loads(text)
+    line: dict[str, Any] = parse_json(text)
     return line
 
 
@@ -217,5 +220,7 @@ def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
             return (
                 f"Cannot start {program!r}: its command line is too long; pass the text on stdin."
             )
+        case errno.EAGAIN | errno.ENOMEM:
+            return f"Cannot start {program!r}: {out_of_means(error)}."
         case _:
-            return f"Cannot start {program!r}: {error.strerror}; mend that and try again."
+            return f"Cannot start {program!r}: {why(error, 'mend that and try again')}."

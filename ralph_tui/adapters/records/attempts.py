@@ -16,8 +16,9 @@ from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description
 from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import write_json, write_text
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.errors import WorkspaceError, why
 from ralph_tui.layers.sensor import GateResult
+from ralph_tui.plain_files import is_plain, make_folder, write_whole
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain, redact
 
@@ -29,11 +30,10 @@ def prepare_folder(root: Path) -> Path:
     """
     folder = ralph_folder(root)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         keep_out(folder)
     except OSError as error:
         raise WorkspaceError(
-            f"cannot write to {folder}: {error.strerror}; make the folder writable"
+            f"cannot write to {folder}: {why(error, 'make the folder writable')}"
         ) from error
     return folder
 
@@ -41,9 +41,9 @@ def prepare_folder(root: Path) -> Path:
 def keep_out(folder: Path) -> None:
     """The ``.gitignore`` that hides the records from git."""
     ignore = folder / ".gitignore"
-    if not ignore.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        ignore.write_text("*\n")
+    make_folder(folder)
+    if not is_plain(ignore):  # git would wait for a FIFO, and read whatever a link leads to
+        write_whole(ignore, b"*\n")
 
 
 class AttemptFolder:
@@ -76,11 +76,11 @@ class AttemptFolder:
         number = max((number_of(path.name) for path in attempts), default=0) + 1
         attempt = cls(root, task, f"{number:03}", description)
         try:
-            attempt.folder.mkdir(parents=True)
+            make_folder(attempt.folder)
             attempt._begin(number, now)
         except OSError as error:
             raise WorkspaceError(
-                f"cannot write to {attempt.folder}: {error.strerror}; make the folder writable"
+                f"cannot write to {attempt.folder}: {why(error, 'make the folder writable')}"
             ) from error
         return attempt
 
@@ -127,7 +127,7 @@ class AttemptFolder:
         """``results/iter-001``, made when missing; the baseline is iteration 0."""
         keep_out(ralph_folder(self.root))
         folder = self.folder / "results" / f"iter-{iteration:03}"
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         return folder
 
     def relative(self, path: Path) -> str:

@@ -1,24 +1,17 @@
 """Whole files, written atomically: a reader sees the old one or the new one, never half of one."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from ralph_tui.plain_files import make_folder, read_bytes, write_whole
+from ralph_tui.text.foreign_json import parse_json
 
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     """Write through a temporary file beside it; `durable` also syncs it to disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with fresh.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    make_folder(path.parent)
+    write_whole(path, text.encode("utf-8", "replace"), durable=durable)
 
 
 def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
@@ -34,7 +27,7 @@ def json_text(value: Any) -> str:
 def read_json(path: Path) -> dict[str, Any] | None:
     """A JSON object from disk; None when it is missing or unreadable: it can be made again."""
     try:
-        value = json.loads(path.read_text("utf-8", "replace"))
-    except (OSError, ValueError, RecursionError):
+        value = parse_json(read_bytes(path))
+    except (OSError, ValueError):
         return None
     return value if isinstance(value, dict) else None

@@ -3,6 +3,9 @@
 from contextlib import suppress
 from pathlib import Path
 
+from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import one_line
+
 
 def worktree_root(start: Path) -> Path:
     """The nearest folder upwards that holds ``.git`` or our records; `start` when none does.
@@ -14,6 +17,17 @@ def worktree_root(start: Path) -> Path:
         if (folder / ".git").exists() or (folder / ".aiwg" / "ralph").is_dir():
             return folder
     return start
+
+
+def named_path(name: str) -> Path:
+    """A path as its user has typed it; raises ``UsageError`` for the home of a user who is none."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        who = one_line(name.partition("/")[0])
+        raise UsageError(
+            f"'{who}' is the home of no known user: write the path in full, or ./{who}"
+        ) from None
 
 
 def from_here(path: Path) -> Path:

@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import from_here
-from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError
+from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.events import Event, RunStarted, parse_event
 from ralph_tui.events.base import EPOCH
+from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.ports import Clock
 from ralph_tui.text.sanitize import one_line
 
@@ -39,14 +40,11 @@ class Journal:
 
     def _open(self) -> int:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            return os.open(self.path, flags, 0o600)
+            make_folder(self.path.parent)
+            return open_plain(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         except OSError as error:
-            raise JournalError(
-                f"cannot write the journal {self.path}: {error.strerror}; "
-                "make the folder writable or free some space"
-            ) from error
+            what = why(error, "make the folder writable or free some space")
+            raise JournalError(f"cannot write the journal {self.path}: {what}") from error
 
     def append(self, event: Event) -> Event:
         """Write one event; gives it back as it was written, stamped.
@@ -73,8 +71,8 @@ class Journal:
             os.ftruncate(self._descriptor, end)
             kind = JournalFullError if error.errno in NO_ROOM else JournalError
             raise kind(
-                f"cannot append to the journal {self.path}: {error.strerror}; "
-                "everything before is safe; free some space"
+                f"cannot append to the journal {self.path}, where everything before is safe: "
+                f"{why(error, 'free some space')}"
             ) from error
 
     def sync(self) -> None:
@@ -111,14 +109,14 @@ class Journal:
                 return False
             raise JournalError(
                 f"the journal {self.path} was deleted and cannot be written again: "
-                f"{error.strerror}; put its folder back"
+                f"{why(error, 'put its folder back')}"
             ) from error
         return True
 
     def _named(self) -> bool:
         mine = os.fstat(self._descriptor)
         try:
-            there = self.path.stat()
+            there = self.path.lstat()  # a link to it, wherever it lies now, is not its name
         except OSError:
             return False
         return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
@@ -126,10 +124,11 @@ class Journal:
     def _restore(self) -> None:
         """Write the whole record again from the open descriptor, under its name."""
         lost = self._descriptor
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
-        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-        descriptor = os.open(fresh, flags, 0o600)
+        fresh.unlink(missing_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        descriptor = open_plain(fresh, flags, 0o600)
         try:
             offset = 0
             while chunk := os.pread(lost, 1 << 20, offset):
@@ -231,17 +230,20 @@ def cut(recording: Recording, keep: int | None = None) -> Path | None:
     length = recording.good_bytes
     try:
         if keep is not None:
-            whole = path.read_bytes()
+            whole = read_bytes(path, most=None)
             lines = [line for line in whole.splitlines(keepends=True) if line.strip()]
             length = sum(len(line) for line in lines[:keep])
             aside = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S}.bad")
-            aside.write_bytes(whole)
-        if path.stat().st_size > length:
-            os.truncate(path, length)
+            write_whole(aside, whole)
+        descriptor = open_plain(path, os.O_WRONLY)
+        try:
+            if os.fstat(descriptor).st_size > length:
+                os.ftruncate(descriptor, length)
+        finally:
+            os.close(descriptor)
     except OSError as error:
-        raise JournalError(
-            f"cannot write the journal {path}: {error.strerror}; make the folder writable"
-        ) from error
+        what = why(error, "make the folder writable")
+        raise JournalError(f"cannot write the journal {path}: {what}") from error
     return aside
 
 
@@ -254,10 +256,8 @@ def _size(path: Path) -> int:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
-        with path.open("rb") as file:
+        with reading(path) as file:
             yield from enumerate(file, 1)
     except OSError as error:
-        raise JournalError(
-            f"cannot read the journal {one_line(str(path))}: {error.strerror}; "
-            "name a run's folder or its events.jsonl"
-        ) from error
+        what = why(error, "name a run's folder or its events.jsonl")
+        raise JournalError(f"cannot read the journal {one_line(str(path))}: {what}") from error

@@ -14,9 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from ralph_tui.errors import LockHeldError, WorkspaceError
+from ralph_tui.errors import LockHeldError, WorkspaceError, why
+from ralph_tui.plain_files import NotPlainError, clear_way, make_folder, open_plain, read_bytes
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
+LARGEST = 1 << 16
+"""Bytes of a lock file that are read."""
 GRACE_SECONDS = 8.0
 """How long a keeper may need to clear up after a run that died."""
 
@@ -40,12 +44,13 @@ class Owner:
         """The owner written in a lock file; empty fields for anything unreadable."""
         try:
             names = ("host", "started", "run", "run_id", "socket")
-            raw = json.loads(path.read_text("utf-8", "replace"))
+            raw = parse_json(read_bytes(path, most=LARGEST))
+            pid = int(raw["pid"])
             return cls(
-                int(raw["pid"]),
+                pid if 0 < pid < 1 << 31 else 0,
                 *(one_line(str(raw.get(key, ""))) for key in names),
             )
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return cls()
 
 
@@ -64,17 +69,18 @@ class Lock:
         _write(self.descriptor, self.owner)
 
     def keep_name(self) -> None:
-        """Give the lock its file back after a ``git clean``, held all along."""
+        """Give the lock its file back, held all along: after a ``git clean``, or behind a FIFO."""
         try:
-            there = self.path.stat()
+            there = self.path.lstat()
             mine = os.fstat(self.descriptor)
             if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino):
                 return
         except OSError:
             pass
         try:
+            clear_way(self.path)
             fresh = _open(self.path)
-        except WorkspaceError:
+        except (WorkspaceError, OSError):
             return
         try:
             fcntl.flock(fresh, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,16 +116,20 @@ def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
         _write(descriptor, owner)
     except OSError as error:
         os.close(descriptor)
-        raise WorkspaceError(
-            f"cannot write to {path}: {error.strerror}; free some space"
-        ) from error
+        raise WorkspaceError(f"cannot write to {path}: {why(error, 'free some space')}") from error
     return Lock(path, descriptor, owner)
 
 
 def holder(path: Path) -> Owner | None:
-    """Who holds the lock now; None when it is free or was never made."""
+    """Who holds the lock now; None when it is free or was never made.
+
+    Raises ``WorkspaceError`` when something else stands in its place: it says nothing, and a run
+    may be alive.
+    """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_plain(path)
+    except NotPlainError as error:
+        raise WorkspaceError(f"the lock {path} cannot be read: {why(error, '')}") from error
     except OSError:
         return None
     try:
@@ -130,11 +140,13 @@ def holder(path: Path) -> Owner | None:
 
 def _open(path: Path) -> int:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        make_folder(path.parent)
+        return open_plain(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except NotPlainError as error:
+        raise WorkspaceError(f"the lock {path} cannot be taken: {why(error, '')}") from error
     except OSError as error:
         raise WorkspaceError(
-            f"cannot write to {path.parent}: {error.strerror}; make the folder writable"
+            f"cannot write to {path.parent}: {why(error, 'make the folder writable')}"
         ) from error
 
 

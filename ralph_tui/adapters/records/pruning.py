@@ -5,7 +5,6 @@ following a symbolic link, and a file that is not the one that was listed any mo
 """
 
 import errno
-import json
 import os
 import re
 import stat
@@ -21,6 +20,8 @@ from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs
 from ralph_tui.adapters.records.status import problem_of
 from ralph_tui.errors import WorkspaceError
+from ralph_tui.plain_files import reading
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 RUN_LOGS = frozenset({"terminal.log"})
@@ -219,7 +220,7 @@ def _identity(there: os.stat_result) -> tuple[int, ...]:
 def _ends(journal: Path) -> _Ends | None:
     """What first and last line say, without reading what is between; None for no journal."""
     try:
-        with journal.open("rb") as file:
+        with reading(journal) as file:
             first = _fields(file.readline(_LINE_LIMIT))
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LINE_LIMIT))
             lines = file.read().split(b"\n")[:-1]  # behind the last newline: torn, or nothing
@@ -239,7 +240,7 @@ def _ends(journal: Path) -> _Ends | None:
 
 def _fields(line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -4,13 +4,14 @@ RUN is a task (``task-001``: its newest attempt), an attempt (``task-001/002``),
 journal; nothing at all means the newest run.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ralph_tui.adapters.records.folders import numbered, ralph_folder
-from ralph_tui.errors import UsageError
+from ralph_tui.adapters.records.folders import named_path, numbered, ralph_folder
+from ralph_tui.errors import UsageError, why
+from ralph_tui.plain_files import reading
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 STATUS_VERSION = 2
@@ -59,8 +60,8 @@ def recorded_run_ids(root: Path) -> frozenset[str]:
     ids = set()
     for run in find_runs(root):
         try:
-            with run.journal.open("rb") as file:
-                first = json.loads(file.readline(1 << 20))
+            with reading(run.journal) as file:
+                first = parse_json(file.readline(1 << 20))
             ids.add(str(first["run_id"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
@@ -86,11 +87,16 @@ def resolve_run(root: Path, name: str | None) -> RecordedRun:
                 "or see 'ralph-tui demo'"
             )
         return newest
-    path = Path(name).expanduser()
-    if path.is_file():
-        return RecordedRun(path)
-    if (path / "events.jsonl").is_file():
-        return RecordedRun(path / "events.jsonl")
+    path = named_path(name)
+    try:
+        if path.is_file():
+            return RecordedRun(path)
+        if (path / "events.jsonl").is_file():
+            return RecordedRun(path / "events.jsonl")
+    except OSError as error:
+        raise UsageError(
+            f"{one_line(name)} cannot be looked at: {why(error, 'name another run')}"
+        ) from error
     matches = [run for run in find_runs(root) if name in (run.name, run.name.split("/")[0])]
     if matches:
         return matches[-1]

@@ -1,6 +1,5 @@
 """The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
 
-import json
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -10,7 +9,9 @@ from typing import Any
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
-from ralph_tui.errors import JournalError
+from ralph_tui.errors import JournalError, why
+from ralph_tui.plain_files import read_bytes, reading
+from ralph_tui.text.foreign_json import parse_json
 
 PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
@@ -44,7 +45,7 @@ def problem_of(run: RecordedRun) -> str:
     """
     expected = 1
     try:
-        with run.journal.open("rb") as file:
+        with reading(run.journal) as file:
             thorough = os.fstat(file.fileno()).st_size <= PARSED_BYTES
             for number, line in enumerate(file, 1):
                 if not line.strip() or not line.endswith(b"\n"):  # a crash tears the last line
@@ -55,15 +56,15 @@ def problem_of(run: RecordedRun) -> str:
                     return f"{where} cannot be read; ralph-tui replay shows what comes before it"
                 expected += 1
     except OSError as error:
-        return f"{from_here(run.journal)} cannot be read: {error.strerror}"
+        return f"{from_here(run.journal)} cannot be read: {why(error, 'make it readable')}"
     return ""
 
 
 def _number(line: bytes) -> int | None:
     """Of an event; None where the line is none."""
     try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
+        event = parse_json(line)
+    except ValueError:
         return None
     number = event.get("seq") if isinstance(event, dict) else None
     return number if isinstance(number, int) else None
@@ -71,7 +72,7 @@ def _number(line: bytes) -> int | None:
 
 def _projection(path: Path) -> dict[str, Any] | None:
     try:
-        status = json.loads(path.read_text("utf-8"))
+        status = parse_json(read_bytes(path))
     except (OSError, ValueError):
         return None
     ours = isinstance(status, dict) and status.get("version") == STATUS_VERSION

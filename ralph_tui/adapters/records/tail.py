@@ -8,6 +8,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from ralph_tui.plain_files import open_plain
+
 CHUNK = 1 << 18
 """Bytes of one look, unless a line is longer."""
 
@@ -58,7 +60,7 @@ class Tail:
     def _moved(self) -> bool:
         """Whether there is another file under the name, now open, or the first one."""
         try:
-            there = self._path.stat()
+            there = self._path.lstat()
         except OSError:
             return False  # its writer will bring it back
         if self._descriptor is not None:
@@ -69,7 +71,7 @@ class Tail:
                 return False
         fresh: int | None = None
         with suppress(OSError):
-            fresh = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            fresh = open_plain(self._path)
         if fresh is None:
             return False
         self.close()

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 
 from ralph_tui.errors import RalphError
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
 VERSION = 1
@@ -46,7 +47,7 @@ def read_answer(line: bytes) -> int:
 
     Raises ``RefusedError``, or ``ValueError`` when this is no answer of this version.
     """
-    fields = json.loads(line)
+    fields = parse_json(line)
     if not isinstance(fields, dict) or not is_version(fields.get("version")):
         raise ValueError("no answer of this version")
     match fields:

@@ -16,6 +16,7 @@ from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_pat
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.layers.sensor import categorize
+from ralph_tui.plain_files import read_bytes
 
 MAX_COUNTED = 1_000_000
 """Bytes of a new file whose lines are still counted while an agent works."""
@@ -204,7 +205,7 @@ def _content(path: Path) -> bytes | None:
     try:
         if path.is_symlink():
             return os.fsencode(path.readlink())
-        return path.read_bytes() if path.is_file() else None
+        return read_bytes(path)
     except OSError:
         return None
 

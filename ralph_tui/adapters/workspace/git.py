@@ -5,6 +5,7 @@ prompts, pager and locale, and without the variables a hook would hand down: a r
 from a git hook must not write into that hook's index.
 """
 
+import errno
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import IO, cast
 
-from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError, workspace_error
+from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError, why, workspace_error
 from ralph_tui.text.sanitize import one_line
 
 # GitPython looks for git when it is imported and raises; a missing git is told by `begin_git`. The
@@ -219,7 +220,9 @@ def begin_git(
             f"git was not found on PATH; install git {OLDEST_GIT} or newer and run again."
         ) from missing
     except OSError as refused:
-        raise workspace_error(f"git cannot be started: {refused}.", refused) from refused
+        raise workspace_error(
+            f"git cannot be started: {why(refused, 'try again')}", refused
+        ) from refused
     return Running(process, arguments, error_of or _error_in(folder))
 
 
@@ -249,6 +252,9 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
     while words and words[0] in options:
         del words[:2]
     what = next((word for word in words if not word.startswith("-")), "git")
+    if met_size_limit(result):
+        limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        return WorkspaceError(f"git {what} failed in {one_line(str(folder))}: {why(limit, '')}")
     kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
     return kind(
         f"git {what} failed in {one_line(str(folder))} (status {result.status}): "
@@ -256,12 +262,15 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
     )
 
 
+def met_size_limit(result: GitResult) -> bool:
+    """Whether git would have written a larger file than its process may."""
+    # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
+    return result.status == -signal.SIGXFSZ or os.strerror(errno.EFBIG) in result.error
+
+
 def _error_in(folder: Path) -> ErrorOf:
     return lambda result, arguments: git_error(result, arguments, folder)
 
 
 def _names_a_full_disk(result: GitResult) -> bool:
-    # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
-    return result.status == -signal.SIGXFSZ or any(
-        os.strerror(number) in result.error for number in NO_ROOM
-    )
+    return any(os.strerror(number) in result.error for number in NO_ROOM)

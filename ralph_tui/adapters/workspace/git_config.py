@@ -9,11 +9,12 @@ when a repository is opened; what is written into its configuration afterwards d
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import get_ident
+
+from ralph_tui.plain_files import read_bytes, write_whole
 
 SEALED = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -136,15 +137,7 @@ def keep(path: Path, content: bytes) -> None:
     """Have a regular file with this content, whatever was put in its place; ``OSError``."""
     if content_of(path) == content:
         return
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    write_whole(path, content, durable=False)
 
 
 def keep_link(path: Path, target: Path) -> None:
@@ -159,10 +152,7 @@ def keep_link(path: Path, target: Path) -> None:
 
 def content_of(path: Path, *, follow: bool = False) -> bytes | None:
     """Bytes of a regular file, without waiting; None where there is none that can be read."""
-    links = 0 if follow else os.O_NOFOLLOW
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | links)
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+        return read_bytes(path, follow=follow)
     except OSError:
         return None

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ralph_tui.errors import UsageError
 from ralph_tui.layers.sensor import Progress, read_plan
+from ralph_tui.plain_files import reading
 from ralph_tui.text.sanitize import redact
 
 LARGEST_PLAN = 1 << 20
@@ -24,12 +25,12 @@ def find_plan(root: Path, name: str | None) -> Path | None:
     return path
 
 
-def read_plan_file(path: Path | None) -> Progress | None:
-    """How far it is; None without a plan that can be read."""
+def read_plan_file(root: Path, path: Path | None) -> Progress | None:
+    """How far it is; None without a plan that can be read. `path` is that of `find_plan`."""
     if path is None:
         return None
     try:
-        with path.open("rb") as file:
+        with reading(path, below=root.resolve()) as file:
             text = file.read(LARGEST_PLAN).decode("utf-8", "replace")
     except OSError:
         return None

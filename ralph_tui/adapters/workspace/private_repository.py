@@ -21,6 +21,7 @@ from ralph_tui.adapters.workspace.git_config import (
 )
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.errors import WorkspaceError
+from ralph_tui.plain_files import clear_way, is_plain, read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
@@ -50,6 +51,11 @@ class PrivateRepository:
     def index(self) -> Path:
         """The persistent index; absent before the first snapshot."""
         return self.folder / "index"
+
+    @property
+    def has_index(self) -> bool:
+        """Whether there is one that git can read."""
+        return is_plain(self.index)
 
     def git(
         self,
@@ -109,14 +115,13 @@ class PrivateRepository:
             keep(folder / "info" / "attributes", _ATTRIBUTES)
             case = self.repository.ignores_case
             keep(folder / "config", config_of_private(self.repository.settings, ignore_case=case))
+            clear_way(self.index, below=self.repository.git_dir)  # git would wait for a FIFO
 
     def note(self, name: str, content: bytes) -> Path:
         """Write a file for git to read; ``WorkspaceError`` when that cannot be."""
         path = self.folder / name
         with self.repository.writing():
-            if path.is_symlink():  # it may lead anywhere
-                path.unlink()
-            path.write_bytes(content)
+            write_whole(path, content, below=self.repository.git_dir, durable=False)
         return path
 
     def unlock(self) -> None:
@@ -130,7 +135,7 @@ class PrivateRepository:
         A power cut can leave a part of it, which git would read as an index of fewer files.
         """
         try:
-            index = self.index.read_bytes()
+            index = read_bytes(self.index, below=self.repository.git_dir, most=None)
         except OSError:
             return  # there is none yet; else git tells of it
         if not any(

@@ -36,6 +36,7 @@ from ralph_tui.errors import (
     RalphError,
     UsageError,
     WorkspaceError,
+    why,
     workspace_error,
 )
 from ralph_tui.text.sanitize import one_line
@@ -124,8 +125,8 @@ class Repository:
             yield
         except OSError as error:
             raise workspace_error(
-                f"cannot write to {one_line(str(self.folder))}: {error.strerror}; "
-                "make the folder writable",
+                f"cannot write {one_line(str(error.filename or self.folder))}: "
+                f"{why(error, 'make the folder writable')}",
                 error,
             ) from error
 

@@ -15,6 +15,7 @@ from ralph_tui.adapters.workspace.git_config import quoted
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.staging import Staged, split
 from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import plain
 
 RECORDED_MISSING = 1_000
@@ -115,7 +116,7 @@ class SnapshotCommits:
                 continue
             commits.add(commit)
             if _MISSING in body:
-                missing.update(json.loads(body.rpartition(_MISSING)[2]))
+                missing.update(_paths(body.rpartition(_MISSING)[2]))
         return frozenset(missing), frozenset(commits)
 
     def deleted_before(self, commits: frozenset[str]) -> frozenset[str]:
@@ -129,6 +130,15 @@ class SnapshotCommits:
         command = ("diff-tree", "--stdin", "-r", "-z", "--no-commit-id", *_DELETED)
         request = "".join(f"{commit}\n" for commit in after).encode()
         return frozenset(split(self._private.git(*command, stdin=request).out) if after else ())
+
+
+def _paths(text: str) -> list[str]:
+    """Those of a commit's message, which anybody may have written; none where it is no list."""
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return []
+    return [path for path in value if isinstance(path, str)] if isinstance(value, list) else []
 
 
 def _folded(paths: tuple[str, ...]) -> list[str]:

@@ -64,14 +64,14 @@ class GitWorkspace:
         """Changed files between two trees, or a tree and the worktree as it is now."""
         if until is not None:
             return changes.between(self._private, since, until)
-        if not self._private.index.exists():
+        if not self._private.has_index:
             with self._lock:
                 self._capture()
         return changes.live(self._private, since, self._missing)
 
     def way_back(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
         """What `restore` would do to each file; and why not, where that can be seen before."""
-        if not self._private.index.exists():
+        if not self._private.has_index:
             with self._lock:
                 self._capture()
         return changes.way_back_now(self._private, tree, self._missing)
@@ -118,7 +118,7 @@ class GitWorkspace:
 
     def ignored(self, paths: list[str]) -> set[str]:
         """Those of the paths that git ignores and no snapshot holds; ``WorkspaceError``."""
-        return ignored_paths(self._private, paths) if self._private.index.exists() else set()
+        return ignored_paths(self._private, paths) if self._private.has_index else set()
 
     def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
         staged = self._staging.capture(meanwhile)

@@ -8,13 +8,12 @@ and submodules, special files, and files that cannot be read.
 
 import os
 import re
-import signal
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ralph_tui.adapters.workspace.git import GitResult, Running
+from ralph_tui.adapters.workspace.git import GitResult, Running, met_size_limit
 from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
 from ralph_tui.errors import NoRoomError, WorkspaceError
@@ -94,7 +93,7 @@ class Staging:
         return self._capture()
 
     def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
-        if not self._private.index.exists():
+        if not self._private.has_index:
             self._untracked = self._users_index = None
         if self._untracked is None:
             self._untracked = self._sizes(self._held() - self._tracked())
@@ -161,7 +160,8 @@ class Staging:
                 refused += _ignored_by_git(result.error)
                 continue
             error = self._private.repository.error_of(result, ("update-index",))
-            if isinstance(error, NoRoomError) or _STORE_FAULT.search(result.error):
+            not_a_files_fault = met_size_limit(result) or _STORE_FAULT.search(result.error)
+            if isinstance(error, NoRoomError) or not_a_files_fault:
                 raise error
             if len(some) > 1:
                 middle = len(some) // 2
@@ -175,8 +175,7 @@ class Staging:
     def _update(self, paths: list[str], begun: Running | None) -> GitResult:
         result = self._update_once(paths, begun)
         # Git was killed, or a file shrank while git read it: only the file would do so again.
-        # A full disk does, too, and each time leaves a piece of a file behind.
-        again = result.status < 0 and result.status != -signal.SIGXFSZ
+        again = result.status < 0 and not met_size_limit(result)
         return self._update_once(paths) if again else result
 
     def _update_once(self, paths: list[str], begun: Running | None = None) -> GitResult:

@@ -161,7 +161,7 @@ class ShellGate:
         text = plain(output.tail()[-8 * TAIL_CHARACTERS :].decode("utf-8", "replace")).strip()
         note = ""
         if output.failure:
-            note = f"\n[the log is not complete: {output.failure}; free some space]"
+            note = f"\n[the log is not complete: {output.failure}]"
         return text[-(TAIL_CHARACTERS - len(note)) :] + note
 
     def _why_not_run(self, end: Exit, counts: Counts | None) -> str:

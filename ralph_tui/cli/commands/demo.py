@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui import demo
 from ralph_tui.adapters.agents.demo import DEMO
+from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _folder(name: str) -> Path:
-    folder = Path(name).expanduser().absolute()
+    folder = named_path(name).absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not an empty folder: name a new or an empty one")
     return folder

@@ -11,7 +11,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.errors import JournalError, WorkspaceError
+from ralph_tui.errors import JournalError, WorkspaceError, why
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -43,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
             return ExitCode.COMPLETED if _rebuild(runs) else ExitCode.FAILED
         except OSError as error:
             raise WorkspaceError(
-                f"cannot write {error.filename}: {error.strerror}; "
-                "make the folder writable or free some space"
+                f"cannot write {error.filename}: "
+                f"{why(error, 'make the folder writable or free some space')}"
             ) from error
 
 

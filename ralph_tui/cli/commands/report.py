@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.records.files import write_text
-from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
-from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.events import RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.restoring import held_in
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     recording = read_journal(found.journal)
     page = report(recording.events, _circumstances(root, found, recording))
     if args.output:
-        _write(Path(args.output).expanduser(), page, force=args.force)
+        _write(named_path(args.output), page, force=args.force)
         print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)
     else:
         print(page, end="")
@@ -84,4 +84,4 @@ def _write(path: Path, page: str, *, force: bool) -> None:
     try:
         write_text(path, page)
     except OSError as error:
-        raise RalphError(f"cannot write {path}: {error.strerror}; name another file") from error
+        raise RalphError(f"cannot write {path}: {why(error, 'name another file')}") from error

@@ -20,7 +20,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import LiveRun, confirm, find_live, here
 from ralph_tui.cli.restore_words import done, left_alone, notes_of, plan, row
 from ralph_tui.cli.run_option import add_run_option
-from ralph_tui.errors import RalphError, UsageError, WorkspaceError
+from ralph_tui.errors import RalphError, UsageError, WorkspaceError, why
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
 from ralph_tui.runtime.restoring import (
     chosen,
@@ -167,8 +167,8 @@ def _refresh(found: RecordedRun) -> None:
         refresh(found)
     except OSError as error:
         print(
-            f"ralph-tui: cannot write {error.filename}: {error.strerror}; "
-            "see 'ralph-tui rebuild' for the summaries",
+            f"ralph-tui: cannot write {error.filename}: "
+            f"{why(error, 'mend it')}; 'ralph-tui rebuild' makes the summaries then",
             file=sys.stderr,
         )
 
@@ -190,7 +190,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
     # It only looks; the run's own git is not to be mistaken for this one.
     workspace = GitWorkspace(open_repository(worktree_root(live.run.folder)), "looked-at")
     refuse_gone(workspace, target)
-    if not PrivateRepository(workspace.repository).index.exists():
+    if not PrivateRepository(workspace.repository).has_index:
         # To look would make one, and that is up to the run.
         raise WorkspaceError("the run is just taking a snapshot anew; try again in a second")
     if (code := _not_to_be_done(workspace, target, state, args)) is not None:

@@ -20,6 +20,7 @@ from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import END_SECONDS, print_event
 from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
 from ralph_tui.events import Event
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def start_in_background(words: list[str]) -> int:
         complaints.seek(0)
         sys.stderr.write(complaints.read())
     try:
-        told = json.loads(said)
+        told = parse_json(said)
         run, pid, folder = one_line(told["run"]), int(told["pid"]), one_line(told["folder"])
     except (ValueError, KeyError, TypeError):
         return child.wait() or ExitCode.FAILED

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ralph_tui.plain_files import open_plain
+
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 LOG = "terminal.log"
 """In the attempt's folder: the output of a run that has no terminal any more."""
@@ -61,7 +63,7 @@ def redirect_output(log: Path) -> None:
     # A screen that never ended keeps the streams it has redirected.
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
-        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        target = open_plain(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError:
         return
     for number in (1, 2):

@@ -1,11 +1,11 @@
 """What the agent claims of its own work: the report line, and the promise."""
 
-import json
 import math
 import re
 from dataclasses import dataclass
 from typing import Any
 
+from ralph_tui.text.foreign_json import parse_json_at
 from ralph_tui.text.sanitize import clip
 
 _OPENING = re.compile(r"\{\s*\"ralph\"\s*:")
@@ -29,12 +29,11 @@ class AgentReport:
 
 def find_report(text: str) -> AgentReport | None:
     """The last ``{"ralph": {...}}`` that can be read, wherever it stands; None without one."""
-    decoder = json.JSONDecoder()
     openings = [match.start() for match in _OPENING.finditer(text)]
     for start in reversed(openings[-_MOST_TRIES:]):
         try:
-            found, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
+            found, _ = parse_json_at(text, start)
+        except ValueError:
             continue
         if isinstance(found["ralph"], dict):
             return _report(found["ralph"])

@@ -24,6 +24,7 @@ from ralph_tui.layers.sensor.runners.pytest import Pytest
 from ralph_tui.layers.sensor.runners.tap import Tap
 from ralph_tui.layers.sensor.runners.unittest import Unittest
 from ralph_tui.layers.sensor.runners.vitest import Vitest
+from ralph_tui.plain_files import reading
 from ralph_tui.text.sanitize import strip_controls
 
 RUNNERS: tuple[Callable[[], Runner], ...] = (
@@ -130,7 +131,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with reading(path) as file:
         while piece := file.readline(LONGEST_LINE):
             if piece.endswith(b"\n"):
                 yield piece

@@ -1,9 +1,10 @@
 """Progress of a plan file: ticked boxes of a Markdown checklist, or stories of a ``prd.json``."""
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
+
+from ralph_tui.text.foreign_json import parse_json
 
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\](?:\s|$)")
 _FENCE = re.compile(r"\s*(?:>\s*)*(?:[-*+]\s+)?(`{3,}|~{3,})(.*)")
@@ -56,8 +57,8 @@ def _boxes(text: str) -> list[Item]:
 
 def _stories(text: str) -> list[Item]:
     try:
-        return _leaves(json.loads(text), "")
-    except (ValueError, RecursionError):
+        return _leaves(parse_json(text), "")
+    except ValueError:
         return []
 
 

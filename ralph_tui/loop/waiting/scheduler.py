@@ -40,7 +40,7 @@ from functools import partial
 from typing import TypeVar
 
 from ralph_tui.commands import Command
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.errors import NoRoomError, WorkspaceError, why
 from ralph_tui.events import CommandRefused, Event, SessionFinished
 from ralph_tui.events.run import Outcome
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
@@ -117,8 +117,8 @@ class Scheduler:
                     began = yield from self._wait_for_room(began, f"{name}: {error}")
                 case OSError() as error:
                     raise WorkspaceError(
-                        f"{name} failed: {error.strerror or error} ({error.filename}); "
-                        "give permission or put it right, then start again"
+                        f"{name} failed ({error.filename or 'the system refused'}): "
+                        f"{why(error, 'give permission or put it right, then start again')}"
                     ) from error
                 case error:
                     raise error

@@ -4,6 +4,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
+from ralph_tui.errors import why
+from ralph_tui.plain_files import NotPlainError, reading
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
@@ -11,7 +13,8 @@ from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.pane import LinesPane
 
-MOST_CHARACTERS = 200_000
+MOST_BYTES = 400_000
+"""Of a prompt that are shown."""
 
 
 class PromptPane(LinesPane):
@@ -70,10 +73,12 @@ def read_inside(folder: Path | None, name: str) -> tuple[str, str]:
         return "", "The prompt is not at hand: this record came without its folder."
     root = folder.resolve()
     try:
-        path = (root / name).resolve()
-        if not path.is_relative_to(root):
+        path = root / name
+        if ".." in path.parts or not path.is_relative_to(root):
             return "", "The record names a prompt outside its own folder; it is not opened."
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return plain(file.read(MOST_CHARACTERS)), ""
+        with reading(path, below=root) as file:
+            return plain(file.read(MOST_BYTES).decode("utf-8", "replace")), ""
+    except NotPlainError as error:
+        return "", f"The prompt's file cannot be read: {why(error, '')}."
     except (OSError, ValueError, RuntimeError):
         return "", "The prompt's file cannot be read; it may have been deleted."

@@ -4,7 +4,6 @@
 the words may wrap their JSON in a code fence, or in prose.
 """
 
-import json
 import re
 from collections.abc import Mapping
 
@@ -12,6 +11,7 @@ from ralph_tui.adapters.agents.claude.session_ends import end_of_result
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.ports import Asked
+from ralph_tui.text.foreign_json import parse_json, parse_json_at
 from ralph_tui.text.sanitize import clip, one_line
 
 SHOWN = 120
@@ -46,14 +46,13 @@ def find_object(words: str) -> dict[str, object] | None:
         found = _object(_parse(text.strip()))
         if found is not None:
             return found
-    decoder = json.JSONDecoder()
     start = words.find("{")
     for _ in range(_OBJECTS):
         if start < 0:
             return None
         try:
-            value, _end = decoder.raw_decode(words, start)
-        except (ValueError, RecursionError):
+            value, _end = parse_json_at(words, start)
+        except ValueError:
             value = None
         if (found := _object(value)) is not None:
             return found
@@ -76,6 +75,6 @@ def _object(value: object) -> dict[str, object] | None:
 
 def _parse(text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         return None

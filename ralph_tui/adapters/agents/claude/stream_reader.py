@@ -4,7 +4,6 @@ Whatever a line holds, it never raises: unknown kinds and broken lines are said 
 transcript. Time is given by the caller (seconds that never go back).
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from ralph_tui.events import (
     Event,
     SessionDescribed,
 )
+from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import shorten
 
 SPOKEN = 2000
@@ -89,8 +89,8 @@ class StreamReader:
         self._offset, self._now = offset, now
         self.tool_calls.look(offset, now)
         try:
-            fields = as_map(json.loads(line))
-        except (ValueError, RecursionError):
+            fields = as_map(parse_json(line))
+        except ValueError:
             fields = {}
         kind = _kind(fields)
         if not kind:

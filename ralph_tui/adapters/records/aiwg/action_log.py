@@ -25,6 +25,7 @@ from ralph_tui.events import (
     ToolStarted,
     parse_event,
 )
+from ralph_tui.plain_files import appending, reading, write_all
 from ralph_tui.text.sanitize import clip
 
 SHORT = 200
@@ -117,8 +118,8 @@ class ActionLog:
             if self._written < 0:
                 aside = put(self._path, text)
             elif text:
-                with self._path.open("a", encoding="utf-8", newline="\n") as file:
-                    file.write(text)
+                with appending(self._path) as file:
+                    write_all(file, text.encode("utf-8", "replace"))
         except FileNotFoundError:
             self._begin()
             return []
@@ -129,7 +130,7 @@ class ActionLog:
         return aside
 
     def _events(self) -> Iterator[Event]:
-        with self._journal.open("rb") as file:
+        with reading(self._journal) as file:
             file.seek(self._read)
             for line in file:
                 if not line.endswith(b"\n"):  # being written
@@ -170,6 +171,6 @@ def _text(line: dict[str, Any]) -> str:
 def _size(path: Path) -> int:
     """-1 when there is none."""
     try:
-        return path.stat().st_size
+        return path.lstat().st_size
     except OSError:
         return -1

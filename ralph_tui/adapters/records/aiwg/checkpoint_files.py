@@ -13,7 +13,7 @@ from ralph_tui.adapters.records.aiwg.inventory import (
     write_diff,
     write_inventory,
 )
-from ralph_tui.errors import workspace_error
+from ralph_tui.errors import why, workspace_error
 from ralph_tui.ports import CheckpointFacts, Clock, Records
 
 
@@ -59,7 +59,7 @@ class AiwgCheckpointFiles:
                 self._compare(folder, facts)
         except OSError as error:
             raise workspace_error(
-                f"cannot write to {folder}: {error.strerror}; free some space or make it writable",
+                f"cannot write to {folder}: {why(error, 'free some space or make it writable')}",
                 error,
             ) from error
 

@@ -10,7 +10,7 @@ from threading import Lock
 
 from ralph_tui.adapters.records.aiwg.forms import MOST_FILES, Camel, GitFacts, Timestamp, aiwg_files
 from ralph_tui.adapters.records.files import write_json
-from ralph_tui.errors import RalphError, workspace_error
+from ralph_tui.errors import RalphError, why, workspace_error
 from ralph_tui.events.text import Line
 from ralph_tui.ports import CheckpointFacts, Clock
 
@@ -107,8 +107,8 @@ class CheckpointManager:
                 write_json(path, data.as_json())
             except OSError as error:
                 raise workspace_error(
-                    f"cannot write the checkpoint {path}: {error.strerror}; "
-                    "free some space or make the folder writable",
+                    f"cannot write the checkpoint {path}: "
+                    f"{why(error, 'free some space or make the folder writable')}",
                     error,
                 ) from error
         return data

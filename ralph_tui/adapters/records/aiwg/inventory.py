@@ -8,7 +8,6 @@ program. An inventory names what is there; the git snapshots tell what changed i
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -21,6 +20,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events.text import Line
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor import named_files
+from ralph_tui.plain_files import reading
 from ralph_tui.text.format import duration
 
 MOST_KEY_FILES = 64
@@ -244,10 +244,9 @@ def _hashed(root: Path, name: str) -> FileFact | None:
     if Path(name).is_absolute() or ".." in Path(name).parts:
         return None
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            facts = os.fstat(descriptor)
-            if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST_KEY_FILE:
+        with reading(path, below=root) as file:
+            facts = os.fstat(file.fileno())
+            if facts.st_size > LARGEST_KEY_FILE:
                 return None
             digest = hashlib.sha256(file.read(LARGEST_KEY_FILE)).hexdigest()
     except (OSError, ValueError):  # a NUL in a name is a ValueError

@@ -19,6 +19,7 @@ from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.errors import JournalError
+from ralph_tui.plain_files import read_bytes
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 
@@ -69,7 +70,7 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
 def read_description(task_folder: Path) -> str | None:
     """What a task is about; None when nothing there says it."""
     metadata = task_folder / "metadata.json"
-    told = (read_json(metadata) or {}).get("description") if metadata.is_file() else None
+    told = (read_json(metadata) or {}).get("description")
     if isinstance(told, str):
         return plain(told)
     attempts = (read_attempt(folder) for folder in reversed(numbered(task_folder / "attempts")))
@@ -94,7 +95,7 @@ def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:
             attempts.append(attempt)
     if attempts:
         metadata = task_folder / "metadata.json"
-        old = (read_json(metadata) or {}) if metadata.is_file() else {}
+        old = read_json(metadata) or {}
         for name, content in task_files(task_folder.name, attempts, old).items():
             aside += put(task_folder / name, content)
     return aside
@@ -174,11 +175,9 @@ def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> d
 def _recorded(folder: Path) -> Attempt | None:
     path = folder / "attempt.json"
     try:
-        if path.is_file():
-            return in_its_place(Attempt.model_validate_json(path.read_bytes()), folder)
+        return in_its_place(Attempt.model_validate_json(read_bytes(path)), folder)
     except (OSError, ValidationError):
-        pass
-    return None
+        return None
 
 
 def in_its_place(attempt: Attempt, folder: Path) -> Attempt:

@@ -4,7 +4,6 @@ What stands in a projection's place and cannot be read is never destroyed: it is
 ``name.<time>.bad``.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.files import json_text, write_text
+from ralph_tui.plain_files import NotPlainError, is_plain, read_text
+from ralph_tui.text.foreign_json import parse_json
 
 
 def put_all(folder: Path, contents: Mapping[str, Any]) -> list[Path]:
@@ -29,10 +30,10 @@ def put(path: Path, content: Any) -> list[Path]:
         return []
     text = content if isinstance(content, str) else json_text(content)
     try:
-        if path.is_file() and path.read_text("utf-8") == text:
+        if is_plain(path) and read_text(path) == text:
             return []
         aside = [] if _readable(path) else [set_aside(path)]
-    except (ValueError, RecursionError, PermissionError):
+    except (ValueError, NotPlainError, PermissionError):
         aside = [set_aside(path)]
     write_text(path, text)
     return aside
@@ -47,12 +48,12 @@ def set_aside(path: Path) -> Path:
 
 def _readable(path: Path) -> bool:
     """Whether writing over it loses nothing: there is no file, or one of the expected form."""
-    if not path.is_file():
+    if not is_plain(path):
         return not os.path.lexists(path)
-    text = path.read_text("utf-8")
+    text = read_text(path)
     if path.suffix not in (".json", ".jsonl"):
         return True
     whole = (
         [text] if path.suffix == ".json" else text.removesuffix("\n").split("\n") if text else []
     )
-    return all(isinstance(json.loads(part), dict) for part in whole)
+    return all(isinstance(parse_json(part), dict) for part in whole)

@@ -6,11 +6,11 @@ exits) is one error. Without ``-v`` go names no test that passed, so an output w
 has no counts rather than wrong ones.
 """
 
-import json
 import re
 from dataclasses import dataclass, field
 
 from ralph_tui.layers.sensor.runners import Runs, Tally
+from ralph_tui.text.foreign_json import parse_json
 
 _STARTED = re.compile(r"=== (RUN|PAUSE) +(\S+)")
 _RESULT = re.compile(r"(?:.*?)--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d\ds\)")
@@ -174,8 +174,8 @@ class Go:
 
     def _event(self, line: str) -> None:
         try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
+            event = parse_json(line)
+        except ValueError:
             return
         action, name, test = (event.get(key) for key in ("Action", "Package", "Test"))
         if not isinstance(name, str) or not isinstance(test, str | None):

@@ -1,5 +1,6 @@
 """Bytes to lines, lines to a transcript without secrets."""
 
+import os
 from pathlib import Path
 
 from hypothesis import given
@@ -60,8 +61,11 @@ def test_a_private_key_in_plain_lines_is_hidden() -> None:
     assert [clean(line) for line in lines] == ["a", "x [redacted]", "[redacted]", "[redacted]", "b"]
 
 
-def test_a_full_disk_stops_the_writing_only() -> None:
-    transcript = Transcript(Path("/dev/full"))
+def test_a_full_disk_stops_the_writing_only(tmp_path: Path) -> None:
+    transcript = Transcript(tmp_path / "transcript.jsonl")
+    assert transcript._file is not None
+    with Path("/dev/full").open("wb") as full:
+        os.dup2(full.fileno(), transcript._file.fileno())
     transcript.write(["one"])
     transcript.write(["two"])
     transcript.close()

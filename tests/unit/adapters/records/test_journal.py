@@ -1,8 +1,5 @@
 """The journal: what is appended is read back, whatever happens in between."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,7 @@ import pytest
 from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.errors import JournalError
 from ralph_tui.events import AgentSpoke, RunStarted, UnknownEvent
-from tests.paths import ROOT
+from tests.small_disk import run_on_small_disk
 from tests.world import FakeClock
 
 
@@ -164,38 +161,37 @@ def test_a_deleted_journal_is_written_again(journal: Journal, clock: FakeClock, 
     assert journal.tick() is False
 
 
-FULL_DISK = """
-import resource, signal, sys
-from pathlib import Path
-from ralph_tui.runtime.clock import SystemClock
-from ralph_tui.errors import JournalFullError
-from ralph_tui.events import Noticed, RunStarted
+REFUSED = """
+import resource
 from ralph_tui.adapters.records.journal import Journal
+from ralph_tui.errors import JournalError, JournalFullError
+from ralph_tui.events import Noticed, RunStarted
+from ralph_tui.runtime.clock import SystemClock
 
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 journal = Journal(Path("events.jsonl"), SystemClock())
 journal.append(RunStarted(run_id="r", root="/r", objective="o", agent="command",
                           max_iterations=3, session_timeout_s=1))
-limit = journal.path.stat().st_size + 50
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+whole = journal.path.stat().st_size
+%s
 try:
-    journal.append(Noticed(source="test", text="x" * 5000))
-except JournalFullError as error:
-    print(error)
+    journal.append(Noticed(source="test", text="x" * 50_000))
+except JournalError as error:
+    print(type(error).__name__, error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+assert journal.path.stat().st_size == whole
 """
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
-    """A file size limit in another process stands for the full disk."""
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "everything before is safe" in done.stdout
-    recording = read_journal(tmp_path / "events.jsonl")
-    assert len(recording.events) == 1
-    assert not recording.torn
+    said = run_on_small_disk(REFUSED % "fill()", tmp_path)
+    assert said.startswith("JournalFullError cannot append to the journal events.jsonl")
+    assert "everything before is safe: No space left on device; free some space" in said
+
+
+def test_a_limit_on_file_sizes_is_no_full_disk(tmp_path: Path) -> None:
+    """No waiting mends it: it is told as what it is."""
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 50, resource.RLIM_INFINITY))"
+    said = run_on_small_disk(REFUSED % limit, tmp_path)
+    assert said.startswith("JournalError cannot append to the journal events.jsonl")
+    assert "a file may not grow beyond the size limit of the shell that started it" in said
+    assert "ulimit -f unlimited" in said

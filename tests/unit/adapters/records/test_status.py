@@ -68,7 +68,8 @@ def test_a_bad_line_within_a_short_journal_is_parsed(tmp_path: Path) -> None:
 
 def test_there_is_no_journal(tmp_path: Path) -> None:
     said = problem_of(RecordedRun(tmp_path / "events.jsonl"))
-    assert said == f"{tmp_path / 'events.jsonl'} cannot be read: No such file or directory"
+    missing = "No such file or directory; make it readable"
+    assert said == f"{tmp_path / 'events.jsonl'} cannot be read: {missing}"
 
 
 @given(st.binary(max_size=60), st.integers(0, len(LINES) - 1))

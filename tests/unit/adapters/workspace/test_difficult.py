@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import NoRoomError, WorkspaceError
 from tests.paths import ROOT
+from tests.small_disk import run_on_small_disk
 from tests.workspaces import workspace_of
 
 PRUNE = (
@@ -469,9 +470,70 @@ else: raise AssertionError("held")
 # -- a full disk -----------------------------------------------------------------------------------
 
 
+FULL = """
+import os, subprocess, sys
+from ralph_tui.adapters.workspace.git import GitResult
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.errors import NoRoomError
+from tests.unit.adapters.workspace.test_difficult import files_below, git, held
+from tests.workspaces import workspace_of
+
+root = Path("repo").absolute()
+root.mkdir()
+git(root, "init", "-q")
+"""
+
+
+@pytest.mark.parametrize(
+    "change", ['(root / "new.bin").write_bytes(os.urandom(20_000))', '(root / "0.py").unlink()']
+)
+def test_a_full_disk_is_told_apart_and_nothing_is_lost(tmp_path: Path, change: str) -> None:
+    run_on_small_disk(
+        f"""{FULL}
+(root / ".gitignore").write_text("*.log\\n")
+for number in range(300):  # an index of more than 10 kB
+    (root / f"{{number}}.py").write_text(f"{{number}}\\n")
+workspace = workspace_of(root)
+workspace.snapshot(0, "first")
+{change}
+(root / "kept.log").write_text("1\\n")
+git(root, "add", "-f", "kept.log")
+fill()
+for _ in range(2):
+    try: workspace.snapshot(1, "full")
+    except NoRoomError as error: assert "\\n" not in str(error)
+    else: raise AssertionError("held")
+pieces = list((root / ".git" / "objects").rglob("tmp_obj*"))
+assert len(pieces) <= 1, "it is not tried again while there is no room"
+make_room()
+taken = workspace.snapshot(1, "again")
+assert taken.missing == ()
+assert held(workspace, taken.tree) == files_below(root).keys()
+""",
+        tmp_path,
+        size="8m",
+    )
+
+
+def test_a_full_disk_that_git_does_not_name(tmp_path: Path) -> None:
+    run_on_small_disk(
+        f"""{FULL}
+repository = open_repository(root)
+silent = GitResult(128, b"", "fatal: Unable to write new index file")
+assert not isinstance(repository.error_of(silent, ("update-index",)), NoRoomError)
+fill()
+assert isinstance(repository.error_of(silent, ("update-index",)), NoRoomError)
+other = GitResult(128, b"", "fatal: bad object")
+assert not isinstance(repository.error_of(other, ("diff-tree",)), NoRoomError)
+""",
+        tmp_path,
+        size="8m",
+    )
+
+
 @contextmanager
 def no_file_larger_than(size: int) -> Iterator[None]:
-    """Stands for a full disk, for this process and the git it starts."""
+    """For this process and the git it starts."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -480,45 +542,15 @@ def no_file_larger_than(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def add_a_file(root: Path) -> None:
-    (root / "new.bin").write_bytes(os.urandom(20_000))
-
-
-def delete_a_file(root: Path) -> None:
-    (root / "0.py").unlink()
-
-
-@pytest.mark.parametrize("change", [add_a_file, delete_a_file])
-def test_a_full_disk_is_told_apart_and_nothing_is_lost(
-    git_repo: Path, change: Callable[[Path], None]
-) -> None:
-    (git_repo / ".gitignore").write_text("*.log\n")
-    for number in range(300):  # an index of more than 10 kB
-        (git_repo / f"{number}.py").write_text(f"{number}\n")
+def test_a_limit_on_file_sizes_is_no_full_disk(git_repo: Path) -> None:
     workspace = workspace_of(git_repo)
     workspace.snapshot(0, "first")
-    change(git_repo)
-    (git_repo / "kept.log").write_text("1\n")
-    git(git_repo, "add", "-f", "kept.log")
-    for _ in range(2):
-        with no_file_larger_than(4096), pytest.raises(NoRoomError) as raised:
-            workspace.snapshot(1, "full")
-        assert "\n" not in str(raised.value)
-    pieces = list((git_repo / ".git" / "objects").rglob("tmp_obj*"))
-    assert len(pieces) <= 1, "it is not tried again while there is no room"
-    taken = workspace.snapshot(1, "again")
-    assert taken.missing == ()
-    assert held(workspace, taken.tree) == files_below(git_repo).keys()
-
-
-def test_a_full_disk_that_git_does_not_name(git_repo: Path) -> None:
-    repository = open_repository(git_repo)
-    silent = GitResult(128, b"", "fatal: Unable to write new index file")
-    assert not isinstance(repository.error_of(silent, ("update-index",)), NoRoomError)
-    with no_file_larger_than(4096):
-        assert isinstance(repository.error_of(silent, ("update-index",)), NoRoomError)
-        other = GitResult(128, b"", "fatal: bad object")
-        assert not isinstance(repository.error_of(other, ("diff-tree",)), NoRoomError)
+    (git_repo / "new.bin").write_bytes(os.urandom(20_000))
+    with no_file_larger_than(4096), pytest.raises(WorkspaceError) as raised:
+        workspace.snapshot(1, "limited")
+    assert not isinstance(raised.value, NoRoomError)
+    assert "size limit of the shell that started it; raise it with 'ulimit -f" in str(raised.value)
+    assert workspace.snapshot(1, "again").missing == ()
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import pytest
 
+from ralph_tui.adapters.processes import capture
 from ralph_tui.adapters.workspace import verification
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import NoRoomError
@@ -165,12 +167,20 @@ def test_the_tail_is_short_and_without_control_sequences(tmp_path: Path) -> None
     assert b"\x1b[31mred" in (tmp_path / "log").read_bytes()
 
 
+def full(path: Path) -> BinaryIO:
+    """The log, opened on a disk without room."""
+    return cast("BinaryIO", Path("/dev/full").open("wb", buffering=0))
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_costs_the_log_and_nothing_else(tmp_path: Path) -> None:
+def test_a_full_disk_costs_the_log_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture, "emptied", full)
     (tmp_path / "test_it.py").write_text(
         "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
     )
-    result = gate(f"{sys.executable} -m unittest", tmp_path).run(Path("/dev/full"))
+    result = gate(f"{sys.executable} -m unittest", tmp_path).run(tmp_path / "log")
     assert (result.ok, result.error) == (True, "")
     assert result.counts is not None
     assert result.counts.passed == 1
@@ -180,9 +190,13 @@ def test_a_full_disk_costs_the_log_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_command_that_fails_on_a_full_disk_has_measured_nothing(tmp_path: Path) -> None:
-    with pytest.raises(NoRoomError, match="/dev/full"):
-        gate("echo 3 failed; false", tmp_path).run(Path("/dev/full"))
+def test_a_command_that_fails_on_a_full_disk_has_measured_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture, "emptied", full)
+    with pytest.raises(NoRoomError, match=r"log .*/log cannot be written"):
+        gate("echo 3 failed; false", tmp_path).run(tmp_path / "log")
+    monkeypatch.undo()
     assert gate("false", tmp_path).run(tmp_path / "log").exit_code == 1
 
 

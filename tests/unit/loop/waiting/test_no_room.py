@@ -1,9 +1,6 @@
 """A full disk as the loop meets it: told once, waited for, and nothing taken for what it is not."""
 
 import errno
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +19,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.layers.sensor.gate import GateResult
+from tests.small_disk import run_on_small_disk
 from tests.world import FakeClock, FakeSession, World
 
 
@@ -162,29 +160,29 @@ def start() -> RunStarted:
     )
 
 
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_deleted_journal_waits_for_room_to_be_written_again(tmp_path: Path) -> None:
-    clock = FakeClock()
-    journal = Journal(tmp_path / "records" / "events.jsonl", clock)
-    journal.append(start())
-    journal.path.unlink()
-    clock.seconds += 1
-    with no_file_larger_than(100):
-        assert journal.tick() is False
-    assert list(journal.path.parent.iterdir()) == []
-    clock.seconds += 1
-    assert journal.tick() is True
-    journal.close()
-    assert len(read_journal(journal.path).events) == 1
+    run_on_small_disk(
+        """
+from ralph_tui.adapters.records.journal import Journal, read_journal
+from tests.unit.loop.waiting.test_no_room import start
+from tests.world import FakeClock
+
+clock = FakeClock()
+journal = Journal(Path("records/events.jsonl"), clock)
+journal.append(start())
+journal.path.unlink()
+clock.seconds += 1
+fill()
+assert journal.tick() is False
+assert list(journal.path.parent.iterdir()) == []
+make_room()
+clock.seconds += 1
+assert journal.tick() is True
+journal.close()
+assert len(read_journal(journal.path).events) == 1
+""",
+        tmp_path,
+    )
 
 
 def test_a_journal_deleted_just_before_its_end_is_written_again(tmp_path: Path) -> None:

@@ -1,0 +1,230 @@
+"""The one way to open a file that an agent can put there: records, and what lies beside them.
+
+Rule: opening never waits (a FIFO would hold its reader for ever), opens plain files alone, and goes
+through no link: not as the file itself, and not on the way below `below`. For records `below` is
+their ``.aiwg/ralph``. That folder, and whatever is above it, may be a link: people keep records on
+another disk. Nothing below it is ever made as a link, so one that is there leads astray.
+
+What is in the way is a `NotPlainError`: an ``OSError`` like any other refusal of the system, whose
+words say what stands there. Standard library only: quick commands use it.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, cast
+
+LARGEST = 1 << 28
+"""Bytes of a file that is read as a whole: a sparse one could name any size."""
+_PLAIN = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_KINDS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class NotPlainError(OSError):
+    """Something else stands where a plain file belongs, or a link where a folder does."""
+
+    advice = "move it out of the way"
+    """What to do about it."""
+
+
+def open_plain(
+    path: Path,
+    flags: int = os.O_RDONLY,
+    mode: int = 0o666,
+    *,
+    below: Path | None = None,
+    follow: bool = False,
+) -> int:
+    """A descriptor of a plain file; `mode` is what one gets that `flags` make.
+
+    `follow`: the user has named it, so links are the user's. Raises ``OSError``, `NotPlainError`
+    for what is not a plain file.
+    """
+    if follow:
+        return _opened(path, flags, mode, None)
+    with folder_of(path, below=below) as folder:
+        return _opened(path, flags | os.O_NOFOLLOW, mode, folder)
+
+
+@contextmanager
+def folder_of(path: Path, *, below: Path | None = None) -> Iterator[int]:
+    """A descriptor of the folder that a file lies in; ``OSError``."""
+    descriptor = _enter(path.parent, below)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: Path, *, below: Path | None = None) -> None:
+    """Make it and what is missing on the way, through no link; ``OSError``."""
+    os.close(_enter(folder, below, make=True))
+
+
+def reading(path: Path, *, below: Path | None = None, follow: bool = False) -> BinaryIO:
+    """A file open for reading; ``OSError``."""
+    return os.fdopen(open_plain(path, below=below, follow=follow), "rb")
+
+
+def appending(path: Path) -> BinaryIO:
+    """A file open for appending, made when it is missing, without a buffer; ``OSError``."""
+    descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    return cast("BinaryIO", os.fdopen(descriptor, "ab", buffering=0))
+
+
+def emptied(path: Path) -> BinaryIO:
+    """A file open for writing from its start, without a buffer; ``OSError``."""
+    descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
+
+
+def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
+    """Write the whole of it: without a buffer one call may take a part; ``OSError``."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+
+
+def read_bytes(
+    path: Path, *, below: Path | None = None, most: int | None = LARGEST, follow: bool = False
+) -> bytes:
+    """The whole content; ``OSError``, also when it is more than `most` bytes (None: any size)."""
+    with reading(path, below=below, follow=follow) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EOVERFLOW, f"it is larger than {most:,} bytes", str(path))
+        return file.read()
+
+
+def read_text(path: Path) -> str:
+    """As `read_bytes`, as UTF-8: ``UnicodeDecodeError`` where it is none."""
+    return read_bytes(path).decode("utf-8")
+
+
+def write_whole(
+    path: Path, content: bytes, *, below: Path | None = None, durable: bool = True
+) -> None:
+    """Put a file in its place at once: a reader sees the old one or the new one; ``OSError``.
+
+    Whatever but a folder stands there gives way unopened. `durable` also syncs it to disk.
+    """
+    fresh = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with folder_of(path, below=below) as folder:
+        try:
+            with os.fdopen(_opened(fresh, flags, 0o666, folder), "wb") as file:
+                file.write(content)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.replace(fresh.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            _unlink(fresh.name, folder)
+
+
+def is_plain(path: Path) -> bool:
+    """Whether there is a plain file, not a link to one."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def clear_way(path: Path, *, below: Path | None = None) -> None:
+    """Take away what is neither a plain file nor a folder: a FIFO or a link holds nothing.
+
+    For names that are ralph-tui's alone. Raises ``OSError``.
+    """
+    try:
+        with folder_of(path, below=below) as folder:
+            mode = os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                _unlink(path.name, folder)
+    except FileNotFoundError:
+        return
+
+
+def _unlink(name: str, folder: int) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+
+
+def _opened(path: Path, flags: int, mode: int, folder: int | None) -> int:
+    name = path if folder is None else path.name
+    try:
+        descriptor = os.open(name, flags | _PLAIN, mode, dir_fd=folder)
+    except OSError as error:
+        raise _refusal(path, error) from error
+    found = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(found):
+        return descriptor
+    os.close(descriptor)
+    raise _not_plain(path, found)
+
+
+def _refusal(path: Path, error: OSError) -> OSError:
+    """The system's error, by the whole path, or what stands there."""
+    if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR):
+        try:
+            mode = path.lstat().st_mode
+        except OSError:
+            mode = stat.S_IFREG
+        if not stat.S_ISREG(mode):
+            return _not_plain(path, mode)
+    return OSError(error.errno, error.strerror, str(path))
+
+
+def _not_plain(path: Path, mode: int) -> NotPlainError:
+    what = _KINDS.get(stat.S_IFMT(mode), "something else")
+    code = errno.ELOOP if stat.S_ISLNK(mode) else errno.EINVAL
+    return NotPlainError(code, f"it is {what}, not a plain file", str(path))
+
+
+def _enter(folder: Path, below: Path | None, *, make: bool = False) -> int:
+    """A descriptor of the folder; below `below` every step of the way is a folder and no link."""
+    top = below if below is not None and folder.is_relative_to(below) else _records_of(folder)
+    if make:
+        (top or folder).mkdir(parents=True, exist_ok=True)
+    here = top or folder
+    descriptor = os.open(here, _FOLDER)
+    for part in folder.relative_to(here).parts:
+        here /= part
+        try:
+            deeper = _step(part, here, descriptor, make=make)
+        finally:
+            os.close(descriptor)
+        descriptor = deeper
+    return descriptor
+
+
+def _step(part: str, here: Path, descriptor: int, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(part, dir_fd=descriptor)
+    try:
+        return os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=descriptor)
+    except OSError as error:
+        if here.is_symlink():
+            words = f"{here} is a link, and none is followed there"
+            raise NotPlainError(errno.ELOOP, words, str(here)) from error
+        raise OSError(error.errno, error.strerror, str(here)) from error
+
+
+def _records_of(folder: Path) -> Path | None:
+    """The ``.aiwg/ralph`` that a folder is, or lies below; None for any other folder."""
+    for place in (folder, *folder.parents):
+        if place.name == "ralph" and place.parent.name == ".aiwg":
+            return place
+    return None

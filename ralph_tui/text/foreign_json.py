@@ -1,0 +1,48 @@
+"""The one way to read JSON of others: records, agents, commands, servers, files of the owner.
+
+Whatever stands there, the only error is a ``ValueError``. Python's own reader raises another one
+for what is nested deeply, and gives back values that its writer and its recursive readers fail on.
+Standard library only: quick commands use it.
+"""
+
+import json
+from typing import Any
+
+DEEPEST = 100
+"""Arrays and objects within each other; what people and programs write stays far below it."""
+
+_DECODER = json.JSONDecoder()
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value that a text is; bytes that are no text are replaced. Raises ``ValueError``."""
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "replace")
+    try:
+        return _bounded(_DECODER.decode(text))
+    except RecursionError:
+        raise ValueError(f"nested deeper than {DEEPEST}") from None
+
+
+def parse_json_at(text: str, start: int) -> tuple[Any, int]:
+    """The value that begins at `start`, and where it ends. Raises ``ValueError``."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+        return _bounded(value), end
+    except RecursionError:
+        raise ValueError(f"nested deeper than {DEEPEST}") from None
+
+
+def _bounded(value: Any) -> Any:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return value
+    raise ValueError(f"nested deeper than {DEEPEST}")

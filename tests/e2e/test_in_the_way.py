@@ -1,0 +1,277 @@
+"""A FIFO, a link or a folder where a record belongs: every command ends, with one sentence."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import GATE, ONE_MORE, here, project, run
+from tests.e2e.shared import once
+from tests.e2e.test_resume import git
+from tests.processes import Child
+from tests.waiting import until
+
+ORDER = ("run", "x", "-c", GATE, "--agent", "command", "--agent-command", ONE_MORE)
+ATTEMPT = ".aiwg/ralph/tasks/task-001/attempts/001"
+JOURNAL = f"{ATTEMPT}/events.jsonl"
+LOCK = ".aiwg/ralph/lock"
+STATUS = f"{ATTEMPT}/status.json"
+IDENTITY = ("-c", "user.name=T", "-c", "user.email=t@example.com")
+PRIVATE = ".git/ralph-tui"
+
+MADE_AGAIN = (
+    ".aiwg/ralph/.gitignore",
+    *(f"{PRIVATE}/{name}" for name in ("HEAD", "config", "index", "commit")),
+    *(f"{PRIVATE}/info/{name}" for name in ("attributes", "exclude")),
+)
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "status": ("status",),
+    "report": ("report",),
+    "replay": ("replay", "--headless"),
+    "restore": ("restore", "1", "--yes"),
+    "resume": ("resume", "--headless", "--max-iterations", "3"),
+    "rebuild": ("rebuild",),
+    "prune": ("prune", "--dry-run", "--keep", "0"),
+    "run": (*ORDER, "--headless", "--max-iterations", "1"),
+    "lab": ("lab", "--run"),
+    "guide": ("guide", "words", "--run", "task-001"),
+}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has used up its two iterations."""
+
+    def make(folder: Path) -> None:
+        project(folder)
+        git(folder, "init", "-q")
+        git(folder, "add", "-A")
+        git(folder, *IDENTITY, "commit", "-qm", "first")
+        done = run(*ORDER, "--headless", "--max-iterations", "2", cwd=folder)
+        assert done.returncode == 3, done.stderr
+
+    return once(tmp_path_factory, "in-the-way", make)
+
+
+@pytest.fixture
+def worktree(recorded: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(recorded, tmp_path / "repo", symlinks=True)
+
+
+def replaced(path: Path, by: Callable[[Path], object]) -> None:
+    if path.is_file():
+        path.unlink()
+    by(path)
+
+
+def answer(worktree: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """It ends, and without a traceback; on stderr there is one sentence at most.
+
+    A resume also says what the checkpoints tell.
+    """
+    if command in ("resume", "run"):
+        done = run(*COMMANDS[command], cwd=worktree, timeout=25)
+    else:
+        done = here(*COMMANDS[command], cwd=worktree)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) <= (4 if command == "resume" else 1), done.stderr
+    return done
+
+
+@pytest.mark.parametrize("command", ["report", "restore", "resume", "prune", "run", "guide"])
+def test_a_fifo_in_the_place_of_the_lock(worktree: Path, command: str) -> None:
+    replaced(worktree / LOCK, os.mkfifo)
+    done = answer(worktree, command)
+    (worktree / LOCK).unlink()
+    assert done.returncode == 1
+    assert f"{LOCK} cannot be" in done.stderr
+    assert "it is a FIFO, not a plain file; move it out of the way" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["status", "report", "replay", "restore", "resume", "rebuild", "prune", "run", "lab"]
+)
+def test_a_fifo_in_the_place_of_the_journal(worktree: Path, command: str) -> None:
+    replaced(worktree / JOURNAL, os.mkfifo)
+    done = answer(worktree, command)
+    if command == "prune":
+        assert "its journal cannot be read" in done.stdout
+    elif command == "status":
+        assert "events.jsonl cannot be read: it is a FIFO, not a plain file" in done.stdout
+    elif command == "run":
+        assert done.returncode == 3, done.stderr
+    else:
+        assert done.returncode == 1
+        assert f"{JOURNAL}: it is a FIFO, not a plain file; move it out of the way" in done.stderr
+
+
+def test_a_link_to_another_journal_is_not_written_to(worktree: Path) -> None:
+    """Nor read: a run's name says whose record it is."""
+    elsewhere = worktree.parent / "events.jsonl"
+    shutil.copy(worktree / JOURNAL, elsewhere)
+    before = elsewhere.read_bytes()
+    replaced(worktree / JOURNAL, lambda path: path.symlink_to(elsewhere))
+    for command in ("replay", "resume", "restore"):
+        done = answer(worktree, command)
+        assert done.returncode == 1
+        assert "it is a link, not a plain file" in done.stderr
+    assert elsewhere.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["status", "prune", "resume"])
+@pytest.mark.parametrize("by", [os.mkfifo, Path.mkdir], ids=["fifo", "folder"])
+def test_something_in_the_place_of_the_status(
+    worktree: Path, command: str, by: Callable[[Path], object]
+) -> None:
+    """It is a projection: the journal says the same."""
+    replaced(worktree / STATUS, by)
+    assert answer(worktree, command).returncode in (0, 3)
+
+
+@pytest.mark.parametrize("command", ["resume", "restore", "run"])
+def test_fifos_in_the_place_of_what_is_made_again(worktree: Path, command: str) -> None:
+    for name in MADE_AGAIN:
+        replaced(worktree / name, os.mkfifo)
+    done = answer(worktree, command)
+    assert done.returncode == (0 if command == "restore" else 3), done.stderr
+
+
+@pytest.mark.parametrize("command", ["restore", "run"])
+def test_a_fifo_in_the_place_of_the_users_excludes(worktree: Path, command: str) -> None:
+    """It excludes nothing."""
+    replaced(worktree / ".git/info/exclude", os.mkfifo)
+    assert answer(worktree, command).returncode in (0, 3)
+
+
+@pytest.mark.parametrize(
+    "by", [os.mkfifo, lambda path: path.symlink_to("/nowhere/else")], ids=["fifo", "link"]
+)
+def test_logs_that_cannot_be_written_cost_no_iteration(
+    worktree: Path, by: Callable[[Path], object]
+) -> None:
+    folder = worktree / ATTEMPT / "results" / "iter-003"
+    folder.mkdir(parents=True)
+    for name in ("verification.log", "transcript.jsonl", "stderr.log"):
+        by(folder / name)
+    done = answer(worktree, "resume")
+    assert done.returncode == 3, done.stderr
+    assert "75.0 %" in here("status", cwd=worktree).stdout
+
+
+def test_a_folder_of_results_that_leads_elsewhere(worktree: Path) -> None:
+    outside = worktree.parent / "outside"
+    outside.mkdir()
+    (worktree / ATTEMPT / "results" / "iter-003").symlink_to(outside)
+    done = answer(worktree, "resume")
+    assert done.returncode == 1
+    assert "iter-003 is a link, and none is followed there; move it" in done.stdout
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [".ralph-tui.toml", "plan.md"])
+def test_a_fifo_beside_the_records(worktree: Path, name: str) -> None:
+    os.mkfifo(worktree / name)
+    words = (*COMMANDS["run"], "--plan", "plan.md")
+    done = run(*words, cwd=worktree, timeout=25)
+    assert done.returncode in (1, 2)
+    assert name in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_plan_that_becomes_a_fifo_is_read_no_more(worktree: Path) -> None:
+    (worktree / "plan.md").write_text("- [ ] one\n")
+    swap = f"{ONE_MORE}; rm -f plan.md; mkfifo plan.md"
+    words = (*ORDER[:-1], swap, "--headless", "--max-iterations", "2", "--plan", "plan.md")
+    assert run(*words, "-c", "test -e never", cwd=worktree, timeout=40).returncode == 4
+
+
+def test_a_living_run_gets_its_lock_and_journal_back(worktree: Path) -> None:
+    """The agent puts others in their place: a second run is refused all along."""
+    agent = (
+        f"cat >/dev/null; rm -f {LOCK}; mkfifo {LOCK}; rm -f $J; ln -s /dev/null $J; touch put; "
+        "until [ -e go ]; do sleep 0.05; done"
+    ).replace("$J", ".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl")
+    words = (*ORDER[:-1], agent, "--headless", "--max-iterations", "1")
+    with Child(
+        [sys.executable, "-m", "ralph_tui", *words],
+        cwd=worktree,
+        env={**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as living:
+        until((worktree / "put").exists)
+        until((worktree / LOCK).is_file)
+        until((worktree / ATTEMPT).with_name("002").joinpath("events.jsonl").is_file)
+        second = answer(worktree, "run")
+        assert second.returncode == 2
+        assert "owns this worktree" in second.stderr
+        (worktree / "go").touch()
+        out, errors = living.communicate(timeout=20)
+        assert living.returncode == 4, out + errors
+
+
+NOBODY = "~nosuchuser"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("status", NOBODY), ("resume", NOBODY), ("restore", "--run", NOBODY)),
+        *(("lab", "--run", NOBODY), ("rebuild", NOBODY), ("guide", "x", "--run", NOBODY)),
+        *(("report", "-o", NOBODY), ("replay", f"{NOBODY}/x"), ("demo", "--keep", NOBODY)),
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_home_of_a_user_who_is_none(worktree: Path, words: tuple[str, ...]) -> None:
+    done = here(*words, cwd=worktree)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "ralph-tui: '~nosuchuser' is the home of no known user: "
+        "write the path in full, or ./~nosuchuser\n"
+    )
+
+
+def test_a_name_that_is_too_long_for_a_path(worktree: Path) -> None:
+    done = here("status", "x" * 5000, cwd=worktree)
+    assert done.returncode == 2
+    assert "File name too long" in done.stderr
+
+
+DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+"""Nested so that Python's own reader gives up."""
+
+
+@pytest.mark.parametrize("command", ["status", "prune", "run", "resume"])
+def test_a_status_that_is_nested_deeply(worktree: Path, command: str) -> None:
+    (worktree / STATUS).write_bytes(DEEP)
+    (worktree / LOCK).write_bytes(DEEP)
+    assert answer(worktree, command).returncode in (0, 3)
+
+
+@pytest.mark.parametrize("command", ["status", "prune", "run", "resume", "replay", "restore"])
+def test_a_line_of_the_journal_that_is_nested_deeply(worktree: Path, command: str) -> None:
+    lines = (worktree / JOURNAL).read_bytes().splitlines(keepends=True)
+    lines[4] = lines[4][:-2] + b',"x":' + DEEP + b"}\n"
+    (worktree / JOURNAL).write_bytes(b"".join(lines))
+    done = answer(worktree, command)
+    if command == "prune":
+        assert "its journal has a bad line" in done.stdout
+    elif command == "run":
+        assert done.returncode == 3
+    else:
+        assert "events.jsonl:5 " in done.stdout + done.stderr
+
+
+def test_a_first_line_that_is_nested_deeply(worktree: Path) -> None:
+    (worktree / JOURNAL).write_bytes(DEEP + b"\n")
+    (worktree / STATUS).unlink()
+    for command in ("status", "prune", "run"):
+        done = answer(worktree, command)
+        assert command != "status" or "events.jsonl:1 " in done.stderr
