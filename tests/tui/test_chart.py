@@ -1,12 +1,20 @@
 """The chart draws any series at any size, and the usual short ones well."""
 
+import re
+from typing import get_args
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.events.control import Profile
 from ralph_tui.layers.control import Budget, History, Sample, evaluate
 from ralph_tui.state import ChartMark, SignalPoint
 from ralph_tui.tui.draw.chart import horizon, plot, series_of, thinned
 from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.draw.words import fraction
+from ralph_tui.tui.panes.signal_chart import PROFILES
+from tests.tui.driving import Driver, drive, live, story
 
 
 def points_of(series: list[float], max_iterations: int = 10) -> list[SignalPoint]:
@@ -118,3 +126,30 @@ def test_the_baseline_has_no_output() -> None:
     lines = {line.kind.letter: line.points for line in series_of(points_of([50]))}
     assert [k for k, _ in lines["c"]] == [0, 1]
     assert [k for k, _ in lines["u"]] == [1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+def test_a_zoomed_chart_tells_every_number_with_a_plain_word(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("1", "z")
+        signal = driver.cockpit.state.control.latest
+        assert signal is not None
+        text = "\n".join(driver.text())
+        for row in (
+            rf"D +change +[+−]?{re.escape(fraction(abs(signal.derivative)))} +of the error",
+            rf"velocity +\+{re.escape(fraction(signal.velocity))} +mean of the last steps",
+            rf"volatility +{re.escape(fraction(signal.volatility))} +how much",
+            rf"issue load +{signal.issue_load:.1f} +what the agent reports",
+            rf"gains +kp {re.escape(fraction(signal.kp))} ki .* kd .* weights of P, I and D",
+            rf"profile +{signal.profile} +\w+",
+            rf"P +error +{re.escape(fraction(signal.proportional))} +what is missing",
+            rf"I +mean +{re.escape(fraction(signal.integral_mean))} +mean error",
+        ):
+            assert re.search(row, text), (row, text)
+        assert "7" in text.split("u  output")[0], "and the chart itself is still there"
+
+    drive(live(story("running")), look, size)
+
+
+def test_every_profile_has_its_words() -> None:
+    assert set(PROFILES) == set(get_args(Profile))

@@ -3,14 +3,17 @@
 from datetime import datetime
 from typing import ClassVar
 
+from ralph_tui.events import SignalComputed
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import ChartMark, RunState
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
-from ralph_tui.tui.draw.chart import KINDS, plot, series_of
+from ralph_tui.tui.draw.chart import plot, series_of
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction
 from ralph_tui.tui.panes.pane import LinesPane, padded
 
+ROOMY_ROWS = 26
+"""From this height on a zoomed chart explains its signs, too."""
 LEGEND_ROWS = 9
 """From this height on the legend has a row inside the frame."""
 EXPLAINED = (
@@ -25,6 +28,45 @@ EXPLAINED = (
         "of the output: from .3 on moderate, .5 significant, .7 critical",
     ),
 )
+
+
+PROFILES = {
+    "exploration": "the first iterations: gentle",
+    "focused": "the usual weights",
+    "aggressive": "pushes harder: it is too slow, or unsteady",
+    "damped": "calmer, until it oscillates no more",
+}
+"""What each set of gains is for."""
+
+
+def numbers(signal: SignalComputed) -> list[Line]:
+    """What no line shows of the last reading, a plain word each."""
+    gains = f"kp {fraction(signal.kp)} ki {fraction(signal.ki)} kd {fraction(signal.kd)}"
+    told = (
+        ("D", "change", _signed(signal.derivative), "of the error in the last step; − is progress"),
+        ("", "velocity", _signed(signal.velocity), "mean of the last steps; + is progress"),
+        ("", "volatility", fraction(signal.volatility), "how much those steps differ"),
+        ("", "issue load", f"{signal.issue_load:.1f}", "what the agent reports: new, and fading"),
+    )
+    rows: list[Line] = [
+        [
+            (padded(letter, 3).rjust(7), "text strong"),
+            (padded(name, 12), "text"),
+            (padded(value, 6), "text"),
+            (meaning, "dim"),
+        ]
+        for letter, name, value, meaning in told
+    ]
+    head: Line = [(" " * 7, ""), (padded("gains", 12), "text")]
+    rows.append([*head, (gains, "text"), ("  weights of P, I and D", "dim")])
+    head = [(" " * 7, ""), (padded("profile", 12), "text")]
+    return [*rows, [*head, (signal.profile, "text"), (f"  {PROFILES[signal.profile]}", "dim")]]
+
+
+def _signed(value: float) -> str:
+    """``+.12``, ``−.05``, ``.00``."""
+    text = fraction(abs(value))
+    return text if text == ".00" else f"{'−' if value < 0 else '+'}{text}"
 
 
 def marks_of(state: RunState) -> list[ChartMark]:
@@ -60,7 +102,7 @@ class SignalChart(LinesPane):
         points = state.control.points
         if not points:
             return [[("no reading yet: the baseline is measured first", "dim")]]
-        words = self._explanation(width) if self.zoomed and height > 16 else []
+        words = self._explanation(roomy=height >= ROOMY_ROWS) if self.zoomed and height > 16 else []
         legend = [self._legend(width)] if height >= LEGEND_ROWS else []
         best = state.timeline.best_iteration if state.run.completions else None
         lines = plot(
@@ -100,17 +142,23 @@ class SignalChart(LinesPane):
         latest = self.state.control.latest
         return f"push {push_words(latest.band)}" if latest is not None else ""
 
-    def _explanation(self, width: int) -> list[Line]:
+    def _explanation(self, *, roomy: bool) -> list[Line]:
+        """Every number of the last reading with what it means; signs where there is room."""
         rows: list[Line] = [[]]
-        for kind in KINDS:
+        for line in series_of(self.state.control.points):
+            kind, value = line.kind, "" if line.last is None else fraction(line.last)
             rows.append(
                 [
                     (f"{kind.sample * 3} {kind.letter}  ", f"{kind.style} strong"),
                     (padded(kind.name, 12), kind.style),
+                    (padded(value, 6), "text"),
                     (kind.meaning, "dim"),
                 ]
             )
-        rows += [[(padded(glyph, 7), "text"), (text, "dim")] for glyph, text in EXPLAINED]
+        latest = self.state.control.latest
+        rows += [] if latest is None else numbers(latest)
+        if roomy:
+            rows += [[(padded(glyph, 7), "text"), (text, "dim")] for glyph, text in EXPLAINED]
         return rows
 
     def subtitle(self, width: int) -> Line:

@@ -24,6 +24,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
@@ -314,7 +315,7 @@ def test_an_attended_pause_waits_for_days() -> None:
 
 
 def test_the_check_says_paused_while_a_pause_is_open() -> None:
-    seen: list[tuple[str, list[str]]] = []
+    seen: list[tuple[Health, list[Health]]] = []
 
     def reply(asked: QuestionAsked) -> Command | None:
         if asked.topic == "pause":
