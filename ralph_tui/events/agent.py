@@ -43,6 +43,10 @@ SessionOutcome = Literal[
 ]
 
 
+Prevented = Literal["", "denied", "interrupted"]
+"""Why a tool did not do its work, where that is no failure of the tool."""
+
+
 class PromptPrepared(Event):
     """The prompt of an iteration, kept as sent in the iteration's folder."""
 
@@ -115,6 +119,8 @@ class ToolFinished(Event):
     ok: bool
     summary: Line = ""
     """A few words of the result: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    prevented: Prevented = ""
+    """Set where the tool was kept from its work: by its owner, or for want of a permission."""
     duration_s: float = 0.0
     offset: int = 0
 
@@ -129,6 +135,17 @@ class ToolDenied(Event):
     message: Plain = ""
     permit: Line = ""
     """The ``permissions.allow`` line that would permit it."""
+    also: list[Line] = []
+    """Further lines that it needs beside that one."""
+    final: bool = False
+    """No such line permits it."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The ``permissions.allow`` lines that together permit it; the tool's name where none is
+        known, nothing where none does.
+        """
+        return () if self.final else (self.permit or self.tool, *self.also)
 
 
 class AgentNoted(Event):

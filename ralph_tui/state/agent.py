@@ -88,6 +88,8 @@ class AgentFold(Fold):
         self._open: dict[str, AgentRow] = {}
         self._judge = ""
         """Who decides whether it is done, in words."""
+        self._failed: set[str | None] = set()
+        """Tool calls of the latest session that failed."""
 
     def handlers(self) -> Handlers:
         """See `Fold`."""
@@ -120,6 +122,7 @@ class AgentFold(Fold):
 
     def _session_started(self, e: SessionStarted) -> None:
         self.promised, self.report, self.ended = False, None, None
+        self._failed.clear()
         self._add(
             AgentRow(
                 e.seq, e.at, e.iteration, "session", f"iteration {e.iteration}: {e.agent} starts"
@@ -195,13 +198,18 @@ class AgentFold(Fold):
         self._add(row)
 
     def _tool_finished(self, e: ToolFinished) -> None:
-        self.tool_errors += not e.ok
+        if not e.ok and not e.prevented:
+            self.tool_errors += 1
+            self._failed.add(e.tool_id)
         row = self._open.pop(e.tool_id, None)
         if row is not None:
             row.running, row.ok, row.result = False, e.ok, e.summary[:KEPT_TEXT]
             row.duration_s = e.duration_s
 
     def _tool_denied(self, e: ToolDenied) -> None:
+        if e.tool_id in self._failed:  # told late, by older agents: it was no failure
+            self._failed.discard(e.tool_id)
+            self.tool_errors -= 1
         self._add(AgentRow(e.seq, e.at, e.iteration, "note", denied_words(e), level="warn"))
 
     def _agent_noted(self, e: AgentNoted) -> None:

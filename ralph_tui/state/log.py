@@ -84,7 +84,7 @@ class LogFold(Fold):
         self.rows: list[LogRow] = []
         self._iteration = 0
         self._best = 0.0
-        self._denied: set[str] = set()
+        self._denied: set[tuple[str, ...]] = set()
         self._asked = ""
         """The last question that has a row of its own."""
 
@@ -163,12 +163,12 @@ class LogFold(Fold):
         return Row("owner", "ANSWER", answer_words(event), event.text)
 
     def _denial(self, event: ToolDenied) -> Row | None:
-        """Each kind of denial is told once, with the line that would permit it."""
-        line = event.permit or event.tool
-        if line in self._denied:
+        """Each kind of denial is told once, with the lines that would permit it."""
+        kind = event.lines or (event.tool, event.message)
+        if kind in self._denied:
             return None
-        self._denied.add(line)
-        return Row("warn", "DENIED", f"{event.tool}: {permit_words(line)}", event.message)
+        self._denied.add(kind)
+        return Row("warn", "DENIED", f"{event.tool}: {permit_words(event)}", event.message)
 
 
 def _gate(event: GateFinished) -> Row | None:

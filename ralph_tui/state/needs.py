@@ -107,8 +107,8 @@ class NeedsFold(Fold):
         self.mode, self.allow = event.mode, tuple(event.allow)
 
     def _tool_denied(self, event: ToolDenied) -> None:
-        line = event.permit or event.tool
-        self.denied[line] = self.denied.get(line, 0) + 1
+        for line in event.lines:
+            self.denied[line] = self.denied.get(line, 0) + 1
 
     def _over(self, event: RunResumed | RunFinished | RunCrashed) -> None:
         self.wait = self.question = None

@@ -177,9 +177,12 @@ def denied_words(e: ToolDenied) -> str:
     return f"{e.tool} denied{': ' + e.message if e.message else ''}"
 
 
-def permit_words(line: str) -> str:
-    """The setting that permits what was denied; `line` as it stands in ``permissions.allow``."""
-    return f'permissions.allow = ["{line}"] permits it'
+def permit_words(e: ToolDenied) -> str:
+    """The setting that permits what was denied, or that none does."""
+    if e.final:
+        return "no line of permissions.allow permits it"
+    lines = ", ".join(f'"{line}"' for line in e.lines)
+    return f"permissions.allow = [{lines}] permits it"
 
 
 def session_words(e: SessionFinished) -> str:

@@ -200,6 +200,51 @@ def test_the_line_for_a_denied_tool_permits_it(lab: Lab) -> None:
     assert (lab.root / "a").exists()
 
 
+REFUSED = [
+    ("Bash", {"command": "cd {root} && echo a && touch ok && curl -sV && wget -V"}),
+    ("Bash", {"command": "touch {out}/z"}),
+    ("Bash", {"command": "echo hi > {out}/z"}),
+    ("Bash", {"command": "cat {out}/x.txt"}),
+    ("Read", {"file_path": "{out}/x.txt"}),
+    ("Write", {"file_path": "{out}/y.txt", "content": "hi"}),
+    ("Bash", {"command": "echo $(uname -a; id)"}),
+    ("Bash", {"command": "for i in 1 2; do chmod +x $i; done"}),
+    ("Bash", {"command": "rm -rf {out}"}),
+]
+PROTECTED = ("Write", {"file_path": "{root}/.claude/settings.json", "content": "{}"})
+
+
+def test_the_lines_for_what_was_denied_permit_it(lab: Lab) -> None:
+    out = lab.tmp / "out"
+    out.mkdir()
+    (out / "x.txt").write_text("hi\n")
+
+    def use(tool: str, given: dict[str, str]) -> Answer:
+        places = {"{root}": str(lab.root), "{out}": str(out)}
+        for place, path in places.items():
+            given = {name: text.replace(place, path) for name, text in given.items()}
+        about = {"description": "run"} if tool == "Bash" else {}
+        return Answer(tools=[ToolUse(tool, {**given, **about})])
+
+    def denied(permissions: Permissions) -> list[ToolDenied]:
+        answers = [use(*asked) for asked in (*REFUSED, PROTECTED)]
+        with lab.agent(lab.scripted(*answers, Answer(text="done"))) as agent:
+            heard = Heard()
+            agent.start(lab.turn(permissions=permissions), heard)
+            finished = heard.finished()
+            assert finished.outcome == "success"
+        failed = [event for event in heard.of(ToolFinished) if not event.ok]
+        assert finished.tool_errors == len(failed) - len(heard.of(ToolDenied))
+        return heard.of(ToolDenied)
+
+    first = denied(Permissions())
+    assert len(first) > len(REFUSED)
+    lines = tuple(dict.fromkeys(line for event in first for line in event.lines))
+    assert "Bash" not in lines
+    left = denied(Permissions("edits", lines))
+    assert [(event.tool, event.final) for event in left] == [("Write", True)], left
+
+
 @pytest.mark.parametrize(
     "command",
     ["echo ok && test -d .", f"{sys.executable} -c 'print((1, 2))'", "FOO=1 ls -la 2>&1 | wc -l"],

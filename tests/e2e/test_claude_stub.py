@@ -147,6 +147,8 @@ def test_a_scenario_ends_as_it_should(
     assert "Unknown kind" not in notes(heard)
     assert finished.leftovers == 0
     started, ended = heard.of(ToolStarted), heard.of(ToolFinished)
+    if scenario == "denied_tools":
+        assert finished.tool_errors == 0, "what was denied is no failure of a tool"
     assert {call.tool_id for call in started} >= {call.tool_id for call in ended}
     assert finished.tool_calls == len(started)
     if outcome == "success":
@@ -258,6 +260,7 @@ def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: st
     finished = heard.finished()
     assert finished.outcome == why
     assert finished.reason
+    assert finished.tool_errors == 0, "a tool that its owner stopped has not failed"
     # Its result arrived: it was asked, not killed.
     assert finished.cost_usd is not None
     assert finished.cost_usd > 0

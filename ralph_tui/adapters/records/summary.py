@@ -58,7 +58,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "context_percent": run.context_percent,
         "waiting": _waiting(state),
         "question": _question(state),
-        "denied": sum(state.needs.denied.values()),
+        "denied": state.run.denied,
         "guidance_queued": len(state.guidance.queued),
         "started": _iso(run.started_at),
         "away_s": run.away_s,

@@ -123,11 +123,11 @@ def _agent_spoke(e: AgentSpoke) -> str | None:
 
 
 def _tool_finished(e: ToolFinished) -> str | None:
-    return None if e.ok else f"agent   {FAILED.glyph} {e.summary}"
+    return None if e.ok or e.prevented else f"agent   {FAILED.glyph} {e.summary}"
 
 
 def _tool_denied(e: ToolDenied) -> str:
-    how = f"; {permit_words(e.permit)}" if e.permit else ""
+    how = f"; {permit_words(e)}" if e.permit or e.final else ""
     return f"agent   {denied_words(e)}{how}"
 
 

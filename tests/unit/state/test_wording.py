@@ -76,6 +76,14 @@ def question(question_id: str) -> QuestionAsked:
             ToolDenied(iteration=1, tool_id="t", tool="Bash", permit="Bash(git push)"),
             'permissions.allow = ["Bash(git push)"] permits it',
         ),
+        (
+            ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]),
+            'permissions.allow = ["Bash(curl:*)", "Bash(git push:*)"] permits it',
+        ),
+        (
+            ToolDenied(iteration=1, tool="Write", final=True),
+            "no line of permissions.allow permits it",
+        ),
     ],
 )
 def test_a_row_of_the_log_and_a_line_share_their_words(event: Event, shared: str) -> None:

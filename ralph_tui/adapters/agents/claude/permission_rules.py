@@ -1,20 +1,11 @@
-"""Permissions in Claude Code's notation: what the completion command needs, what was denied. Pure.
+"""Permissions in Claude Code's notation: what the completion command needs. Pure.
 
 A shell command is permitted part by part, so each part of ``a && b`` has a rule of its own.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+from collections.abc import Mapping
 
-from ralph_tui.adapters.agents.json_fields import as_text
-
-Json = Mapping[str, object]
-
-_HARMLESS = frozenset(
-    {"cd", "echo", "ls", "cat", "pwd", "true", "false", "head", "tail", "wc", "which", "test", "["}
-)
-"""Programs that need no rule of their own inside the project."""
 _SUBCOMMANDS: Mapping[str, int] = {
     **dict.fromkeys(
         ("git", "npm", "pnpm", "yarn", "bun", "cargo", "go", "docker", "podman", "kubectl", "pip",
@@ -29,19 +20,6 @@ _TAKE_ONE_MORE = frozenset({"run", "exec", "compose", "-m", "tool"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`()]*\Z")
 _PLAIN_WORD = re.compile(r"[\w@%+./:=~^,-]+\Z")
 _WORDS = re.compile(r"\S+")
-_LONGEST_COMMAND = 2000
-
-
-def rule_for_denied(tool: str, arguments: Json, message: str = "") -> str:
-    """The ``permissions.allow`` line that would permit this use of a tool."""
-    if tool == "Bash":
-        parts = shell_parts(as_text(arguments.get("command"))[:_LONGEST_COMMAND])
-        part = _blamed(parts, message)
-        return f"Bash({prefix(part)}:*)" if part else "Bash"
-    if tool == "WebFetch":
-        host = _host(as_text(arguments.get("url")))
-        return f"WebFetch(domain:{host})" if host else "WebFetch"
-    return tool
 
 
 def rules_for_command(command: str) -> list[str]:
@@ -91,20 +69,3 @@ def prefix(part: str) -> str:
         kept.append(words.pop(0))
         more += (kept[-1] in _TAKE_ONE_MORE) - 1
     return " ".join(kept)
-
-
-def _blamed(parts: Sequence[str], message: str) -> str:
-    """The part that was not permitted: named at the message's beginning, or not known harmless."""
-    named = message.split(" ", 1)[0]
-    for part in parts:
-        if named and part.split()[0] == named:
-            return part
-    suspects = [part for part in parts if part.split()[0] not in _HARMLESS]
-    return (suspects or parts or [""])[0]
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -189,6 +189,7 @@ class StreamSession(ProcessSession):
             if self._input_closed:
                 return False
             self._input_closed = True
+            self._reader.tool_calls.interrupted = True
         self._send(control_request("interrupt"))
         self._close_stdin()
         return True

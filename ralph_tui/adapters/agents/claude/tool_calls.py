@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.claude.permission_rules import rule_for_denied
+from ralph_tui.adapters.agents.claude.denials import rules_for_denied
 from ralph_tui.adapters.agents.claude.tool_summaries import describe_input, describe_result
-from ralph_tui.adapters.agents.json_fields import as_map, as_text
+from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
 from ralph_tui.events import Event, ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.events.agent import Prevented
 from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
-_NAMED_IN_RULES = ("command", "url")
+_NAMED_IN_RULES = ("command", "url", "file_path", "notebook_path", "path")
 _LONGEST = 4000
 
 
@@ -35,6 +36,11 @@ class ToolCalls:
         self._roots = [root]
         self._running: dict[str, _Call] = {}
         self._denied: set[str] = set()
+        self._refusals: dict[str, str] = {}
+        """What failed calls of this turn were told: older versions say in the result which of
+        them were denied, and not in which words."""
+        self.interrupted = False
+        """Whether the owner ends the turn: what fails from now on is no failure of a tool."""
         self._offset = 0
         self._now = 0.0
 
@@ -50,6 +56,7 @@ class ToolCalls:
     def turn_ended(self) -> None:
         """What has not answered never will."""
         self._running.clear()
+        self._refusals.clear()
 
     def started(self, block: Json, parent: str | None) -> Iterator[Event]:
         """A ``tool_use`` block; of one that is repeated, only the first is told."""
@@ -76,13 +83,18 @@ class ToolCalls:
         call = self._running.pop(tool_id, None)
         started = self._now if call is None else call.started
         ok = block.get("is_error") is not True
-        self.errors += not ok
+        denied = tool_id in self._denied
+        because: Prevented = "denied" if denied else "interrupted" if self.interrupted else ""
+        if not ok and not because:
+            self.errors += 1
+            self._refusals[tool_id] = content_text(block.get("content"))[:_LONGEST]
         summary = describe_result(block.get("content"), structured, ok=ok)
         yield ToolFinished(
             iteration=self._iteration,
             tool_id=shorten(tool_id),
             ok=ok,
-            summary="denied" if tool_id in self._denied else shorten(summary),
+            prevented="" if ok else because,
+            summary=(not ok and because) or shorten(summary),
             duration_s=round(max(0.0, self._now - started), 3),
             offset=self._offset,
         )
@@ -96,11 +108,18 @@ class ToolCalls:
         call = self._running.get(tool_id)
         tool = as_text(fields.get("tool_name")) or (call.tool if call else "tool")
         arguments = as_map(fields.get("tool_input")) or (call.input if call else {})
-        message = as_text(fields.get("message"))
+        refusal = self._refusals.pop(tool_id, None)
+        if refusal is not None:
+            self.errors -= 1
+        message = as_text(fields.get("message")) or refusal or ""
+        reason = as_text(fields.get("decision_reason_type"))
+        lines = rules_for_denied(tool, arguments, message, reason, self._roots)
         yield ToolDenied(
             iteration=self._iteration,
             tool=shorten(tool, 80),
             tool_id=shorten(tool_id) or None,
             message=shorten(message),
-            permit=shorten(rule_for_denied(tool, arguments, message)),
+            permit=shorten(lines[0]) if lines else "",
+            also=[shorten(line) for line in lines[1:]],
+            final=not lines,
         )

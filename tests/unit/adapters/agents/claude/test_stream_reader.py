@@ -67,7 +67,7 @@ def said(text: str, **fields: object) -> dict[str, object]:
         ("max_turns", "max_turns", 0.0028935, 24915, 2, 0),
         ("ratelimit_unified", "limited", 0.0014484, 12474, 1, 0),
         ("rate_limited_once", "success", 0.001284, 12414, 0, 0),
-        ("denied", "success", 0.0028097, 24968, 1, 1),
+        ("denied", "success", 0.0028097, 24968, 1, 0),
         ("subagent", "success", 0.0049745, 42497, 2, 0),
         ("inject", "success", 0.0042501, 37659, 2, 0),
         ("hooks", "success", 0.002727, 24933, 1, 0),

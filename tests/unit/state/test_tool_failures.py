@@ -1,0 +1,33 @@
+"""What counts as a failure of a tool, and which denials can be permitted."""
+
+from ralph_tui.events import SessionStarted, ToolDenied, ToolFinished, ToolStarted
+from ralph_tui.state import RunState
+
+
+def test_neither_a_denial_nor_an_interrupt_is_a_failure() -> None:
+    state = RunState().apply_all(
+        [
+            SessionStarted(iteration=1, session_id="s", agent="a"),
+            *(ToolStarted(iteration=1, tool_id=f"{n}", tool="Bash") for n in range(4)),
+            ToolDenied(iteration=1, tool="Bash", tool_id="0", permit="Bash(rm:*)"),
+            ToolFinished(iteration=1, tool_id="0", ok=False, prevented="denied"),
+            ToolFinished(iteration=1, tool_id="1", ok=False),
+            ToolFinished(iteration=1, tool_id="2", ok=False),
+            ToolFinished(iteration=1, tool_id="3", ok=False, prevented="interrupted"),
+            # Older agents tell only at the end of a turn what was denied in it.
+            ToolDenied(iteration=1, tool="Bash", tool_id="2", permit="Bash(rm:*)"),
+        ]
+    )
+    assert state.agent.tool_errors == 1
+
+
+def test_every_line_of_a_denial_is_offered_and_none_where_none_helps() -> None:
+    state = RunState().apply_all(
+        [
+            ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)", also=["Bash(git push:*)"]),
+            ToolDenied(iteration=1, tool="Bash", permit="Bash(curl:*)"),
+            ToolDenied(iteration=1, tool="Write", final=True),
+        ]
+    )
+    assert state.needs.denied == {"Bash(curl:*)": 2, "Bash(git push:*)": 1}
+    assert state.run.denied == 3
