@@ -79,9 +79,9 @@ def _is_nested(root: Path, name: str) -> bool:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """All in a folder but git's own."""
+    """All in a folder but what is git's, and the records of a run."""
     for entry in sorted(folder.iterdir()):
-        if entry.name == ".git":
+        if entry.name in (".git", ".aiwg"):
             continue
         if not entry.is_dir() or entry.is_symlink():
             yield entry

@@ -9,8 +9,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ralph_tui.adapters.workspace.ignored import ignored_paths
-from ralph_tui.adapters.workspace.obstacles import FILE, LINK, kind_of, obstacle, why_unheld
+from ralph_tui.adapters.workspace.obstacles import FILE, LINK, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own
 from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
 from ralph_tui.errors import WorkspaceError
@@ -53,33 +52,14 @@ def between(private: PrivateRepository, since: str, until: str) -> tuple[FileCha
 
 def live(private: PrivateRepository, since: str, missing: frozenset[str]) -> tuple[FileChange, ...]:
     """Changes from a tree to the worktree now; `missing` are paths no snapshot holds."""
-    changes = _live(private, since, missing)
+    changes = live_by_path(private, since, missing)
     return tuple(changes[path] for path in sorted(changes))
 
 
-def way_back_now(
-    private: PrivateRepository, tree: str, missing: frozenset[str]
-) -> tuple[tuple[FileChange, str], ...]:
-    """What bringing a tree back does to each file, and why it will be left alone, if it will."""
-    root, changes = private.repository.root, _live(private, tree, missing, unheld=True)
-    doomed = {path for path, change in changes.items() if change.status == "added"}
-    ignored = ignored_paths(private, sorted(changes.keys() - doomed))
-    rows = []
-    for path in sorted(changes):
-        change, why = changes[path], ""
-        if path in missing and change.status == "modified":
-            why = why_unheld(root, path)
-        elif path not in doomed:
-            held = change.status == "modified" and path not in ignored
-            why = obstacle(root, path, held=held, doomed=doomed)
-        rows += [(back, why) for back in way_back((change,))]
-    return tuple(rows)
-
-
-def _live(
+def live_by_path(
     private: PrivateRepository, since: str, missing: frozenset[str], *, unheld: bool = False
 ) -> dict[str, FileChange]:
-    """By the path as it is on the disk; `unheld`: also what could not be held any more."""
+    """As `live`, by the path on the disk; `unheld`: also what could not be held any more."""
     root = private.repository.root
     command = ("-c", f"core.bigFileThreshold={MAX_FILE}", "diff-index", *_OPTIONS)
     with private.begin(*OTHERS) as walk:

@@ -36,23 +36,23 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
 
     `held`: a snapshot has what stands there now. `doomed` are files that will be deleted before.
     """
-    nearest = root
+    nearest, there = root, True
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         kind = kind_of(root / parent)
         if not kind or str(parent) in doomed:
+            there = False
             break
         if kind != FOLDER:
             return f"{kind} that no snapshot holds stands in the place of {name(str(parent))}"
         nearest = root / parent
     if not os.access(nearest, os.W_OK | os.X_OK):
         return "its folder cannot be written to"
-    kind = kind_of(root / path)
+    kind = kind_of(root / path) if there else ""
     if kind == FOLDER:
-        inside = (str(file.relative_to(root)) for file in files_below(root / path))
-        stays = next((file for file in inside if file not in doomed), None)
-        return (
-            stays and f"a folder stands there, with {name(stays)}, which no snapshot holds"
-        ) or ""
+        files = (str(file.relative_to(root)) for file in files_below(root / path))
+        stays = next((file for file in files if file not in doomed), None)
+        inside = f"with {name(stays)}, which no snapshot holds" if stays else ""
+        return inside and f"a folder stands there, {inside}"
     return f"{kind} that no snapshot holds stands there" if kind and not held else ""
 
 
@@ -107,3 +107,9 @@ def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
 def name(path: str) -> str:
     """A path within a sentence."""
     return clip(one_line(os.fsencode(path).decode("utf-8", "replace")), SHOWN)
+
+
+def covered(path: str, paths: Set[str]) -> bool:
+    """Whether a path is one of these, or lies below one of their folders."""
+    parents = PurePosixPath(path).parents
+    return path in paths or any(f"{parent}/" in paths for parent in parents)

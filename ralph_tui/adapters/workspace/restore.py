@@ -18,6 +18,7 @@ from ralph_tui.adapters.workspace.obstacles import (
     FILE,
     FOLDER,
     LINK,
+    covered,
     kind_of,
     obstacle,
     special_files,
@@ -48,10 +49,10 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
     """Change the worktree to a tree; returns why paths were left alone, as far as known."""
     differing = _differing(private, present.tree, target.tree)
     unheld, root = frozenset(present.missing), private.repository.root
-    why = {path: _NOT_HELD for path in differing if _covered(path, target.missing)}
+    why = {path: _NOT_HELD for path in differing if covered(path, target.missing)}
     for path in differing.keys() - why.keys():
         # A pipe in the place of a held file says itself what it is.
-        if _covered(path, unheld) and kind_of(root / path) in ("", FILE, LINK, FOLDER):
+        if covered(path, unheld) and kind_of(root / path) in ("", FILE, LINK, FOLDER):
             why[path] = why_unheld(root, path)
     waiting = {path: entry for path, entry in differing.items() if path not in why}
     index = private.folder / "restore-index"
@@ -85,17 +86,23 @@ def outcome(
         )
     root = private.repository.root
     for path in after.missing:
-        if path not in kept and not _covered(path, target.missing):
+        if path not in kept and not covered(path, target.missing):
             kept[path] = why_unheld(root, path)
-    passed_over = frozenset({*after.missing, *ignored_folders(private)})
-    special = [path for path in special_files(root, passed_over) if not is_own(path)]
-    for path in set(special) - ignored_paths(private, special) - kept.keys():
-        if not _covered(path, target.missing):
+    for path in standing(private, after.missing) - kept.keys():
+        if not covered(path, target.missing):
             kept[path] = why_unheld(root, path)
     return Restored(
         tuple(sorted(meant.keys() - kept.keys())),
         tuple(LeftAlone(path, kept[path]) for path in sorted(kept)),
     )
+
+
+def standing(private: PrivateRepository, not_held: Iterable[str]) -> set[str]:
+    """Pipes, sockets and devices that git does not ignore; not below these folders, if they are."""
+    passed_over = frozenset({*not_held, *ignored_folders(private)})
+    root = private.repository.root
+    found = [path for path in special_files(root, passed_over) if not is_own(path)]
+    return set(found) - ignored_paths(private, found)
 
 
 def _differing(private: PrivateRepository, since: str, until: str) -> dict[str, DiffEntry]:
@@ -185,9 +192,3 @@ def _mode(path: Path) -> int | None:
     except OSError:
         return None
     return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
-
-
-def _covered(path: str, untouchable: frozenset[str]) -> bool:
-    """Whether a path is one of these, or lies below one of their folders."""
-    parents = PurePosixPath(path).parents
-    return path in untouchable or any(f"{parent}/" in untouchable for parent in parents)

@@ -10,6 +10,7 @@ from threading import Lock
 
 from ralph_tui.adapters.workspace import changes
 from ralph_tui.adapters.workspace.ignored import ignored_paths
+from ralph_tui.adapters.workspace.outlook import outlook
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.restore import Target, outcome, restore
@@ -74,7 +75,8 @@ class GitWorkspace:
         if not self._private.has_index:
             with self._lock:
                 self._capture()
-        return changes.way_back_now(self._private, tree, self._missing)
+        missing, _ = self._commits.recorded(tree)
+        return outlook(self._private, tree, self._missing, missing)
 
     def diff(self, since: str, until: str, path: str | None = None) -> str:
         """A unified diff of two trees, of one path or all; untrusted text as git wrote it."""
