@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Command, Restore
-from ralph_tui.events import AlarmRaised, CheckpointCaptured, Event, WorktreeRestored
+from ralph_tui.events import (
+    AlarmRaised,
+    CheckpointCaptured,
+    Event,
+    IterationStarted,
+    WorktreeRestored,
+)
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
@@ -406,6 +412,29 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
         await driver.sees("would change")
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=4)])
+
+    drive(live(story("paused"), files=Held()), look)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_after_a_rollback_the_next_iteration_is_told_about_again(moved: bool) -> None:  # noqa: FBT001
+    """Unless somebody has selected a point meanwhile."""
+
+    async def look(driver: Driver) -> None:
+        state = driver.cockpit.state
+        back = WorktreeRestored(
+            iteration=2, snapshot=2, present=4, tree=state.timeline.snapshots[2].tree, files=3
+        )
+        driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.until(lambda: timeline(driver).chosen is not None)
+        await driver.press("3", *["left"] * moved)
+        chosen = timeline(driver).chosen
+        begun = IterationStarted(iteration=3, max_iterations=10)
+        driver.inbox.append(begun.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.until(lambda: driver.cockpit.state.run.iteration == 3)
+        assert timeline(driver).chosen == (chosen if moved else None)
+        here = timeline(driver).points[timeline(driver).current].place
+        assert here == ("iteration 2" if moved else "iteration 3")
 
     drive(live(story("paused"), files=Held()), look)
 

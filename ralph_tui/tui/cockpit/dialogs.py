@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ralph_tui import commands
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
@@ -99,7 +100,8 @@ class Dialogs:
 
     def help(self) -> None:
         """Keys, lines, glyphs."""
-        self._app.push_screen(Help(live=self._source.live, clock=self._clock))
+        live, panes = self._source.live, len(layout.ORDER)
+        self._app.push_screen(Help(live=live, panes=panes, clock=self._clock))
 
     def palette(self) -> None:
         """All commands, to search."""

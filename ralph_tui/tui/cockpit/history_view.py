@@ -16,7 +16,7 @@ from ralph_tui.tui.draw.spans import clip
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
 from ralph_tui.tui.panes.timeline import Timeline
-from ralph_tui.tui.panes.timeline_points import TimelinePoint, to_restore, tree_at, tree_before
+from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, to_restore, tree_at, tree_before
 
 RECENT_S = 60.0
 """A rollback that was recorded longer ago is no news."""
@@ -32,6 +32,8 @@ class HistoryView:
         self._timeline = timeline
         self._seen = 0
         """The last rollback that was told of."""
+        self._pointed: tuple[Key, int] | None = None
+        """A point that was selected from here, and the iteration that it was in."""
 
     def changes(self) -> None:
         """Open what changed up to the selected point, or between the two."""
@@ -103,16 +105,29 @@ class HistoryView:
         """Say how a rollback that has just happened is undone, and select it for that."""
         state = self._host.state
         spans = state.timeline.spans
+        self._let_go()
         last = next((b for span in reversed(spans) for b in reversed(span.rollbacks)), None)
         if last is None or last.seq == self._seen:
             return
         self._seen = last.seq
         age = self._source.clock(state) - last.at
         if self._source.live and age.total_seconds() < RECENT_S:
-            self._timeline.choose(("back", last.seq))
+            self._pointed = (("back", last.seq), state.run.iteration)
+            self._timeline.choose(self._pointed[0])
             here = over(state) is None or self._source.restores_ended
             undo = "r on ↶ undoes it" if here else f"ralph-tui restore {last.present} undoes it"
             self._host.say(f"{_restored(last)}; {undo}")
+
+    def _let_go(self) -> None:
+        """With the next iteration the latest is told about again, unless somebody has chosen."""
+        if self._pointed is None:
+            return
+        key, iteration = self._pointed
+        if self._timeline.chosen != key:
+            self._pointed = None
+        elif self._host.state.run.iteration > iteration:
+            self._pointed = None
+            self._timeline.choose(None)
 
 
 def _question(point: TimelinePoint, snapshot: int) -> str:

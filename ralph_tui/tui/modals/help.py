@@ -21,7 +21,6 @@ from ralph_tui.tui.draw.spans import wrap
 from ralph_tui.tui.modals.text_dialog import TextDialog
 
 PANE_KEYS = (
-    ("1-8", "Focus a pane; in a group its number opens its tab."),
     ("tab", "The next pane; shift+tab the one before."),
     ("↑ ↓", "Move in the focused pane; page up, page down, home and end too."),
     ("← →", "In the checkpoints: select a point; shift+← shift+→ an iteration."),
@@ -70,14 +69,16 @@ def rows(title: str, pairs: Iterable[tuple[str, str]]) -> Content:
 class Help(TextDialog):
     """What keys, lines and glyphs mean on this screen."""
 
-    def __init__(self, *, live: bool, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, *, live: bool, panes: int, clock: Callable[[], float] = monotonic) -> None:
+        """`panes`: how many there are, each with its number."""
+        numbers = (f"1-{panes}", "Focus a pane; in a group its number opens its tab.")
         keys = [(a.shown_key, a.help) for a in ACTIONS if offered(a, live=live)]
         lines = [(f"{k.sample * 3} {k.letter}", f"{k.name}: {k.meaning}") for k in KINDS]
         super().__init__(
             "Help",
             [
                 rows("Keys", keys),
-                rows("Panes", PANE_KEYS),
+                rows("Panes", (numbers, *PANE_KEYS)),
                 rows("Lines of the control signal", lines),
                 rows("Glyphs", GLYPHS),
                 rows("What the loop is doing", (term[:2] for term in PHASES.values())),

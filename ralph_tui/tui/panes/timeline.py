@@ -88,8 +88,8 @@ class Timeline(LinesPane):
         first, second = sorted(pair, key=lambda point: point.at or latest)
         return first, second
 
-    def choose(self, key: Key) -> None:
-        """Select a point."""
+    def choose(self, key: Key | None) -> None:
+        """Select a point; None: the latest iteration, whatever that is."""
         self.chosen, self.top = key, 0
         self.redraw()
 
