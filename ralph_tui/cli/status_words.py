@@ -58,6 +58,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("cost", _cost(status)),
         ("time", _time(status)),
         ("last", _last(status)),
+        ("next", _next(status)),
         ("journal", status.get("problem", "")),
     ]
     return "\n".join(f"{name:<11} {one_line(text)}" for name, text in rows if text)
@@ -129,8 +130,11 @@ def _overseer(status: dict[str, Any]) -> str:
 
 
 def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
-    """The open question and how to decide it; nothing for a dead run."""
+    """The open question and how to decide it; of a run that is over, that it was open."""
     question = status["question"]
+    left = status.get("left_open") or (question["text"] if question else "")
+    if left and not status["alive"]:
+        return [("question", f"open when the run ended: {clip(one_line(left), 200)}")]
     if not question or not status["alive"]:
         return []
     words = "|".join(dict.fromkeys(option["answer"] for option in question["options"]))
@@ -138,6 +142,23 @@ def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
         ("question", clip(one_line(question["text"]), 200)),
         ("decide", f"ralph-tui decide, or at once: ralph-tui decide {words}"),
     ]
+
+
+def _next(status: dict[str, Any]) -> str:
+    """What one can do with a run that is over; empty while it goes on, or has said so itself."""
+    outcome = status["outcome"]
+    return next_step(outcome, f" {status['run']}") if outcome else ""
+
+
+def next_step(outcome: str, run: str) -> str:
+    """The command that goes on with a run that has ended so; `run` names it, with a space before.
+
+    Empty for one that has reached its goal.
+    """
+    if outcome == "completed":
+        return ""
+    more = " --max-iterations N (or --budget USD)" if outcome == "limit_reached" else ""
+    return f"ralph-tui resume{run}{more} goes on with it"
 
 
 def question_text(question: dict[str, Any]) -> str:

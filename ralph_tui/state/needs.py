@@ -33,6 +33,8 @@ class NeedsFold(Fold):
         self.served = False
         """Whether the agent's service has answered in this run."""
         self.question: QuestionAsked | None = None
+        self.left_open: QuestionAsked | None = None
+        """The question that was open when the run ended."""
         """The question that is open; one at a time."""
         self.answer: QuestionAnswered | None = None
         """The answer that was given last."""
@@ -111,4 +113,5 @@ class NeedsFold(Fold):
             self.denied[line] = self.denied.get(line, 0) + 1
 
     def _over(self, event: RunResumed | RunFinished | RunCrashed) -> None:
+        self.left_open = None if isinstance(event, RunResumed) else self.question
         self.wait = self.question = None

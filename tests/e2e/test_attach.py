@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.cli import CLI, GATE, here, processes_of, project, run
+from tests.e2e.cli import CLI, GATE, ONE_MORE, here, processes_of, project, run
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
 
@@ -143,10 +143,34 @@ def test_a_screen_that_is_left_makes_room_for_lines(windows: Windows, root: Path
     again = windows.attach(root)
     again.press("q")
     assert again.exit_code() == 0
+    again.shows("the run task-001/001 goes on; the screen: ralph-tui attach")
     let_go(root)
     screen.shows("completed: the completion command passed", "ralph-tui replay")
     assert screen.exit_code() == 0
     ended(root, "completed")
+
+
+def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
+    windows: Windows, root: Path
+) -> None:
+    one_more = f"echo hello; while [ ! -e go ]; do sleep 0.05; done; {ONE_MORE}"
+    screen = windows.open(root, *order(one_more))
+    screen.shows("hello")
+    assert here("pause", cwd=root).returncode == 0
+    let_go(root)
+    until(lambda: any(event["kind"] == "paused" for event in journal(root)), timeout=30)
+    again = windows.attach(root)
+    again.press("q")
+    assert again.exit_code() == 0
+    again.shows("the run task-001/001 is paused: ralph-tui unpause goes on")
+    screen.press("q")
+    screen.shows("leave only the screen")
+    until(lambda: pressed(screen, "l", "is paused, and waits here: ralph-tui unpause"))
+    screen.press("C-c")
+    screen.shows("ralph-tui resume goes on with it")
+    ended(root, "interrupted")
+    told = here("status", cwd=root).stdout
+    assert "next        ralph-tui resume task-001/001 goes on with it" in told
 
 
 def pressed(screen: Terminal, key: str, words: str) -> bool:

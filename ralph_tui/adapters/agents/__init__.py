@@ -42,8 +42,14 @@ def choose_agent(
     agent = find_agent(settings, environ)
     if agent is not None:
         return agent
-    missing = f"There is no agent {settings.name!r}" if settings.name else "No agent is chosen"
-    names = ", ".join(agent.name for agent in offered())
+    known = offered()
+    missing = f"There is no agent {settings.name!r}"
+    if not settings.name:
+        missing = "; ".join(
+            ["No agent is chosen", *(agent.missing for agent in known if agent.missing)]
+        )
+        known = tuple(agent for agent in known if not agent.missing)
+    names = ", ".join(agent.name for agent in known)
     hints = "; ".join(f"`{agent.name}` {agent.hint}" for agent in offered() if agent.hint)
     raise UsageError(
         f"{missing}; choose one with --agent: {names} ({hints}), or try `ralph-tui demo`."

@@ -58,6 +58,8 @@ class AgentDescription:
     """The same in words, for the help."""
     restricted: bool = True
     """Whether it keeps to ``permissions``; one that does not may do whatever its user may."""
+    missing: str = ""
+    """Of a default agent: what was not found, and how to get it, for an error."""
     hint: str = ""
     """What it does, for an error that offers it: ``runs any program …``."""
     reserved: str = ""

@@ -59,6 +59,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "waiting": _waiting(state),
         "question": _question(state),
         "denied": state.run.denied,
+        "left_open": state.needs.left_open.text if state.needs.left_open else "",
         "guidance_queued": len(state.guidance.queued),
         "started": _iso(run.started_at),
         "away_s": run.away_s,

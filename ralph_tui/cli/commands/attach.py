@@ -2,21 +2,25 @@
 
 import argparse
 import os
+import shlex
+from contextlib import suppress
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.cockpit import look_on, replay_in_cockpit
 from ralph_tui.cli.fronts.common import on_terminal
 from ralph_tui.cli.live import here
+from ralph_tui.cli.status_words import next_step
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
 from ralph_tui.sources.attached import Attached
 from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.text.terms import in_words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +44,10 @@ def run(args: argparse.Namespace) -> int:
     status = read_status(found)
     theme = load(root, {}, os.environ, []).settings.ui.theme
     if status["alive"]:
-        look_on(Attached(found, here(), files=RecordedFiles(found.folder)), theme)
+        source = Attached(found, here(), files=RecordedFiles(found.folder))
+        look_on(source, theme)
+        with suppress(OSError):  # the terminal may be gone
+            print(_left(found, args.run))
         return ExitCode.COMPLETED
 
     why = (
@@ -50,3 +57,19 @@ def run(args: argparse.Namespace) -> int:
     )
     replay_in_cockpit(read_journal(found.journal), f"{why}; this is its replay", theme)
     return ExitCode.COMPLETED
+
+
+def _left(found: RecordedRun, name: str | None) -> str:
+    """How the run stands whose screen was left, and how to come back."""
+    status = read_status(found)
+    named = f" {shlex.quote(name)}" if name else ""
+    if not status["alive"]:
+        outcome = status["outcome"] or "died"
+        words = next_step(outcome, named) or f"ralph-tui report{named} sums it up"
+        return f"the run {found.name} is over ({in_words(outcome)}): {words}"
+    how = "goes on"
+    if status["paused"]:
+        how = "is paused: ralph-tui unpause goes on"
+    elif status["question"]:
+        how = "waits for an answer: ralph-tui decide"
+    return f"the run {found.name} {how}; the screen: ralph-tui attach{named}"

@@ -4,7 +4,7 @@
 """
 
 from ralph_tui.cli.fronts.background import run_in_background
-from ralph_tui.cli.fronts.common import Presentation, RunFactory, exit_code, warn
+from ralph_tui.cli.fronts.common import Presentation, RunFactory, exit_code, say_what_is_next, warn
 from ralph_tui.cli.fronts.lines import run_as_lines
 
 
@@ -17,6 +17,8 @@ def show_run(create_run: RunFactory, presentation: Presentation) -> int:
     if presentation.mode == "headless":
         with create_run(warn) as run:
             run_as_lines(run, as_json=presentation.as_json)
+            if presentation.lasting and not presentation.as_json:
+                say_what_is_next(run)
             return exit_code(run)
     # A run without a screen starts without loading one.
     from ralph_tui.cli.fronts.cockpit import run_in_cockpit  # noqa: PLC0415

@@ -30,7 +30,9 @@ from ralph_tui.cli.fronts.common import (  # noqa: E402
     RunFactory,
     exit_code,
     print_event,
+    say_what_is_next,
     warn,
+    words_of_wait,
     words_to_attach,
 )
 from ralph_tui.cli.fronts.last_screen import LastScreen  # noqa: E402
@@ -159,6 +161,7 @@ class CockpitRun:
             if end is not None:
                 print_event(end, as_json=False)
             if self._presentation.lasting:
+                say_what_is_next(run)
                 print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
 
     # the end of the screen --------------------------------------------------------------------
@@ -201,7 +204,8 @@ class CockpitRun:
             return
         try:
             words = f"the screen: {words_to_attach(self._run.attempt)}"
-            print(f"the run goes on here as plain lines; ctrl+c stops it; {words}", flush=True)
+            how = words_of_wait(self._run.engine.state)
+            print(f"the run {how}; ctrl+c stops it; {words}", flush=True)
             print_until_over(self._run, self._lines)
         except OSError:
             self.handle_signal(signal.SIGHUP)  # which is under way

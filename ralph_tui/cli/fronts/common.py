@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Literal
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.cli.status_words import next_step
 from ralph_tui.events import Event
 from ralph_tui.events.run import Mode
+from ralph_tui.state import RunState
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.attempts import AttemptFolder
@@ -63,6 +65,25 @@ def words_to_attach(attempt: "AttemptFolder") -> str:
     """How to get a screen for this run, from this folder."""
     here = worktree_root(Path.cwd()) == attempt.root
     return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
+
+
+def say_what_is_next(run: "AssembledRun") -> None:
+    """After the end: the command that goes on with the run, where there is something to do."""
+    end = run.engine.state.run.finished
+    outcome = end.outcome if end else "failed"
+    here = worktree_root(Path.cwd()) == run.attempt.root
+    words = next_step(outcome, "" if here else f" {shlex.quote(str(run.attempt.folder))}")
+    if words:
+        print(words, flush=True)
+
+
+def words_of_wait(state: RunState) -> str:
+    """What a run does whose screen was left: ``is paused: …``, with the command for it."""
+    if state.run.paused:
+        return "is paused, and waits here: ralph-tui unpause in another terminal goes on"
+    if state.needs.question is not None:
+        return "waits here for an answer: ralph-tui decide in another terminal"
+    return "goes on here as plain lines"
 
 
 def warn(text: str) -> None:

@@ -17,7 +17,13 @@ from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.commands import abort, decide
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.live import LiveRun, find_live
-from ralph_tui.cli.status_words import LINE_LIMIT, question_text, status_line, status_text
+from ralph_tui.cli.status_words import (
+    LINE_LIMIT,
+    next_step,
+    question_text,
+    status_line,
+    status_text,
+)
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import (
     CheckpointCaptured,
@@ -391,3 +397,24 @@ class TestFinding:
         run = LiveRun(RecordedRun(Path("/r/attempts/events.jsonl")), owner, folded())
         with pytest.raises(RalphError, match=sentence):
             run.request("pause")
+
+
+def gone(*events: Event) -> dict[str, Any]:
+    """The status of a run without a process."""
+    return {**folded(START, *events), "alive": False}
+
+
+def test_a_status_of_a_run_that_is_over_names_the_next_step_and_the_question_it_left() -> None:
+    end = RunFinished(
+        outcome="interrupted", reason="stopped by you", iterations=4, completion=47, best=62
+    )
+    text = status_text(gone(QUESTION, end))
+    assert "question    open when the run ended: Three steps without progress." in text
+    assert "next        ralph-tui resume task-001/001 goes on with it" in text
+    died = status_text(gone(QUESTION))
+    assert "question    open when the run ended: Three steps without progress." in died
+    answered = QuestionAnswered(question_id="q1", answer="approve")
+    assert "open when" not in status_text(gone(QUESTION, answered, end))
+    assert "next " not in status_text(gone(end.model_copy(update={"outcome": "completed"})))
+    assert "--max-iterations" in next_step("limit_reached", "")
+    assert "next " not in status_text(folded(START, QUESTION))

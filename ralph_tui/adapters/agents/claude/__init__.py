@@ -51,4 +51,6 @@ CLAUDE = AgentDescription(
     build=_build,
     is_default=_is_default,
     default_when="where installed",
+    missing="the default, `claude`, was not found on PATH "
+    "(`npm install -g @anthropic-ai/claude-code` installs it)",
 )

@@ -448,8 +448,12 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no agent 'foo'.*claude, command.*ralph-tui demo"):
         choose_agent(AgentSettings(name="foo"))
-    with pytest.raises(UsageError, match="No agent is chosen"):
+    with pytest.raises(UsageError, match="No agent is chosen") as nothing:
         choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
+    said = str(nothing.value)
+    assert "the default, `claude`, was not found on PATH (`npm install" in said
+    assert "choose one with --agent: command (`command` runs any program given with" in said
+    assert "ralph-tui demo" in said
     with pytest.raises(UsageError, match="--agent-command"):
         COMMAND.check(context(tmp_path))
     with pytest.raises(UsageError, match="no demo scenario 'x'; choose one of steady"):
