@@ -48,7 +48,7 @@ Prevented = Literal["", "denied", "interrupted"]
 
 
 class PromptPrepared(Event):
-    """The prompt of an iteration, kept as sent in the iteration's folder."""
+    """The prompt of an iteration's next session, kept as sent in a file of its own."""
 
     kind: Literal["prompt_prepared"] = "prompt_prepared"
     iteration: int

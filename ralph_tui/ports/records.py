@@ -23,8 +23,11 @@ class Records(Protocol):
         """A path inside the attempt's folder as the journal names it."""
         ...
 
-    def write_prompt(self, iteration: int, prompt: str) -> Path:
-        """Keep the prompt as sent."""
+    def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
+        """Keep the prompt of the iteration's next session as sent, in a file of its own.
+
+        `unsent` is the path, as `relative` gives it, of one that no session got: it is replaced.
+        """
         ...
 
     def project(self, state: RunState) -> dict[str, Any]:

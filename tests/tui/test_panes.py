@@ -1,5 +1,6 @@
 """What single panes do: selecting, opening, following, reading."""
 
+from collections import deque
 from datetime import timedelta
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from ralph_tui.state.agent import KEPT_ROWS, without_claims
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
-from ralph_tui.tui.panes.prompt import read_inside
+from ralph_tui.tui.panes.prompt import PromptPane, read_inside
 from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.panes.timeline_points import points_of, track
 from tests.tui.driving import Driver, drive, live, replay, story
@@ -196,6 +197,20 @@ def test_the_prompt_is_read_from_the_attempts_folder(tmp_path: Path) -> None:
     assert isinstance(source, Live)
     source.folder = tmp_path
     drive(driver, look)
+
+
+def test_the_prompt_of_the_latest_session_is_shown(tmp_path: Path) -> None:
+    pane = PromptPane(Live(deque(), lambda _: None, tmp_path))
+    for seq, (name, text) in enumerate([("prompt.md", "first"), ("prompt-2.md", "second")], 1000):
+        folder = tmp_path / "results" / "iter-007"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+        path = f"results/iter-007/{name}"
+        pane.state = RunState()
+        pane.state.apply(PromptPrepared(seq=seq, at=START, iteration=7, path=path, characters=5))
+        pane.changed()
+        assert pane.build(40, 5) == [[(text, "text")]]
+    assert pane.subtitle(60)[0] == ("iteration 7, session 2 · urgency ", "dim")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ class FakeRecords:
 
     def __init__(self) -> None:
         self.prompts: dict[int, str] = {}
+        """The last one of each iteration."""
+        self.files: dict[str, str] = {}
+        """All of them by path."""
         self.projected: list[dict[str, Any]] = []
 
     def iteration_folder(self, iteration: int) -> Path:
@@ -23,9 +26,17 @@ class FakeRecords:
     def relative(self, path: Path) -> str:
         return path.relative_to(self.folder).as_posix()
 
-    def write_prompt(self, iteration: int, prompt: str) -> Path:
+    def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
         self.prompts[iteration] = prompt
-        return self.iteration_folder(iteration) / "prompt.md"
+        path = self.folder / unsent if unsent else self._next_prompt(iteration)
+        self.files[path.relative_to(self.folder).as_posix()] = prompt
+        return path
+
+    def _next_prompt(self, iteration: int) -> Path:
+        folder = self.iteration_folder(iteration).relative_to(self.folder).as_posix()
+        number = 1 + sum(name.startswith(f"{folder}/") for name in self.files)
+        name = "prompt.md" if number == 1 else f"prompt-{number}.md"
+        return self.iteration_folder(iteration) / name
 
     def project(self, state: RunState) -> dict[str, Any]:
         return {"iterations": len(state.run.completions)}

@@ -3,6 +3,7 @@
 The same description run again is a new attempt of the same task; a new description is a new task.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
@@ -21,6 +22,8 @@ from ralph_tui.layers.sensor import GateResult
 from ralph_tui.plain_files import is_plain, make_folder, write_whole
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain, redact
+
+_PROMPT = re.compile(r"prompt(?:-([1-9]\d{0,8}))?\.md")
 
 
 def prepare_folder(root: Path) -> Path:
@@ -44,6 +47,12 @@ def keep_out(folder: Path) -> None:
     make_folder(folder)
     if not is_plain(ignore):  # git would wait for a FIFO, and read whatever a link leads to
         write_whole(ignore, b"*\n")
+
+
+def _next_prompt(folder: Path) -> str:
+    found = (_PROMPT.fullmatch(path.name) for path in folder.iterdir())
+    number = 1 + max((int(name[1] or 1) for name in found if name), default=0)
+    return "prompt.md" if number == 1 else f"prompt-{number}.md"
 
 
 class AttemptFolder:
@@ -134,9 +143,14 @@ class AttemptFolder:
         """A path inside the attempt's folder as the journal names it."""
         return path.relative_to(self.folder).as_posix()
 
-    def write_prompt(self, iteration: int, prompt: str) -> Path:
-        """Keep the prompt as sent, secrets taken out."""
-        path = self.iteration_folder(iteration) / "prompt.md"
+    def write_prompt(self, iteration: int, prompt: str, unsent: str | None = None) -> Path:
+        """See `Records`; secrets are taken out.
+
+        ``prompt.md``, then ``prompt-2.md`` and so on: what a session was told is never written
+        over, also not by a run that goes on after its journal was cut.
+        """
+        folder = self.iteration_folder(iteration)
+        path = self.folder / unsent if unsent is not None else folder / _next_prompt(folder)
         write_text(path, redact(prompt))
         return path
 

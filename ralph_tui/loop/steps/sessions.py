@@ -50,19 +50,17 @@ class Sessions:
         """
         watchdog = Watchdog(k, self._run, self._desk)
         resume: str | None = None
-        records = self._ports.records
+        records, prepared = self._ports.records, self._state.gate.prompt
+        unsent = prepared.path if prepared is not None else None
         while True:
             folder = yield from self._scheduler.run_job(
                 "record", lambda: records.iteration_folder(k)
             )
-            if resume is None:
-                prompt = yield from self._with_guidance(k, prompt, keep=True)
-                words = prompt
-            else:
-                words = yield from self._with_guidance(k, GO_ON, keep=False)
+            words = yield from self._words(k, prompt if resume is None else GO_ON, unsent)
+            prompt = words if resume is None else prompt
             turn = self._turn(k, folder, words, resume)
             finished = yield from self._session(turn, watchdog)
-            resume = None
+            resume = unsent = None
             if finished.outcome in HOPELESS:
                 raise Ended("failed", finished.reason)
             if finished.outcome == "limited":
@@ -75,24 +73,27 @@ class Sessions:
                 yield from self._budget.tell_overshoot(k)
                 return finished
 
-    def _with_guidance(self, k: int, prompt: str, *, keep: bool) -> Steps[str]:
-        """The prompt with what the owner has said since it was written."""
+    def _words(self, k: int, prompt: str, unsent: str | None) -> Steps[str]:
+        """What the next session is told, kept in a file: with what the owner has said since.
+
+        `unsent` is the file of the prompt while no session got it.
+        """
         queued, records = self._state.guidance.queued, self._ports.records
-        if not queued:
+        if queued:
+            said = "\n\n".join(item.text.strip() for item in queued)
+            prompt = f"{prompt.rstrip()}\n\n# Guidance from the owner\n\n{said}\n"
+        elif unsent is not None:
             return prompt
-        words = "\n\n".join(item.text.strip() for item in queued)
-        prompt = f"{prompt.rstrip()}\n\n# Guidance from the owner\n\n{words}\n"
-        if keep:
-            path = yield from self._scheduler.run_job(
-                "prompt", lambda: records.write_prompt(k, prompt)
-            )
-            yield PromptPrepared(
-                iteration=k,
-                path=records.relative(path),
-                urgency=self._state.gate.prompt.urgency if self._state.gate.prompt else "normal",
-                characters=len(prompt),
-                guidance=[item.guidance_id for item in queued],
-            )
+        path = yield from self._scheduler.run_job(
+            "prompt", lambda: records.write_prompt(k, prompt, unsent)
+        )
+        yield PromptPrepared(
+            iteration=k,
+            path=records.relative(path),
+            urgency=self._state.gate.prompt.urgency if self._state.gate.prompt else "normal",
+            characters=len(prompt),
+            guidance=[item.guidance_id for item in queued],
+        )
         for item in queued:
             yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
         return prompt

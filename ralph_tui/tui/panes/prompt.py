@@ -27,8 +27,8 @@ class PromptPane(LinesPane):
     def __init__(self, source: Source) -> None:
         super().__init__()
         self._source = source
-        self._read: tuple[str, str, str] = ("", "", "")
-        """Path, text, and why there is none."""
+        self._read: tuple[int, str, str] = (-1, "", "")
+        """Number of the event, text, and why there is none."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
@@ -37,9 +37,9 @@ class PromptPane(LinesPane):
     def changed(self) -> None:
         """See `Pane`."""
         prompt = self.state.gate.prompt
-        if prompt is not None and (prompt.path != self._read[0]):
+        if prompt is not None and prompt.seq != self._read[0]:
             self.top = 0
-            self._read = (prompt.path, *read_inside(self._source.folder, prompt.path))
+            self._read = (prompt.seq, *read_inside(self._source.folder, prompt.path))
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
@@ -61,10 +61,16 @@ class PromptPane(LinesPane):
             return []
         urgent = prompt.urgency in ("high", "critical")
         return [
-            (f"iteration {prompt.iteration} · urgency ", "dim"),
+            (f"iteration {prompt.iteration}{_session_of(prompt.path)} · urgency ", "dim"),
             (prompt.urgency, "warn" if urgent else "text"),
             (f" · {tokens(prompt.characters)} characters", "dim"),
         ]
+
+
+def _session_of(path: str) -> str:
+    """Which session of the iteration a prompt was for; nothing is said of the first."""
+    number = path.rpartition("/prompt-")[2].removesuffix(".md")
+    return f", session {number}" if number.isdecimal() else ""
 
 
 def read_inside(folder: Path | None, name: str) -> tuple[str, str]:

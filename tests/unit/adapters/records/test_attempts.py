@@ -88,6 +88,22 @@ def test_secrets_of_the_description_and_the_prompt_stay_off_the_disk(tmp_path: P
     assert secret.encode() not in everything
 
 
+def test_a_prompt_that_a_session_got_is_never_written_over(tmp_path: Path) -> None:
+    attempt = record(tmp_path, "fix it")
+    first = attempt.write_prompt(1, "one")
+    assert attempt.write_prompt(1, "one, and more", attempt.relative(first)) == first
+    assert [attempt.write_prompt(1, word).name for word in ("two", "three")] == [
+        "prompt-2.md",
+        "prompt-3.md",
+    ]
+    folder = attempt.iteration_folder(1)
+    (folder / "prompt-2.md").unlink()
+    (folder / "prompt-x.md").touch()
+    assert attempt.write_prompt(1, "four").name == "prompt-4.md"
+    assert first.read_text() == "one, and more"
+    assert attempt.write_prompt(2, "one").name == "prompt.md"
+
+
 def test_garbage_metadata_costs_nothing(tmp_path: Path) -> None:
     """The attempts know what the task is about."""
     attempt = record(tmp_path, "fix it")

@@ -15,6 +15,7 @@ from ralph_tui.events import (
     CommandRefused,
     IterationFinished,
     Noticed,
+    PromptPrepared,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
@@ -207,6 +208,26 @@ def test_a_hopeless_end_ends_the_run_at_its_first_sign(outcome: Any) -> None:
     world.run()
     assert (world.end.outcome, world.end.reason) == ("failed", "log in first")
     assert len(world.agent.sessions) == 1
+
+
+# -- what each session was told ----------------------------------------------------------------
+
+
+def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
+    """After a limit, with words that came meanwhile, after a silence: none is written over."""
+    rules = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300))
+    world = World([2, 4, 10], rules=rules)
+    world.agent.acts.extend([limited(3600), limited(3600), wait, FakeSession.finish])
+    world.host.idle.extend([RetryNow(), Guide(text="and look at b.py"), RetryNow()])
+    world.run()
+    told = [event.path for event in world.all(PromptPrepared)]
+    folder = "results/iter-001/prompt"
+    assert told[:4] == [f"{folder}.md", f"{folder}-2.md", f"{folder}-3.md", f"{folder}-4.md"]
+    assert [world.records.files[path] for path in told[:4]] == world.agent.prompts[:4]
+    assert world.agent.prompts[0] == world.agent.prompts[1]
+    assert "and look at b.py" in world.agent.prompts[2]
+    assert world.agent.prompts[3] == GO_ON
+    assert told[4] == "results/iter-002/prompt.md"
 
 
 # -- silence -------------------------------------------------------------------------------------
