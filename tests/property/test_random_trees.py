@@ -140,7 +140,11 @@ def walk(root: Path, seed: int, kept: Counter[str] | None = None) -> None:
         kept.update(walker.kept)
 
 
-@pytest.mark.parametrize("seed", range(12))
+SEEDS = (3, 11, 25, 28, 37, 113, 118, 147, 156, 181, 219, 563)
+"""Most of them have found something once; any other number is as good."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_a_snapshot_holds_comes_back_or_is_named(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         walk(Path(folder).resolve(), seed)
