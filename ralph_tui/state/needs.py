@@ -33,6 +33,8 @@ class NeedsFold(Fold):
         self.served = False
         """Whether the agent's service has answered in this run."""
         self.question: QuestionAsked | None = None
+        self.withdrawn: QuestionWithdrawn | None = None
+        """The question that was closed last, when it needed no answer any more."""
         self.left_open: QuestionAsked | None = None
         """The question that was open when the run ended."""
         """The question that is open; one at a time."""
@@ -102,6 +104,7 @@ class NeedsFold(Fold):
         self._question_closed(event)
 
     def _question_closed(self, event: QuestionAnswered | QuestionWithdrawn) -> None:
+        self.withdrawn = event if isinstance(event, QuestionWithdrawn) else None
         if self.question is not None and self.question.question_id == event.question_id:
             self.question = None
 

@@ -80,21 +80,24 @@ def test_another_question_opens_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "settled",
+    ("settled", "how"),
     [
-        QuestionAnswered(question_id="q1", answer="retry", by="the default"),
-        QuestionWithdrawn(question_id="q1", reason="the agent is heard of again"),
+        (QuestionAnswered(question_id="q1", answer="retry", by="pts/3"), "retry, by pts/3"),
+        (
+            QuestionWithdrawn(question_id="q1", reason="the agent is heard of again"),
+            "the agent is heard of again",
+        ),
     ],
 )
 def test_it_closes_when_it_is_settled_elsewhere(
-    settled: QuestionAnswered | QuestionWithdrawn,
+    settled: QuestionAnswered | QuestionWithdrawn, how: str
 ) -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         last = driver.cockpit.state
         driver.inbox.append(settled.model_copy(update={"seq": last.seq + 1, "at": last.at}))
         await driver.until(lambda: not is_open(driver))
-        await driver.sees("the question is settled")
+        await driver.sees(f"the question is settled: {how}")
         assert "needs you" not in driver.text()[0]
 
     assert drive(live(story("asked")), look).sent == []

@@ -121,7 +121,7 @@ def _redirect(given: PromptInput) -> str:
             "to undo is undone"
         )
     return (
-        f"# Redirect\n\n{changed}. Until there is a clear new best, this stands:\n\n"
+        f"# Redirect\n\n{changed}. Until there is a clear new best, what was said then stands:\n\n"
         f"{given.redirect.strip()}"
     )
 
@@ -211,7 +211,7 @@ def _end(tail: str) -> str:
     if len(text) <= LONGEST_TAIL:
         return text
     last = text[-LONGEST_TAIL - 1 :]
-    return last.partition("\n")[2] or last[1:]
+    return last.partition("\n")[2].lstrip("\n") or last[1:]
 
 
 def _fenced(text: str) -> str:

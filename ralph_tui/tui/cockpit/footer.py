@@ -125,7 +125,7 @@ def summary(state: RunState, now: datetime) -> list[Line]:
         percent(end.completion, end.best),
         f"best {percent(end.best, end.completion)} {where}",
         duration(end.duration_s or elapsed(state, now)),
-        cost(state),
+        *([cost(state)] if run.cost_known else []),
     ]
     used = end.tokens or run.tokens
     if used:

@@ -121,7 +121,14 @@ class QuestionPresenter:
         answer, sent = state.needs.answer, self._sent
         texts = self._written()
         self._sent = None
-        how, taken, here = "it answered itself" if state.run.live else "the run is over", "", False
+        how, taken, here = (
+            "it is not open any more" if state.run.live else "the run is over",
+            "",
+            False,
+        )
+        withdrawn = state.needs.withdrawn
+        if withdrawn is not None and withdrawn.question_id == question_id:
+            how = clip(flat(withdrawn.reason), 60)
         if answer is not None and answer.question_id == question_id:
             how = f"{in_words(flat(answer.answer, 40))}, by {clip(flat(answer.by), 30)}"
             taken = answer.text.strip()

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from ralph_tui.state import AgentRow, RunState
-from ralph_tui.text.format import clock, duration
+from ralph_tui.text.format import clock, count, duration
 from ralph_tui.text.terms import FAILED, SEVERITIES, WAITS, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import countdown, level_mark
@@ -168,7 +168,7 @@ class AgentPane(RowsPane):
         spans = self._guidance()
         if fold.tool_calls:
             errors = f", {fold.tool_errors} failed" if fold.tool_errors else ""
-            spans.append((f"{fold.tool_calls} calls{errors} · ", "dim"))
+            spans.append((f"{count(fold.tool_calls, 'call')}{errors} · ", "dim"))
         if self.following:
             return [*spans, ("following", "dim")]
         return [*spans, (f"{self.unseen} new · end follows", "accent")]

@@ -138,10 +138,11 @@ def how_far(state: RunState) -> list[Field]:
         fields.append(Field([[(f"{BEST.label} now", "good")], [(BEST.glyph, "good")], []], 2))
     elif run.completions:
         best = percent(run.best, run.completion)
+        where = f"iteration {run.best_iteration}" if run.best_iteration else "at the start"
         fields.append(
             Field(
                 [
-                    [(f"best {best} ", "dim"), (f"iteration {run.best_iteration}", "dim")],
+                    [(f"best {best} ", "dim"), (where, "dim")],
                     [(f"{BEST.glyph}{best}", "dim")],
                     [],
                 ],

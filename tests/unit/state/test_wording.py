@@ -251,3 +251,30 @@ def test_who_decides_on_a_promise_is_who_is_there(fields: dict[str, str], judge:
     )
     rows = folded(start, PromiseMade(iteration=1)).agent.rows
     assert [row.text for row in rows] == [f"says it is done; {judge}"]
+
+
+def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
+    start = RunStarted.model_validate(
+        {
+            "run_id": "r",
+            "root": "/r",
+            "objective": "o",
+            "agent": "a",
+            "max_iterations": 9,
+            "session_timeout_s": 60,
+        }
+    )
+    measured = [
+        ReadingTaken(iteration=0, completion=85, source="tests"),
+        IterationStarted(iteration=1, max_iterations=9),
+        ReadingTaken(iteration=1, completion=60, source="tests"),
+    ]
+    ended = RunFinished(
+        outcome="interrupted", reason="", iterations=1, completion=60, best=85, duration_s=5
+    )
+    header = str(header_lines(folded(start, *measured), NOW, 140))
+    assert "best 85 % " in header
+    assert "at the start" in header
+    assert "iteration 0" not in header
+    last = "".join(text for text, _ in summary(folded(start, *measured, ended), NOW)[-1])
+    assert last == "1 iteration · 60 % · best 85 % at the start · 5s"
