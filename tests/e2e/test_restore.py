@@ -245,6 +245,16 @@ def test_what_a_snapshot_does_not_hold_stays_and_is_said(ended: Path) -> None:
     assert (ended / "huge.bin").stat().st_size == 10_000_001
 
 
+def test_nothing_can_be_brought_back(ended: Path) -> None:
+    restored(ended, "1", "--yes")
+    with (ended / "huge.bin").open("wb") as file:
+        file.truncate(10_000_001)
+    known = len(events(ended))
+    assert "nothing can be brought back" in refused(ended, "1", "--yes")
+    assert "  huge.bin: it is too large" in here("restore", "1", "--yes", cwd=ended).stdout
+    assert len(events(ended)) == known
+
+
 def test_each_that_is_left_alone_is_named_with_its_own_reason(ended: Path) -> None:
     (ended / "old.txt").mkdir()
     (ended / "old.txt" / "inner.log").write_text("ignored\n")

@@ -149,9 +149,13 @@ def _not_to_be_done(
             print(lacks)
         if args.dry_run or not rows:
             return ExitCode.COMPLETED
+        able = sum(not why for _, why in rows)
+        if not able:
+            print("ralph-tui: nothing can be brought back", file=sys.stderr)
+            return ExitCode.FAILED
         if args.yes:
             return None
-        if not confirm(f"Change {count(len(rows), 'file')}? What is there now is held."):
+        if not confirm(f"Change {count(able, 'file')}? What is there now is held."):
             print("nothing was changed", file=sys.stderr)
             return ExitCode.FAILED
         # A yes counts for what was shown: what has come since is asked about first.
