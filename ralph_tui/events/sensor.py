@@ -37,7 +37,7 @@ class GateFinished(Event):
     errors: int = 0
     skipped: int = 0
     failing: list[Line] = []
-    """Names of failing tests, the first 20; `unnamed` are the others."""
+    """Names of failing tests, the first 200; `unnamed` are the others."""
     tail: Plain = ""
     """The end of the output, at most 4000 characters."""
     log: Line = ""

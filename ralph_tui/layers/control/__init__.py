@@ -5,7 +5,7 @@
 """
 
 from ralph_tui.layers.control.advice import advice, iterations_needed, push_words, urgency_of
-from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, points
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
 from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.evaluation import Evaluation, evaluate
 from ralph_tui.layers.control.gains import PROFILES
@@ -25,10 +25,10 @@ __all__ = [
     "Patience",
     "Sample",
     "advice",
+    "amount",
     "below",
     "evaluate",
     "iterations_needed",
-    "points",
     "push_words",
     "urgency_of",
 ]

@@ -42,20 +42,31 @@ _PUSHES: dict[Band, str] = {
 }
 
 
-def advice(signal: SignalComputed, alarms: tuple[Alarm, ...], budget: Budget) -> str:
+def advice(
+    signal: SignalComputed,
+    alarms: tuple[Alarm, ...],
+    budget: Budget,
+    *,
+    episode: bool = False,
+    redirected: bool = False,
+) -> str:
     """What the next prompt says about urgency and approach, two paragraphs.
 
-    A pace that will not do is never praised, and a strategy is called wrong only while an alarm
-    about progress is up or the forecast does not fit.
+    A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
+    called wrong only while an alarm about progress is up or the forecast does not fit. Where the
+    agent was `redirected`, the redirect says how to go on.
     """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
-    enough = signal.fits and not progress
+    enough = signal.fits and not progress and not episode
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
-    said = [] if enough else [_ADVICE[signal.band]] if signal.band in _ADVICE else []
+    if redirected:
+        words = "The redirect above says how to go on."
+    doubt = not (redirected or (signal.fits and not progress))
+    said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
     said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]
     said += [alarm.reason for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
-    if remedies:
+    if remedies and not redirected:
         said.append(f"Suggested: {in_words(', '.join(remedies))}.")
     trend = f" Trend: {signal.trend}." if signal.trend else ""
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"

@@ -11,7 +11,7 @@ from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.history import SMALL_STEP, History
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import below
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, percent, points
 
 DEEP = 15.0
 """Points below the best that are a loss, whatever the noise."""
@@ -63,8 +63,8 @@ def conditions(history: History, budget: Budget, settings: ControlSettings) -> t
     )
 
 
-def points(value: float) -> str:
-    """Points for people: ``31``, ``31.5``."""
+def amount(value: float) -> str:
+    """A difference of points for people: ``31``, ``31.5``."""
     return f"{value:.1f}".removesuffix(".0")
 
 
@@ -120,9 +120,9 @@ def _oscillating(history: History, budget: Budget) -> str | None:
     if turns < 3 or all(below(abs(step), size) for step in steps[-2:]):
         return None
     gained = history.best - start
-    brought = f"little ({points(gained)} points)" if history.rose_since(start) else "nothing"
+    brought = f"little ({amount(gained)} points)" if history.rose_since(start) else "nothing"
     return (
-        f"It turned {turns} times in {len(steps)} steps by {points(size)} points or more and "
+        f"It turned {turns} times in {len(steps)} steps by {amount(size)} points or more and "
         f"gained {brought}."
     )
 
@@ -131,13 +131,13 @@ def _regressing(history: History, budget: Budget) -> str | None:
     deep = _deep(budget)
     enough = min(deep, max(_swing(history, budget), budget.max_iterations / 20))
     if history.falls >= 2 and not below(history.fallen, enough):
-        return f"{history.falls} falls in a row lost {points(history.fallen)} points."
+        return f"{history.falls} falls in a row lost {amount(history.fallen)} points."
     if history.length < 2 or any(below(history.below_best(back), deep) for back in (0, 1)):
         return None
     if not below(history.alarm_steps(1)[0], SMALL_STEP):
         return None
     return (
-        f"The last 2 readings were at least {points(deep)} points below the best, "
+        f"The last 2 readings were at least {amount(deep)} points below the best, "
         f"{points(history.best)}, and the last step gained under 5."
     )
 
@@ -145,7 +145,4 @@ def _regressing(history: History, budget: Budget) -> str | None:
 def _budget_exceeded(history: History, budget: Budget) -> str | None:
     if not budget.has_used(9, history.iteration):
         return None
-    return (
-        f"{budget.used(history.iteration):.0%} of the budget is used "
-        f"at {points(history.reading)} points."
-    )
+    return f"{budget.used_words(history.iteration)} at {percent(history.reading)}."

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ralph_tui.layers.control.history import History
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import TOLERANCE
+from ralph_tui.text.format import count
 
 UNKNOWN_TESTS = 100
 """Taken when the number of tests is unknown or 0."""
@@ -45,6 +46,12 @@ class Budget:
     def used(self, iteration: int) -> float:
         """The largest used share, a fraction; above 1 beyond the budget."""
         return max(iteration / self.max_iterations, self.spent)
+
+    def used_words(self, iteration: int) -> str:
+        """``9 of 10 iterations are used``; ``95 % of the budget is used`` by cost or tokens."""
+        if self.spent <= iteration / self.max_iterations:
+            return f"{iteration} of {count(self.max_iterations, 'iteration')} are used"
+        return f"{self.spent:.0%} of the budget is used".replace("%", " %", 1)
 
     def has_used(self, tenths: int, iteration: int) -> bool:
         """Whether that many tenths are used; iterations are compared in whole numbers."""

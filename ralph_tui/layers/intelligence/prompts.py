@@ -11,6 +11,8 @@ from ralph_tui.events.control import Urgency
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.text.format import count, percent
 
+NAMED = 20
+"""Failing tests that a prompt names."""
 LONGEST_TAIL = 2000
 """Characters of the gate's output that go into a prompt."""
 
@@ -147,8 +149,9 @@ def _state(given: PromptInput) -> str:
             f"The command counted {gate.passed} passed, {gate.failed} failed{errors}{skipped}."
         )
     if gate is not None and gate.failing:
-        named = "".join(f"\n- {name}" for name in gate.failing)
-        more = f"\n- and {gate.unnamed} more, not named" if gate.unnamed else ""
+        named = "".join(f"\n- {name}" for name in gate.failing[:NAMED])
+        unnamed = gate.unnamed + max(0, len(gate.failing) - NAMED)
+        more = f"\n- and {unnamed} more, not named" if unnamed else ""
         lines.append(f"Failing:{named}{more}")
     if gate is not None and gate.timed_out:
         lines.append("The command ran out of time.")
@@ -167,13 +170,9 @@ def _restored(given: PromptInput) -> str:
 
 
 def _control(given: PromptInput) -> str:
-    signal = given.signal
-    if signal is None or given.restored:
+    if given.signal is None or given.restored or not given.advice:
         return ""
-    if not given.advice:
-        return ""
-    first = "\n\nWhere the redirect above says otherwise, it counts." if given.redirect else ""
-    return f"# Control\n\n{given.advice}{first}"
+    return f"# Control\n\n{given.advice}"
 
 
 def _last_words(given: PromptInput) -> str:

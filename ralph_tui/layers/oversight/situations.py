@@ -11,11 +11,12 @@ from ralph_tui.layers.control import (
     Budget,
     Evaluation,
     History,
+    amount,
     below,
-    points,
 )
 from ralph_tui.layers.oversight.behavior import name_of
 from ralph_tui.layers.oversight.trail import Trail
+from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import clip
 
 Once = Literal["resource_burn", "budget_70", "budget_90_fits", "budget_90_short"]
@@ -63,8 +64,8 @@ def pace(history: History, evaluation: Evaluation) -> list[Situation]:
     if history.iteration < 3 or not below(evaluation.signal.velocity, mean / 2):
         return []
     reason = (
-        f"The pace of {points(100 * evaluation.signal.velocity)} points per iteration is below "
-        f"{points(50 * mean)}, half of the run's mean."
+        f"The pace of {amount(100 * evaluation.signal.velocity)} points per iteration is below "
+        f"{amount(50 * mean)}, half of the run's mean."
     )
     return [Situation("LOG", "pace", reason)]
 
@@ -73,8 +74,8 @@ def once(
     history: History, evaluation: Evaluation, budget: Budget, burn: str | None, *, lasting: bool
 ) -> dict[Once, Situation]:
     """The situations that speak once, by the name they are spent under."""
-    used = f"{budget.used(history.iteration):.0%} of the budget is used"
-    now = f"at {points(history.reading)} points"
+    used = budget.used_words(history.iteration)
+    now = f"at {percent(history.reading)}"
     found: dict[Once, Situation] = {}
     if burn and lasting:
         found["resource_burn"] = Situation("PAUSE", "resource_burn", burn)
@@ -116,7 +117,8 @@ def no_progress(history: History, *, lasting: bool) -> list[Situation]:
     # An estimate measures activity: that it shows no progress proves nothing.
     level: Level = "WARN" if history.estimated else "ABORT"
     reason = (
-        f"The budget is used up, and the best, {points(history.best)}, stands less than "
-        f"{history.gain(history.baseline):.3g} points above the start, {points(history.baseline)}."
+        f"The budget is used up, and the best, {percent(history.best, history.baseline)}, "
+        f"stands less than {amount(history.gain(history.baseline))} points above the start, "
+        f"{percent(history.baseline, history.best)}."
     )
     return [Situation(level, "no_progress", reason)]

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from ralph_tui.layers.control import History, below, points
+from ralph_tui.layers.control import History, below
 from ralph_tui.layers.oversight.behavior import Evidence
+from ralph_tui.text.format import percent
 
 MANY_CALLS = 5000
 LOW = 30.0
@@ -55,10 +56,10 @@ class Trail:
         """Why so many tool calls are too many, one sentence; None while they are not."""
         mean = self.completion / history.count
         if self.tool_calls >= MANY_CALLS and below(mean, LOW):
-            return f"{self.tool_calls} tool calls brought completion to a mean of {points(mean)}."
+            return f"{self.tool_calls} tool calls brought completion to a mean of {percent(mean)}."
         if self.idle_calls >= IDLE_CALLS:
             return (
-                f"{self.idle_calls} tool calls since the best, {points(history.best)}, "
+                f"{self.idle_calls} tool calls since the best, {percent(history.best)}, "
                 "last rose enough to count."
             )
         return None

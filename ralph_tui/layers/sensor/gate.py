@@ -15,7 +15,7 @@ class Counts:
     """Errors of tests and of collection."""
     skipped: int = 0
     failing: tuple[str, ...] = ()
-    """Names of failing and erring tests, the first 20."""
+    """Names of failing and erring tests, the first 200."""
 
     @property
     def total(self) -> int:

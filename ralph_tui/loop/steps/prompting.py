@@ -85,7 +85,7 @@ def compose_prompt(
             reading=reading,
             gate=gate,
             signal=control.signal if control else None,
-            advice=advice(control.signal, control.alarms, budget_of(state)) if control else "",
+            advice=_advice(control, state) if control else "",
             guidance=[item.text for item in state.guidance.queued],
             redirect=redirect.instructions if redirect else "",
             redirected_at=redirect.iteration if redirect else 0,
@@ -161,6 +161,17 @@ def _at(state: RunState, back: WorktreeRestored) -> IterationSpan | None:
 
 def _last_measured(state: RunState) -> IterationSpan | None:
     return next((s for s in reversed(state.timeline.spans) if s.completion is not None), None)
+
+
+def _advice(control: Evaluation, state: RunState) -> str:
+    """What the control layer says, which knows nothing of episodes."""
+    return advice(
+        control.signal,
+        control.alarms,
+        budget_of(state),
+        episode=state.oversight.episode is not None,
+        redirected=state.oversight.redirect is not None,
+    )
 
 
 def _interrupted(iteration: int, state: RunState) -> str:

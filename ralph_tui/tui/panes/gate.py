@@ -12,6 +12,9 @@ from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.panes.pane import LinesPane
 
+NAMED = 20
+"""Failing tests that stand here by name, so that the output below them is not pushed away."""
+
 
 class GatePane(LinesPane):
     """Counts, failing tests, and the end of the output."""
@@ -67,10 +70,11 @@ def _result(last: GateFinished, width: int) -> list[Line]:
         ]
     rows += [
         [(f"{FAILED.glyph} ", "bad"), (clip(flat(name), width - 2), "text")]
-        for name in last.failing
+        for name in last.failing[:NAMED]
     ]
-    if last.failing and last.unnamed:
-        rows.append([(f"  and {last.unnamed} more, not named", "dim")])
+    unnamed = last.unnamed + max(0, len(last.failing) - NAMED)
+    if last.failing and unnamed:
+        rows.append([(f"  and {unnamed} more, not named", "dim")])
     if last.tail:
         rows.append([("─" * width, "faint")])
         rows += [

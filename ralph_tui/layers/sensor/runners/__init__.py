@@ -13,13 +13,13 @@ from typing import Protocol
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.text.sanitize import clip
 
-MOST_NAMES = 20
+MOST_NAMES = 200
 LONGEST_NAME = 300
 
 
 @dataclass
 class Tally:
-    """Tests added up; names of failing ones, each once, the first 20."""
+    """Tests added up; names of failing ones, each once, the first 200."""
 
     passed: int = 0
     failed: int = 0

@@ -217,7 +217,7 @@ def test_cost_uses_the_budget_too() -> None:
     found = follow([Sample(1, 10)], Budget(50, spent=2.7 / 3))[0]
     assert names(found) == ["BUDGET_EXCEEDED"]
     assert found.alarms[0].severity == "emergency"
-    assert "90%" in found.alarms[0].reason
+    assert "90 %" in found.alarms[0].reason
 
 
 def test_no_alarm_at_100() -> None:

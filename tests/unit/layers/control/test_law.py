@@ -245,6 +245,18 @@ def test_a_pace_that_will_not_do_is_never_praised(
         assert f"Trend: {one.signal.trend}." in said
 
 
+def test_where_a_redirect_stands_the_law_gives_no_advice_of_its_own() -> None:
+    budget = Budget(10)
+    stuck = fold(series([30] * 4), budget)[-1]
+    said = advice(stuck.signal, stuck.alarms, budget, episode=True, redirected=True)
+    assert "The redirect above says how to go on." in said
+    assert stuck.alarms[0].reason in said
+    assert "ivot" not in said
+    good = fold(series([30, 60]), budget)[-1]
+    assert "keep the approach" in advice(good.signal, good.alarms, budget)
+    assert "keep the approach" not in advice(good.signal, good.alarms, budget, episode=True)
+
+
 def test_the_trend_is_one_word() -> None:
     def trends(progress: list[float], most: int) -> list[str | None]:
         return [one.signal.trend for one in fold(series(progress), Budget(most))]

@@ -128,10 +128,10 @@ def test_where_a_redirect_stands_it_says_how_to_go_on() -> None:
         redirected_at=5,
     )  # fmt: skip
     text = build_prompt(given).text
-    assert "Take the largest step.\n\nWhere the redirect above says otherwise, it counts." in text
+    assert "Take the largest step." in text
     assert "more of the same" not in text
     assert "more of the same" in build_prompt(replace(given, iteration=7)).text
-    assert "redirect" not in build_prompt(replace(given, redirect="")).text
+    assert "# Redirect" not in build_prompt(replace(given, redirect="")).text
 
 
 def test_the_end_of_an_output_begins_with_a_whole_line() -> None:

@@ -1,0 +1,102 @@
+"""One verdict: whatever a run goes through, no two sentences about it contradict each other."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.verdict import course, verdict
+from ralph_tui.events import HealthChecked, IterationStarted, PromptPrepared, ReadingTaken
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.header import header_lines
+from tests.world import World
+from tests.world.owner import answer, first
+
+STUCK = [0, 3, 3, 3, 3]
+
+
+def told(world: World) -> list[str]:
+    """The verdict after each event."""
+    state, found = RunState(), []
+    for event in world.events:
+        state.apply(event)
+        found.append(verdict(state, event.at).text)
+    return found
+
+
+def test_an_open_episode_says_what_since_when_and_what_was_done() -> None:
+    world = World([*STUCK, 3, 4, 6, 10], mode="attended")
+    world.play(answer("approve"))
+    reason = "stuck: No rise for 3 iterations; this run's longest wait was 1"
+    said = told(world)
+    assert f"{reason}; you are asked" in said
+    assert f"{reason}; instructions were sent after iteration 4" in said
+    assert any(one.endswith("better since, not yet by enough to call it over") for one in said)
+    assert said[-1].startswith("completed")
+
+
+def test_a_declined_redirect_leaves_its_episode_open() -> None:
+    world = World([*STUCK, 3, 8, 10], mode="attended")
+    world.play(answer("decline"))
+    assert any("; declined by " in one for one in told(world))
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.integers(0, 10), min_size=3, max_size=8),
+    st.sampled_from([4, 10]),
+    st.sampled_from(["approve", "decline", "continue", "roll_back"]),
+)
+def test_screen_status_and_prompt_never_contradict_each_other(
+    passed: list[int], most: int, word: str
+) -> None:
+    world = World([*passed, *[passed[-1]] * most], max_iterations=most, mode="attended")
+    world.play(lambda asked: answer(word)(asked) if _offered(asked, word) else first(asked))
+    state, prompt = RunState(), 0
+    for event in world.events:
+        state.apply(event)
+        said = course(state)
+        assert summarize(state)["verdict"] == said.text
+        header = "".join(text for row in header_lines(state, event.at, 140) for text, _ in row)
+        if state.run.live and (state.control.alarms or state.oversight.episode):
+            assert said.word != "on track" or (state.run.completion or 0) >= 100
+        if "slow" in header or (state.control.alarms and state.run.live):
+            assert "healthy" not in header
+        assert "on course" not in header
+        if isinstance(event, PromptPrepared):
+            text = world.agent.prompts[prompt]
+            prompt += 1
+            praised = "keep the approach" in text
+            assert not praised or said.word == "on track"
+            assert said.word != "slow" or "Urgency: low" not in text
+        if isinstance(event, HealthChecked) and event.ended is not None:
+            assert state.oversight.episode is None or state.oversight.episode.iteration == (
+                event.iteration
+            )
+
+
+def _offered(asked: object, word: str) -> bool:
+    return word in [option.answer for option in getattr(asked, "options", [])]
+
+
+def test_at_100_nothing_is_left_to_do() -> None:
+    world = World([0, 5, 10]).run()
+    state = RunState()
+    for event in world.events:
+        state.apply(event)
+        if isinstance(event, ReadingTaken) and event.completion == 100:
+            assert verdict(state, event.at).text == "done: 100 % measured"
+    assert "more iteration" not in verdict(state, world.events[-1].at).text
+
+
+@pytest.mark.parametrize(("most", "expected"), [(30, 29), (10, 9)])
+def test_what_is_left_counts_the_iteration_under_way(most: int, expected: int) -> None:
+    world = World([0, 0, 0, 0], max_iterations=most).run()
+    state, left = RunState(), []
+    for event in world.events:
+        state.apply(event)
+        if isinstance(event, IterationStarted) and event.iteration == 2:
+            left.append(verdict(state, event.at).text)
+        if isinstance(event, HealthChecked) and event.iteration == 1:
+            left.append(verdict(state, event.at).text)
+    assert left == [f"no forecast: no progress yet, {expected} iterations left"] * 2
