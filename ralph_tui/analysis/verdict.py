@@ -14,6 +14,7 @@ from ralph_tui.state.wording import wait_words
 from ralph_tui.text.format import count, day_and_clock, duration, ending, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
+    ASKED,
     DISCONNECTED,
     LEVEL_TONES,
     LEVELS,
@@ -64,15 +65,20 @@ LOST = Verdict(
 )
 
 
-def verdict(state: RunState, now: datetime, *, lost: bool = False) -> Verdict:
-    """What the owner should know first; `lost`: the run's process is gone, without an end."""
+def verdict(
+    state: RunState, now: datetime, *, lost: bool = False, recorded: bool = False
+) -> Verdict:
+    """What the owner should know first; `lost`: the run's process is gone, without an end.
+
+    `recorded`: nobody can command what is shown, so no key is offered.
+    """
     return (
         _end(state)
         or (LOST if lost else None)
-        or _question(state, now)
+        or _question(state, now, recorded=recorded)
         or _giving_up(state)
-        or _wait(state, now)
-        or _wish(state)
+        or _wait(state, now, recorded=recorded)
+        or _wish(state, recorded=recorded)
         or _quiet(state, now)
         or course(state)
     )
@@ -96,7 +102,7 @@ def _end(state: RunState) -> Verdict | None:
     return None
 
 
-def _question(state: RunState, now: datetime) -> Verdict | None:
+def _question(state: RunState, now: datetime, *, recorded: bool) -> Verdict | None:
     question = state.needs.question
     if question is None or state.run.aborting or state.run.stopping == "now":
         return None
@@ -104,23 +110,23 @@ def _question(state: RunState, now: datetime) -> Verdict | None:
     default = f", else {in_words(_row(question.default, 40))} in {left}" if left else ""
     topic = TOPICS.get(question.topic, "")
     text = clip(_row(question.text).rstrip("."), ROOM_CELLS - len(default))
-    return Verdict(
-        NEEDS_YOU.glyph, "warn", NEEDS_YOU.word.upper(), f"d decides{default}: {topic}{text}"
-    )
+    term, who = (ASKED, "asked") if recorded else (NEEDS_YOU, "d decides")
+    return Verdict(term.glyph, "warn", term.word.upper(), f"{who}{default}: {topic}{text}")
 
 
-def _wait(state: RunState, now: datetime) -> Verdict | None:
+def _wait(state: RunState, now: datetime, *, recorded: bool) -> Verdict | None:
     wait = state.needs.wait
     if wait is None:
         return None
     glyph, cause = WAITS[wait.cause].glyph, wait_words(wait, now)
-    wish = _wish(state)
+    wish = _wish(state, recorded=recorded)
     then = "" if wish is None else f"; then {THEN[wish.word]}"
+    offer = not recorded
     if wait.until is None:
-        text = f"waiting: {cause}, until there is room{then or '; w: now'}"
+        text = f"waiting: {cause}, until there is room{then or '; w: now' * offer}"
         return Verdict(glyph, "warn", "WAITING", text)
     at, left = day_and_clock(wait.until, now), _countdown(wait.until, now)
-    text = f"waiting: {cause}, again at {at}, in {left}{then or '; w retries now'}"
+    text = f"waiting: {cause}, again at {at}, in {left}{then or '; w retries now' * offer}"
     return Verdict(glyph, "warn", "WAITING", text)
 
 
@@ -135,11 +141,12 @@ def _giving_up(state: RunState) -> Verdict | None:
     return None
 
 
-def _wish(state: RunState) -> Verdict | None:
+def _wish(state: RunState, *, recorded: bool) -> Verdict | None:
     run = state.run
     paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
     if run.paused:
-        return Verdict(paused, "owner", "PAUSED", "paused: the loop waits for you, p goes on")
+        waits = "the loop waits" if recorded else "the loop waits for you, p goes on"
+        return Verdict(paused, "owner", "PAUSED", f"paused: {waits}")
     if run.stopping == "after_iteration":
         return Verdict(stopped, "owner", "STOPPING", "stopping: this iteration ends first")
     if run.pause_requested:

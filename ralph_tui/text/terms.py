@@ -118,6 +118,8 @@ CHECKPOINTS: Mapping[str, Term] = {
 """What a checkpoint was captured by."""
 
 NEEDS_YOU = Term("?", "needs you")
+ASKED = Term(NEEDS_YOU.glyph, "asked")
+"""The same in a recorded run, where nobody is needed any more."""
 DISCONNECTED = Term("◇", "disconnected")
 """Of a screen: the process of its run is gone, without an end."""
 DIED = Term(DISCONNECTED.glyph, "died")

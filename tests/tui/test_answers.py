@@ -176,3 +176,27 @@ def test_the_other_dialogs_answer_alike() -> None:
         await driver.sees("x does nothing here: esc closes")
 
     drive(live(story("running")), look)
+
+
+# a recorded run -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "says", "never"),
+    [
+        ("redirect", "? asked, else approve in ", ("d decides", "needs you", "NEEDS YOU")),
+        ("limited", "waiting: usage limit, again at 10:59", ("w retries",)),
+        ("paused", "paused: the loop waits", ("p goes on",)),
+    ],
+)
+@pytest.mark.parametrize("size", [(80, 24), (140, 45), (50, 10)])
+def test_a_replay_says_what_was_asked_and_offers_no_key(
+    told: str, says: str, never: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("end")
+        text = "\n".join(driver.text())
+        assert says in text or size != (80, 24)
+        assert not any(words in text for words in never)
+
+    drive(replay(story(told)), look, size)

@@ -166,7 +166,7 @@ def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_recorded_run_asks_nobody() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("needs you")
+        await driver.sees(" asked ")
         for _ in range(3):
             driver.cockpit.tick()
             await driver.pilot.pause()

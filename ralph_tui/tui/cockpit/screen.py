@@ -26,7 +26,7 @@ from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
 from ralph_tui.tui.modals.modal import key_name
-from ralph_tui.tui.panes.header import Header, HeadlineRow, OneLine
+from ralph_tui.tui.panes.header import HEADS
 from ralph_tui.tui.panes.pane import Pane
 
 HZ = 15
@@ -58,7 +58,7 @@ class CockpitScreen(BaseScreen):
         self._wish_to_pause = (float("-inf"), False)
         """When p was pressed last, and whether it asked to pause."""
         self.body = Body(source)
-        self.header, self.headline, self.status = Header(), HeadlineRow(), OneLine()
+        self.heads = tuple(kind(recorded=not source.live) for kind in HEADS)
         self.footer, self.banner = Footer(source, self.ralph.monotonic), Banner()
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
@@ -106,9 +106,7 @@ class CockpitScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield self.status
-        yield self.header
-        yield self.headline
+        yield from self.heads
         yield self.note
         yield self.body
         yield self.banner
@@ -153,7 +151,7 @@ class CockpitScreen(BaseScreen):
 
     def _sync(self) -> None:
         state, clock = self.state, self.source.clock(self.state)
-        for head in (self.header, self.headline, self.status):
+        for head in self.heads:
             head.sync(state, clock, lost=self.source.lost)
         self.note.say(self.source.note)
         self.body.sync(state, clock)

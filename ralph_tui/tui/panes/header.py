@@ -6,7 +6,7 @@ Rule: they never wrap; what they say is told by fields that know shorter ways to
 from datetime import datetime
 from typing import ClassVar
 
-from ralph_tui.analysis.verdict import verdict
+from ralph_tui.analysis.verdict import Verdict, verdict
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
@@ -17,16 +17,15 @@ from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
 
 
 def header_lines(
-    state: RunState, now: datetime, width: int, *, lost: bool = False
+    state: RunState, now: datetime, width: int, *, lost: bool = False, recorded: bool = False
 ) -> tuple[Line, Line]:
     """Both rows, each of exactly `width` cells."""
     inner = max(1, width - 2)
-    says = verdict(state, now, lost=lost)
+    says = verdict(state, now, lost=lost, recorded=recorded)
     name: Line = [("ralph-tui  ", "accent strong")] if width >= 100 else []
     title: Line = [*name, (clip(_objective(state), inner), "strong")]
-    right = join(
-        fit(where(state, now, lost=lost), max(1, inner - min(cells(title), inner // 2) - 2))
-    )
+    room = max(1, inner - min(cells(title), inner // 2) - 2)
+    right = join(fit(where(state, now, lost=lost, recorded=recorded), room))
     first = spread(title, right, inner)
     left_fields = how_far(state)
     forms = fit([*left_fields, *alive(state, now, says, width)], inner)
@@ -49,8 +48,10 @@ class Header(LineWidget):
 
     key: ClassVar[str] = "header"
 
-    def __init__(self) -> None:
+    def __init__(self, *, recorded: bool = False) -> None:
+        """`recorded`: of a run that nobody can command."""
         super().__init__(id=self.key)
+        self._recorded = recorded
         self.state = RunState()
         self.now = EPOCH
         self.lost = False
@@ -67,11 +68,17 @@ class Header(LineWidget):
         self._stamp, self.state, self.now, self.lost = stamp, state, now, lost
         self.repaint()
 
+    @property
+    def says(self) -> Verdict:
+        """The run in one sentence."""
+        return verdict(self.state, self.now, lost=self.lost, recorded=self._recorded)
+
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         key = (self._stamp, width)
         if key != self._key:
-            self._lines = header_lines(self.state, self.now, width, lost=self.lost)
+            told = {"lost": self.lost, "recorded": self._recorded}
+            self._lines = header_lines(self.state, self.now, width, **told)
             self._key = key
         return self._lines[y] if y < 2 else []
 
@@ -83,7 +90,7 @@ class HeadlineRow(Header):
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
-        says = verdict(self.state, self.now, lost=self.lost)
+        says = self.says
         word = join([field.forms[0] for field in health(self.state, says)])
         left: Line = [(f" {says.glyph} ", says.tone), (says.text, says.tone)]
         return spread(left, [*word, (" ", "")] if word else [], width)
@@ -97,7 +104,7 @@ class OneLine(Header):
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         run = self.state.run
-        says = verdict(self.state, self.now, lost=self.lost)
+        says = self.says
         done = percent(run.completion) if run.completion is not None else "— %"
         return clip_line(
             [
@@ -108,3 +115,7 @@ class OneLine(Header):
             ],
             width,
         )
+
+
+HEADS = (OneLine, Header, HeadlineRow)
+"""From top to bottom; the size says which of them are seen."""

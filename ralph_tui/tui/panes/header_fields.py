@@ -10,6 +10,7 @@ from ralph_tui.analysis.verdict import Verdict
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money, percent
 from ralph_tui.text.terms import (
+    ASKED,
     BEST,
     DISCONNECTED,
     HEALTH,
@@ -43,7 +44,9 @@ FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""
 
 
-def where(state: RunState, now: datetime, *, lost: bool = False) -> list[Field]:
+def where(
+    state: RunState, now: datetime, *, lost: bool = False, recorded: bool = False
+) -> list[Field]:
     """Iteration, what the loop is doing, who works with which rights."""
     run = state.run
     place = f"{run.iteration}/{run.max_iterations}"
@@ -54,7 +57,8 @@ def where(state: RunState, now: datetime, *, lost: bool = False) -> list[Field]:
         else _limit(state, now) or _phase(state),
     ]
     if state.needs.question is not None and not lost:
-        fields.insert(0, Field([[(f" {NEEDS_YOU.word} ", "warn badge")]], 9))
+        word = ASKED.word if recorded else NEEDS_YOU.word
+        fields.insert(0, Field([[(f" {word} ", "warn badge")]], 9))
     if run.started is not None:
         fields += [Field([*_who(state), []], 1), *_rights(state)]
     return fields
