@@ -1,0 +1,1 @@
+"""Takes the patterns of a secret scanner over into the package, as data."""
