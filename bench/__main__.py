@@ -8,7 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
-from bench import control, detection, loop_time, memory, replaying, snapshots, starting, watching
+from bench import (
+    control,
+    detection,
+    loop_time,
+    memory,
+    replaying,
+    secrets,
+    snapshots,
+    starting,
+    watching,
+)
 from bench.machine import facts
 from bench.result import Result, Scale
 
@@ -17,6 +27,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "commands": starting.short_commands,
     "idle": watching.idle,
     "stream": watching.stream,
+    "secrets": secrets.hidden,
     "memory": memory.growth,
     "replay": replaying.replay,
     "control": control.law,

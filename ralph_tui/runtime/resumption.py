@@ -24,7 +24,8 @@ from ralph_tui.runtime.loop_settings import layers_of
 from ralph_tui.runtime.request import ResumeRequest, RunRequest
 from ralph_tui.state import RunState
 from ralph_tui.text.format import day_and_clock, duration
-from ralph_tui.text.sanitize import HIDDEN, one_line
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.secrets import HIDDEN
 
 TAKEN_ANEW = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
 """Settings that are not taken from the record: addresses are secrets, limits are in the state."""

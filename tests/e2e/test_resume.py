@@ -24,7 +24,7 @@ from ralph_tui.events import RunResumed
 from ralph_tui.runtime.assembly import resumed_run
 from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
-from ralph_tui.text.sanitize import HIDDEN
+from ralph_tui.text.secrets import HIDDEN
 from tests.e2e.cli import CLI, GATE, ONE_MORE, Command, here, processes_of, project, run, start
 from tests.soak.program import Program
 from tests.waiting import until

@@ -20,7 +20,8 @@ from ralph_tui.events import (
     parse_event,
 )
 from ralph_tui.state import RunState
-from ralph_tui.text.sanitize import one_line, plain, redact, strip_controls
+from ralph_tui.text.sanitize import one_line, plain, strip_controls
+from ralph_tui.text.secrets import redact
 
 hostile = st.text(
     st.one_of(

@@ -150,6 +150,7 @@ OPENERS = {
     "cli/fronts/signals.py": "the null device",
     "loop/steps/questions.py": "questions are opened there",
     "loop/steps/watchdog.py": "a question",
+    "text/secrets/formats.py": "data of this package",
     "tui/panes/rows.py": "a row",
 }
 """What opens something in another way than `plain_files`, and what it opens."""

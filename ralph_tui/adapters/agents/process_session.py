@@ -17,7 +17,7 @@ from typing import IO, cast
 
 from ralph_tui.adapters.agents.line_splitter import LineSplitter
 from ralph_tui.adapters.agents.session_end import SessionEnd
-from ralph_tui.adapters.agents.transcript import KeyFilter, Transcript
+from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.errors import why
 from ralph_tui.events import AgentNoted, Event, SessionFinished, SessionStarted
@@ -56,6 +56,8 @@ class ProcessSession(ABC):
     """A running agent: subclasses say what its output means and what is written to it."""
 
     takes_guidance = False
+    speaks_plain_text = False
+    """Whether events are made of the lines as the transcript has them; JSON is parsed first."""
     line_limit = 1 << 20
     """Bytes; a longer line comes in pieces."""
 
@@ -79,7 +81,6 @@ class ProcessSession(ABC):
         self._finished = False
         self._taking_lines = False
         """Whether output that was read is being turned into events."""
-        self._stderr_filter = KeyFilter()
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._threads = [
             threading.Thread(target=work, name=f"agent-{name}", daemon=True)
@@ -136,10 +137,6 @@ class ProcessSession(ABC):
     @abstractmethod
     def _events_of(self, line: str, offset: int) -> Iterable[Event]:
         """The events of one line of output."""
-
-    def _hide_secrets(self, line: str) -> str:
-        """The line without secrets that `redact` cannot see in one line alone."""
-        return line
 
     def _idle_after_s(self) -> float | None:
         """Seconds without output after which `_on_idle` is called; None for never."""
@@ -237,9 +234,9 @@ class ProcessSession(ABC):
                 self._taking_lines = False
 
     def _take_lines(self, lines: list[bytes], transcript: Transcript) -> None:
-        texts = [self._hide_secrets(line.decode("utf-8", "replace")) for line in lines]
-        for text, offset in zip(texts, transcript.write(texts), strict=True):
-            self._emit_all(self._events_of(text, offset))
+        texts = [line.decode("utf-8", "replace") for line in lines]
+        for text, (clean, offset) in zip(texts, transcript.write(texts), strict=True):
+            self._emit_all(self._events_of(clean if self.speaks_plain_text else text, offset))
 
     def _unwritable(self, error: OSError) -> AgentNoted:
         return AgentNoted(
@@ -261,9 +258,8 @@ class ProcessSession(ABC):
             self._child.stop()
 
     def _take_stderr_lines(self, lines: list[bytes], log: Transcript) -> None:
-        texts = [self._stderr_filter(line.decode("utf-8", "replace")) for line in lines]
-        log.write(texts)
-        spoken = [text for text in texts if text.strip()]
+        kept = log.write([line.decode("utf-8", "replace") for line in lines])
+        spoken = [text for text, _ in kept if text.strip()]
         if spoken:
             self.stderr_tail = spoken[-1][:2000]
 

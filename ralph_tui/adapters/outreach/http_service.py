@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ralph_tui import __version__
 from ralph_tui.text.foreign_json import parse_json
-from ralph_tui.text.sanitize import HIDDEN, clip, one_line
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.secrets import HIDDEN
 
 if TYPE_CHECKING:
     import ssl

@@ -21,7 +21,8 @@ from ralph_tui.errors import WorkspaceError, why
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.plain_files import is_plain, make_folder, write_whole
 from ralph_tui.state import RunState
-from ralph_tui.text.sanitize import plain, redact
+from ralph_tui.text.sanitize import plain
+from ralph_tui.text.secrets import redact
 
 _PROMPT = re.compile(r"prompt(?:-([1-9]\d{0,8}))?\.md")
 

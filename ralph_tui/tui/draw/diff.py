@@ -4,7 +4,8 @@ It is foreign text: cleaned here line by line, lest a control sequence swallow t
 """
 
 from ralph_tui.text.git_diff import HEAD, path_of
-from ralph_tui.text.sanitize import one_line, redact, strip_controls
+from ralph_tui.text.sanitize import one_line, strip_controls
+from ralph_tui.text.secrets import redact
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line
 

@@ -13,7 +13,6 @@ from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
 from ralph_tui.adapters.agents.start import start_child
-from ralph_tui.adapters.agents.transcript import KeyFilter
 from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.ports import Emit, Turn
 from ralph_tui.text.sanitize import shorten
@@ -50,12 +49,13 @@ class CommandAgent:
 class CommandSession(ProcessSession):
     """A running shell command."""
 
+    speaks_plain_text = True
+
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self._batch = Batch()
         self._wait_s = BATCH_S
         self._spoken = False
-        self._key_filter = KeyFilter()
         self._prompt_lines = frozenset(self._turn.prompt.splitlines())
         self._send(self._turn.prompt.encode("utf-8", "surrogateescape"))
         self._close_stdin()
@@ -66,9 +66,6 @@ class CommandSession(ProcessSession):
         self._batch.add(line, offset, claimed)
         if time.monotonic() - self._batch.began >= self._wait_s:
             yield from self._flush()
-
-    def _hide_secrets(self, line: str) -> str:
-        return self._key_filter(line)
 
     def _idle_after_s(self) -> float | None:
         return (

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.agents.line_splitter import LineSplitter
-from ralph_tui.adapters.agents.transcript import PIECE, KeyFilter, Transcript, redact_long
+from ralph_tui.adapters.agents.transcript import Transcript
+from ralph_tui.text.secrets import LineFilter, redact
+
+PIECE = 64 * 1024
 
 SECRET = "sk-" + "b2" * 20
 
@@ -31,7 +34,7 @@ def test_offsets_point_to_lines(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b"of the session before\n")
     transcript = Transcript(path)
-    offsets = transcript.write(["é one", f"key {SECRET}", "three"])
+    offsets = [at for _, at in transcript.write(["é one", f"key {SECRET}", "three"])]
     transcript.close()
     data = path.read_bytes()
     assert [data[offset:].split(b"\n")[0] for offset in offsets] == [
@@ -45,18 +48,18 @@ def test_offsets_point_to_lines(tmp_path: Path) -> None:
 def test_a_secret_in_a_huge_line_is_hidden_wherever_it_stands(position: int) -> None:
     filler = "some words, " * (3 * PIECE // 12)
     line = f"{filler[:position]} {SECRET} {filler[position:]}"
-    assert "b2b2" not in redact_long(line)
+    assert "b2b2" not in redact(line)
 
 
 def test_a_private_key_across_a_seam_is_hidden() -> None:
     body = "\\n".join(["c3" * 32] * 40)
     key = f"-----BEGIN RSA PRIVATE KEY-----\\n{body}\\n-----END RSA PRIVATE KEY-----"
     filler = "word " * (PIECE // 5 - 200)
-    assert "c3c3" not in redact_long(f"{filler}{key} {filler}")
+    assert "c3c3" not in redact(f"{filler}{key} {filler}")
 
 
 def test_a_private_key_in_plain_lines_is_hidden() -> None:
-    clean = KeyFilter()
+    clean = LineFilter()
     lines = ["a", "x -----BEGIN PRIVATE KEY-----", "c3c3", "-----END PRIVATE KEY-----", "b"]
     assert [clean(line) for line in lines] == ["a", "x [redacted]", "[redacted]", "[redacted]", "b"]
 

@@ -11,7 +11,7 @@ from ralph_tui.config import sources as config
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
-from ralph_tui.text.sanitize import secrets_of
+from ralph_tui.text.secrets import secrets_of
 
 HOOK = "https://user:pass@hooks.example.com:8443/services/T0AB/x-secret-4711?key=abc"
 MINE = [name for name in NAMES if name.startswith("outreach.")]

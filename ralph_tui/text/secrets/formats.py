@@ -1,0 +1,296 @@
+"""Keys and tokens that are known by their form alone, or by the vendor's name before them.
+
+The patterns are those of the scanner named in `ORIGIN.md` (rules.json), and a few looser ones of
+our own for what a log shows cut or quoted otherwise than a file does. A pattern is tried only where
+one of its anchors stands and sees only as many characters as it can take: the time is linear in
+the text, whatever the text.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.text.foreign_json import parse_json
+
+_SHORTEST = 15
+"""Every format has as many characters in a row of which a token can be made."""
+_CLASSES = bytes(
+    ord("l") if 97 <= code <= 122
+    else ord("D") if 65 <= code <= 90 or 48 <= code <= 57
+    else ord("s") if code in b"+/_=-"
+    else ord(" ")
+    for code in range(256)
+)  # fmt: skip
+"""Small letters, capitals and digits, what else may stand in a token, all others."""
+_LETTERS = b"l" * 16
+_LONGEST_WORD = re.compile(r"[A-Za-z0-9+/_=-]{4096}([A-Za-z0-9+/_=-]{256,})")
+"""Longer than a token: data."""
+_HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
+"""The dots in the hash of a password may leave no long word."""
+_ODD = re.compile(r"[A-Z0-9]|[a-z]{16}")
+"""What tells such a word from names of files and functions."""
+_ESCAPED = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})\Z|%[0-9A-F]{2}\Z")
+"""The end of an escape, behind which a word begins although its last character is a letter."""
+_REST_OF_WORD = re.compile(r"[\w+/=.~-]*")
+_WORD = re.compile(r"[A-Za-z0-9]{8,}")
+_HUMP = re.compile(r"[a-z][A-Z]")
+_UNLIKE_WORDS = re.compile(r"[0-9]|[a-z][A-Z]")
+_MIXED = re.compile(r"(?=[A-Za-z]*[0-9])[0-9]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One format."""
+
+    name: str
+    pattern: str
+    anchors: tuple[str, ...]
+    """In lower case: every match begins with one of them, or has it within `behind` characters."""
+    reach: int
+    """The most characters of a match."""
+    word: bool = False
+    """Whether it begins a word of its own."""
+    entropy: float = 0.0
+    """Bits per character; what has fewer is an example or a word."""
+    digits: bool = False
+    """Whether it must have letters and digits: its form alone fits words, too."""
+    behind: int = 0
+    """Characters before the anchor that may belong to it."""
+
+
+_OWN = (
+    # Of vendors whose rule has no beginning of its own, or is stricter than what a log shows.
+    Rule("telegram", r"\d{5,16}:AA[\w-]{32,34}(?![\w-])", (":aa",), 40, behind=16),
+    Rule("azure-client", r"[\w.~]{3}\dQ~[\w.~-]{31,34}", ("q~",), 40, behind=4),
+    Rule("terraform", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,80}", (".atlasv1.",), 90, behind=14),
+    Rule("maxmind", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", ("_mmk",), 10, behind=36),
+    Rule("twilio", r"(?:SK|AC)[0-9a-f]{32}(?!\w)", ("sk", "ac"), 34, word=True),
+    Rule("vault-old", r"[sb]\.[A-Za-z0-9]{24}(?![\w.(-])", ("s.", "b."), 27, True, 3.0, True),
+    Rule("mongodb", r"mdb_sa_sk_[\w-]{20,60}", ("mdb_sa_sk_",), 70, word=True),
+    Rule("vault", r"hv[sbr]\.[\w-]{20,}", ("hvs.", "hvb.", "hvr."), 600, word=True),
+    Rule("jwt", r"(?<![\w-])ey[\w-]{10,}\.[\w-]{4,}(?:\.[\w-]{4,})?", ("eyj",), 4096, word=True),
+    Rule("github", r"gh[pousr]_[A-Za-z0-9]{20,}", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), 260),
+    Rule("github-fine", r"github_pat_\w{20,}", ("github_pat_",), 270),
+    Rule("gitlab", r"gl(?:pat|ptt|dt|rt)-[\w.-]{16,}", ("glp", "gldt-", "glrt-"), 260, word=True),
+    Rule("npm", r"npm_[A-Za-z0-9]{30,}", ("npm_",), 90),
+    Rule("pypi", r"pypi-[\w-]{30,}", ("pypi-",), 600, digits=True),
+    Rule("slack", r"xox[abceoprs](?:\.xox[bp])?-(?=[a-z-]{0,9}\d)[A-Za-z0-9-]{10,}", ("xox",), 260),
+    Rule("slack-app", r"xapp-\d[A-Za-z0-9-]{20,}", ("xapp-",), 260),
+    Rule("slack-hook", r"hooks\.slack\.com/[a-z]{8,9}/[\w/-]{20,}", ("hooks.slack.com/",), 160),
+    Rule(
+        "discord-hook",
+        r"discord(?:app)?\.com/api(?:/v\d+)?/webhooks/\d{5,20}/[\w-]{20,}",
+        ("discord.com/api", "discordapp.com/api"),
+        180,
+    ),
+    Rule("aws", r"A[A-Z0-9]{19}(?!\w)", ("akia", "asia", "abia", "acca", "a3t"), 21, word=True),
+    Rule("google", r"AIza[\w-]{30,}", ("aiza",), 60),
+    Rule("google-access", r"ya29\.[\w.-]{20,}", ("ya29.",), 600),
+    Rule("google-refresh", r"1//0[\w-]{30,}", ("1//0",), 210, word=True),
+    Rule("google-client", r"GOCSPX-[\w-]{20,}", ("gocspx-",), 60),
+    Rule("hugging-face", r"(?:hf|api_org)_[A-Za-z0-9]{30,}", ("hf_", "api_org_"), 60, word=True),
+    Rule("sendgrid", r"SG\.[\w-]{16,32}\.[\w-]{16,64}", ("sg.",), 110, word=True),
+    Rule("mailgun", r"key-[0-9a-f]{32}(?!\w)", ("key-",), 37, word=True),
+    Rule("square", r"sq0(?:atp|csp|idp)-[\w-]{22,}", ("sq0atp-", "sq0csp-", "sq0idp-"), 60),
+    Rule("stripe", r"[srp]k_(?:live|test)_\w{10,}", ("k_live_", "k_test_"), 260, behind=1),
+    Rule("stripe-hook", r"whsec_[\w+/=-]{20,}", ("whsec_",), 110),
+    Rule("sk-solid", r"[spr]k-[A-Za-z0-9]{20,}", ("sk-", "pk-", "rk-"), 330, word=True),
+    Rule("sk", r"[spr]k-[\w-]{16,}", ("sk-", "pk-", "rk-"), 330, word=True, digits=True),
+    Rule("bcrypt", r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}", ("$2a$", "$2b$", "$2y$"), 62),
+    Rule(
+        "crypt",
+        r"\$(?:1|5|6|apr1|y)\$[^$\s]{1,32}\$[./A-Za-z0-9]{22,90}",
+        ("$1$", "$5$", "$6$", "$apr1$", "$y$"),
+        140,
+    ),
+)  # fmt: skip
+_DISCORD_BOT = Rule(
+    "discord-bot", r"[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?!\w)", ("",), 48, behind=28
+)
+_RARE = {
+    "sk": r"k(?=[0-9a-f]{32})",
+    "ac": r"c(?=[0-9a-f]{32})",
+    "s.": r"\.(?=[a-z0-9]{24})",
+    "b.": r"\.(?=[a-z0-9]{24})",
+}
+"""Anchors so short that they stand everywhere, with what makes them rare."""
+
+
+class Index:
+    """All rules, and one pattern that finds where any of their anchors stands."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        tree: dict[str, Any] = {}
+        self._starting: dict[str, list[tuple[str, Rule]]] = {}
+        for rule in rules:
+            for anchor in rule.anchors:
+                self._starting.setdefault(anchor[:2], []).append((anchor, rule))
+                branch = tree
+                for character in anchor if anchor not in _RARE else ():
+                    branch = branch.setdefault(character, {})
+                branch[""] = {}
+        first = [f"{re.escape(one)}(?={_alternatives(rest)})" for one, rest in tree.items() if one]
+        first += [anchor[0] + f"(?={rest})" for anchor, rest in _RARE.items()]
+        first.append(r"\.(?=[\w-]{6}\.[\w-]{27})")
+        self.places = re.compile("|".join(first))
+        """Takes one character, so that anchors may overlap."""
+
+    def at(self, lowered: str, at: int) -> Iterator[Rule]:
+        """The rules of the anchors that stand at `at`."""
+        for anchor, rule in self._starting.get(lowered[at : at + 2], ()):
+            if lowered.startswith(anchor, at):
+                yield rule
+        if lowered[at] == ".":
+            yield _DISCORD_BOT
+
+
+def _alternatives(tree: dict[str, Any]) -> str:
+    """A pattern for all ways through the tree; a way that ends makes longer ones needless."""
+    if "" in tree:
+        return ""
+    ways = [re.escape(one) + _alternatives(rest) for one, rest in sorted(tree.items())]
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+
+
+@cache
+def _index() -> Index:
+    """Read when a text first looks as if it could hold a token."""
+    data = parse_json(Path(__file__).with_name("rules.json").read_bytes())
+    return Index(
+        _OWN
+        + tuple(
+            Rule(
+                rule["id"],
+                rule["pattern"],
+                tuple(rule["anchors"]),
+                rule["reach"],
+                rule.get("word", False),
+                rule.get("entropy", 0.0),
+                rule.get("digits", False),
+            )
+            for rule in data
+        )
+    )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def possible(text: str) -> bool:
+    """Whether any word in it could be a token; quick, for most text goes no further."""
+    for word in text.encode("latin-1", "replace").translate(_CLASSES).split():
+        # Names of files and functions are of small letters, and of short words.
+        if len(word) >= _SHORTEST and (b"D" in word or _LETTERS in word):
+            return True
+    return "$" in text and _HASH.search(text) is not None
+
+
+def spans(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Where in one line known formats stand; `lowered` is the line in lower case, as long."""
+    if not possible(text):
+        return
+    index, done = _index(), 0
+    for at in _places(text, lowered):
+        if at < done:
+            continue
+        for rule in index.at(lowered, at):
+            span = _match(rule, text, at)
+            if span:
+                yield span
+                done = max(done, span[1])
+
+
+def _places(text: str, lowered: str) -> Iterator[int]:
+    """Where anchors stand; of a word as long as a picture only in the beginning."""
+    places, begin = _index().places, 0
+    for word in _LONGEST_WORD.finditer(text):
+        yield from (place.start() for place in places.finditer(lowered, begin, word.start(1)))
+        begin = word.end()
+    yield from (place.start() for place in places.finditer(lowered, begin))
+
+
+def cut_token(text: str, lowered: str, begin: int) -> int | None:
+    """Where at the end of a line, behind `begin`, a token stands that may go on in the next."""
+    for place in _index().places.finditer(lowered, max(0, begin - 8)):
+        at = place.start()
+        rest = _REST_OF_WORD.match(text, at)
+        if rest is None or rest.end() < len(text):
+            continue
+        for rule in _index().at(lowered, at):
+            given = max(len(anchor) for anchor in rule.anchors if lowered.startswith(anchor, at))
+            if rule.behind or "=>" in rule.pattern or (rule.word and not begins_word(text, at)):
+                continue
+            anchor, value = text[at : at + given], text[at + given :]
+            if anchor.isalpha() and (anchor.islower() or anchor not in rule.pattern):
+                continue  # a word
+            if is_mixed(value) or (given >= 4 and len(value) >= 6 and _UNLIKE_WORDS.search(value)):
+                return at
+    return None
+
+
+def whole(token: str) -> bool:
+    """Whether this is a token from its first character on."""
+    return any(_match(rule, token, 0) for rule in _index().at(token.lower(), 0))
+
+
+def _match(rule: Rule, text: str, at: int) -> tuple[int, int] | None:
+    """Where `rule` matches with its anchor at `at`."""
+    pattern, limit = _compiled(rule.pattern), at + rule.reach + 1
+    if rule.behind:
+        found = pattern.search(text, max(0, at - rule.behind), limit)
+    elif rule.word and not begins_word(text, at):
+        return None
+    else:
+        found = pattern.match(text, at, limit)
+    if found is None:
+        return None
+    group = max(range(found.re.groups + 1), key=lambda number: _rank(found, number))
+    begin, end = found.span(group)
+    value = text[begin:end]
+    if rule.digits and not is_mixed(value):
+        return None
+    if rule.entropy and entropy(value) < rule.entropy:
+        return None
+    if end >= limit - 1 and (rest := _REST_OF_WORD.match(text, end)):
+        end = rest.end()
+    return begin, end
+
+
+def _rank(found: re.Match[str], number: int) -> int:
+    """The value is the longest group, if one is as long as a value; else all that was found."""
+    length = found.end(number) - found.start(number)
+    return 12 if number == 0 else length if length >= 13 else 0
+
+
+def begins_word(text: str, at: int) -> bool:
+    """Whether no letter, digit or underscore stands before `at`, but that of an escape."""
+    before = text[at - 1] if at else " "
+    if not (before.isalnum() or before == "_"):
+        return True
+    return _ESCAPED.search(text, max(0, at - 6), at) is not None
+
+
+def is_mixed(value: str) -> bool:
+    """Whether one word in it, of at least 8 characters, is mixed as no name is.
+
+    Of letters and digits, or with capitals in the midst of it again and again.
+    """
+    return any(_MIXED.match(word) or has_humps(word) for word in _WORD.findall(value))
+
+
+def has_humps(word: str) -> bool:
+    """Whether capitals follow small letters more often than in a name."""
+    return len(_HUMP.findall(word)) >= max(4, len(word) // 8)
+
+
+def entropy(value: str) -> float:
+    """Bits per character, by how often each occurs (Shannon)."""
+    size = len(value)
+    return -sum(count / size * math.log2(count / size) for count in Counter(value).values())

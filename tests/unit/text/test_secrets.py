@@ -1,0 +1,137 @@
+"""Secrets are hidden in every form, ordinary code is not, and both lists are the bench's."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from bench.secret_forms import Form, caught, forms
+from bench.secrets import ORDINARY
+from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.secrets import HIDDEN, LineFilter, formats, redact, secrets_of
+
+FORMS = forms()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_every_form_is_caught(form: Form) -> None:
+    assert caught(form, redact(form.text))
+    assert caught(form, plain(form.text))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_every_form_is_caught_within_a_line_of_json(form: Form) -> None:
+    line = json.dumps({"type": "user", "message": {"content": f"before\n{form.text}\nafter"}})
+    assert caught(form, redact(line))
+
+
+def test_the_bench_lists_the_forms_of_many_scanners() -> None:
+    assert len({form.name for form in FORMS}) == len(FORMS) >= 89
+    assert len(set(ORDINARY)) == len(ORDINARY) == 200
+
+
+def test_nothing_in_the_list_is_a_secret_of_this_repository() -> None:
+    """The parts are put together at run time: the file itself holds none."""
+    source = Path(forms.__code__.co_filename).read_text(encoding="utf-8")
+    tokens = [form for form in FORMS if len(form.secret) > 12 and " " not in form.secret]
+    assert not [form.name for form in tokens if form.secret in source]
+
+
+@pytest.mark.parametrize("line", ORDINARY)
+def test_ordinary_lines_stay(line: str) -> None:
+    assert redact(line) == line
+    assert json.loads(redact(json.dumps({"text": line})))["text"] == line
+
+
+def test_ordinary_lines_stay_as_one_file() -> None:
+    text = "\n".join(ORDINARY)
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password: Optional[str]",
+        "self.token = self.next_token()",
+        "process.env.API_KEY_NAME",
+        "sk-slovak-language-pack",
+        "bearer certificates",
+        "pk-column-of-the-table",
+        "commit 0123456789abcdef0123456789abcdef01234567",
+        "cat: /etc/passwd: Permission denied",
+        "the tokenizer has 3 tokens; the secret of a good test is that it can fail",
+    ],
+)
+def test_code_and_prose_stay(line: str) -> None:
+    assert redact(line) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ('password = "hunter2"', f'password = "{HIDDEN}"'),
+        ("https://me:hunter2@x.test/a", f"https://me:{HIDDEN}@x.test/a"),
+        ("curl -u me:hunter2 x.test", f"curl -u me:{HIDDEN} x.test"),
+        ("Set-Cookie: a=bcdefg; Path=/", f"Set-Cookie: a={HIDDEN}; Path=/"),
+        ("password: hunter2.", f"password: {HIDDEN}."),
+    ],
+)
+def test_only_the_secret_is_hidden(line: str, shown: str) -> None:
+    assert redact(line) == shown
+
+
+def test_a_private_key_keeps_its_line_ends() -> None:
+    key = "\n".join(
+        [
+            "-----BEGIN PRIVATE" + " KEY-----",
+            *["c3VtbWVy" * 8] * 3,
+            "-----END PRIVATE" + " KEY-----",
+        ]
+    )
+    assert redact(f"a\n{key}\nb") == "\n".join(["a", *[HIDDEN] * 5, "b"])
+
+
+def test_a_key_that_is_only_spoken_of_hides_nothing() -> None:
+    text = 'BEGIN = b"-----BEGIN PRIVATE' + ' KEY-----"\nreturn text.startswith(BEGIN)\n'
+    assert redact(text) == text
+
+
+def test_what_the_owner_has_in_the_environment_is_hidden_in_any_form() -> None:
+    own = secrets_of(
+        {"DEPLOY_KEY": 'quo"te and\nsecond line', "HOME_KEY": "/home/me", "A_TOKEN": "short"}
+    )
+    clean = LineFilter(own)
+    assert clean('a quo"te and b') == f"a {HIDDEN} b"
+    assert clean('{"a": "quo\\"te and"}') == f'{{"a": "{HIDDEN}"}}'
+    assert clean("the second line") == f"the {HIDDEN}"
+    assert clean("short /home/me") == "short /home/me"
+
+
+def test_a_stream_is_cut_anywhere() -> None:
+    """A filter gives line by line what `redact` gives for the whole."""
+    for form in FORMS:
+        clean = LineFilter(())
+        assert "\n".join([clean(line) for line in form.text.split("\n")]) == redact(form.text)
+
+
+def test_one_line_hides_a_key_of_many() -> None:
+    key = "-----BEGIN PRIVATE" + " KEY-----\n" + "c3VtbWVy" * 8 + "\n-----END PRIVATE" + " KEY-----"
+    assert "c3Vt" not in one_line(f"see {key}")
+
+
+def test_every_rule_of_the_scanner_is_found_by_its_anchors() -> None:
+    """Anchors are read from a pattern's tree; here a text that it matches is looked for."""
+    index = formats._index()
+    rules = {rule.name: rule for rules in index._starting.values() for _, rule in rules}
+    assert len(rules) > 400
+    for rule in rules.values():
+        for anchor in rule.anchors:
+            assert anchor == anchor.lower()
+            assert rule in list(index.at(f"{anchor} rest", 0)), rule
+
+
+def test_the_words_before_an_open_end_go_with_it() -> None:
+    chance = random.Random(1)
+    long = "eyJ" + "".join(chance.choice("abcdefGHIJ123") for _ in range(2000))
+    assert redact(f"x {long}.{long}.{long} y") == f"x {HIDDEN} y"
