@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+from pathlib import Path
 from types import TracebackType
 from typing import AnyStr
 
@@ -40,3 +41,11 @@ class Child(subprocess.Popen[AnyStr]):
         finally:
             self.kill()
             self.wait()
+
+
+def state_of(pid: int) -> str:
+    """The letter of a process: T is stopped; empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""

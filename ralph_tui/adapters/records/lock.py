@@ -2,6 +2,8 @@
 
 The descriptor is inherited by keepers alone, so the lock is free exactly when ralph-tui and the
 last agent process are gone. A stale file never blocks: only a living descriptor does.
+Whoever takes the file's lock has taken the worktree's folder first: a lock file that was removed,
+or replaced between its opening and its locking, lets no second run in.
 (flock, never lockf: a POSIX lock is lost when its owner merely opens and closes the file.)
 """
 
@@ -57,11 +59,12 @@ class Owner:
 class Lock:
     """A held lock. `release` gives it up, and so does the end of the process."""
 
-    def __init__(self, path: Path, descriptor: int, owner: Owner) -> None:
-        """See `acquire`."""
+    def __init__(self, path: Path, descriptor: int, gate: int, owner: Owner) -> None:
+        """See `acquire`; `gate` is the descriptor of the worktree's folder."""
         self.path = path
         self.descriptor = descriptor
         self.owner = owner
+        self._gate = gate
 
     def rename(self, run: str, address: str = "") -> None:
         """Write the run's name, and its command socket's, into the file, once it has them."""
@@ -70,13 +73,8 @@ class Lock:
 
     def keep_name(self) -> None:
         """Give the lock its file back, held all along: after a ``git clean``, or behind a FIFO."""
-        try:
-            there = self.path.lstat()
-            mine = os.fstat(self.descriptor)
-            if (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino):
-                return
-        except OSError:
-            pass
+        if _is_named(self.descriptor, self.path):
+            return
         try:
             clear_way(self.path)
             fresh = _open(self.path)
@@ -95,6 +93,7 @@ class Lock:
     def release(self) -> None:
         """Give the worktree up."""
         os.close(self.descriptor)
+        os.close(self._gate)
 
 
 def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
@@ -103,21 +102,32 @@ def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
     Raises ``LockHeldError`` naming the owner, or ``WorkspaceError`` when the file cannot be made.
     A dead owner whose agents are still being stopped is waited for.
     """
-    descriptor = _open(path)
-    deadline = time.monotonic() + GRACE_SECONDS
-    while not _try(descriptor):
-        owner = Owner.read(path)
-        if _alive(owner) or time.monotonic() > deadline:
-            os.close(descriptor)
-            raise LockHeldError(_held(owner))
-        time.sleep(0.05)
-    owner = Owner(os.getpid(), socket.gethostname(), started, run, run_id)
+    descriptor, gate = _open(path), -1
     try:
+        gate = _open_gate(path)
+        deadline = time.monotonic() + GRACE_SECONDS
+        while not (_try_gate(gate) and _try(descriptor)):
+            owner = Owner.read(path)
+            if _alive(owner) or time.monotonic() > deadline:
+                raise LockHeldError(_held(owner))
+            time.sleep(0.05)
+            if not _is_named(descriptor, path):  # removed, and perhaps made anew, meanwhile
+                os.close(descriptor)
+                descriptor = -1
+                descriptor = _open(path)
+        owner = Owner(os.getpid(), socket.gethostname(), started, run, run_id)
         _write(descriptor, owner)
-    except OSError as error:
-        os.close(descriptor)
-        raise WorkspaceError(f"cannot write to {path}: {why(error, 'free some space')}") from error
-    return Lock(path, descriptor, owner)
+    except (LockHeldError, WorkspaceError, OSError) as error:
+        for opened in (descriptor, gate):
+            if opened >= 0:
+                os.close(opened)
+        if isinstance(error, OSError):
+            fault = why(error, "free some space")
+            raise WorkspaceError(f"cannot write to {path}: {fault}") from error
+        raise
+    lock = Lock(path, descriptor, gate, owner)
+    lock.keep_name()
+    return lock
 
 
 def holder(path: Path) -> Owner | None:
@@ -150,6 +160,32 @@ def _open(path: Path) -> int:
         ) from error
 
 
+def _open_gate(path: Path) -> int:
+    """The worktree's folder: no run removes it, and nobody can make a second one in its place."""
+    inside = path.parent.name == "ralph" and path.parent.parent.name == ".aiwg"
+    folder = path.parents[2] if inside else path.parent
+    try:
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise WorkspaceError(f"cannot open {folder}: {error.strerror}; make it readable") from error
+
+
+def _try_gate(descriptor: int) -> bool:
+    try:
+        return _try(descriptor)
+    except OSError:
+        return True  # a network's file system may lock no folders: the file's lock has to do
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        there = path.lstat()
+    except OSError:
+        return False
+    mine = os.fstat(descriptor)
+    return (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
+
+
 def _try(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -159,10 +195,9 @@ def _try(descriptor: int) -> bool:
 
 
 def _write(descriptor: int, owner: Owner) -> None:
+    """In one piece, as long as what it replaces: nobody reads half of one and half of another."""
     line = json.dumps(owner.__dict__).encode() + b"\n"
-    # In this order no process ever reads an empty file.
-    os.pwrite(descriptor, line, 0)
-    os.ftruncate(descriptor, len(line))
+    os.pwrite(descriptor, line.ljust(os.fstat(descriptor).st_size), 0)
 
 
 def _alive(owner: Owner) -> bool:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,41 @@ def test_an_owner_file_is_foreign_text(tmp_path: Path) -> None:
         '{"pid": 1, "host": "\\u001b]0;x\\u0007h", "started": "s", "run": "a\\nb", "run_id": "i"}'
     )
     assert Owner.read(path) == Owner(1, "h", "s", "a⏎b", "i")
+
+
+def test_a_lock_file_that_was_removed_lets_no_second_run_in(tmp_path: Path) -> None:
+    path = tmp_path / ".aiwg/ralph/lock"
+    lock = acquire(path, "task-001/001", "uuid", "now")
+    path.unlink()
+    with pytest.raises(LockHeldError):
+        acquire(path, "task-001/002", "other", "now")
+    shutil.rmtree(tmp_path / ".aiwg")
+    with pytest.raises(LockHeldError):
+        acquire(path, "task-001/002", "other", "now")
+    lock.keep_name()
+    with pytest.raises(LockHeldError, match="task-001/001"):
+        acquire(path, "task-001/002", "other", "now")
+    lock.release()
+    acquire(path, "task-001/002", "other", "now").release()
+
+
+def test_an_owner_is_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process may be stopped between any two steps: each write leaves a whole owner behind."""
+    path, seen = tmp_path / "lock", list[Owner]()
+
+    def watched(write: Callable[..., object]) -> Callable[..., object]:
+        def step(*arguments: object) -> object:
+            done = write(*arguments)
+            seen.append(Owner.read(path))
+            return done
+
+        return step
+
+    lock = acquire(path, "task-001/001", "a very long id of a run", "2026-01-01T00:00:00+00:00")
+    for name in ("pwrite", "ftruncate"):
+        monkeypatch.setattr(os, name, watched(getattr(os, name)))
+    lock.rename("task-001/001", "/a/long/address/of/a/socket")
+    lock.release()
+    acquire(path, "", "i", "").release()
+    assert seen
+    assert all(owner.pid == os.getpid() for owner in seen)

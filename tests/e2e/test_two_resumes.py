@@ -1,0 +1,113 @@
+"""Two resumes of one run, the first of them stopped at every step of its start: one goes on."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.records.lock import holder
+from tests.e2e.cli import CLI, events_of, project, start
+from tests.e2e.test_last_screen import ORDER, events, journal
+from tests.processes import Child, state_of
+from tests.waiting import until
+
+STOPPED_AT = r"""
+import os, signal, sys
+wanted, number, me = sys.argv[1], int(sys.argv[2]), os.getpid()
+def stop(event, given):
+    "Stop before the n-th step of this name, as a signal from outside would."
+    global number
+    told = f"{event} {given[0] if given else ''}"
+    if event == "subprocess.Popen":
+        told = f"{event} {' '.join(map(str, given[1]))}"
+    if event == "fcntl.flock":
+        told = event
+    if wanted in told and os.getpid() == me:
+        number -= 1
+        if number == 0:
+            os.kill(me, signal.SIGSTOP)
+sys.addaudithook(stop)
+sys.argv = ["ralph-tui", "resume", "--headless"]
+from ralph_tui.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+STEPS = [
+    ("fcntl.flock", 1),  # is anybody there?
+    ("open {journal}", 1),  # the record is read
+    ("os.mkdir {records}", 1),
+    ("open {records}/lock", 2),
+    ("fcntl.flock", 2),  # the worktree's folder is taken
+    ("fcntl.flock", 3),  # the lock is taken
+    ("os.mkdir {attempt}", 1),  # the journal is opened
+    ("open {journal}", 2),
+    ("socket.bind", 1),
+    ("subprocess.Popen", 12),
+    ("keeper.py", 1),
+]
+"""What is about to be done, and for the how manieth time."""
+
+
+@pytest.fixture
+def killed(git_repo: Path) -> Path:
+    """A run whose process was killed in its second iteration."""
+    root = project(git_repo)
+    with start(*ORDER, "--headless", cwd=root) as process:
+        until(lambda: len(events(root, "session_started")) == 2, 40)
+        process.kill()
+        process.communicate()
+    until(lambda: holder(root / ".aiwg/ralph/lock") is None)
+    return root
+
+
+@pytest.mark.parametrize(("step", "number"), STEPS)
+def test_of_two_one_goes_on_wherever_the_first_was_stopped(
+    killed: Path, step: str, number: int
+) -> None:
+    records = killed / ".aiwg/ralph"
+    attempt = records / "tasks/task-001/attempts/001"
+    names = {"records": records, "attempt": attempt, "journal": attempt / "events.jsonl"}
+    command = [sys.executable, "-c", STOPPED_AT, step.format(**names), str(number)]
+    first = Child[str](command, cwd=killed, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    second = None
+    try:
+        until(lambda: first.poll() is not None or state_of(first.pid) == "T", 40)
+        assert first.poll() is None, "it came to its end and not to this step"
+        second = Child[str]([*CLI, "resume", "--headless"], cwd=killed, stdout=subprocess.DEVNULL)
+        # It is refused, waits for the lock, or works.
+        until(lambda: second.poll() is not None or len(events(killed, "session_started")) > 2, 30)
+        first.send_signal(signal.SIGCONT)
+        until(lambda: None in (both := (first.poll(), second.poll())) and both != (None, None), 30)
+        until(lambda: len(events(killed, "session_started")) == 3, 30)
+        assert (first.poll() is None) != (second.poll() is None)
+        whole = journal(killed).read_text().rpartition("\n")[0]
+        numbers = [event["seq"] for event in events_of(whole)]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(events(killed, "run_resumed")) == 1
+    finally:
+        for process in filter(None, (first, second)):
+            process.kill()
+            process.wait()
+
+
+def test_a_lock_file_that_is_removed_lets_no_second_one_in(killed: Path) -> None:
+    with start("resume", "--headless", cwd=killed) as first:
+        try:
+            until(lambda: len(events(killed, "session_started")) == 3, 40)
+            first.send_signal(signal.SIGSTOP)
+            until(lambda: state_of(first.pid) == "T")
+            (killed / ".aiwg/ralph/lock").unlink()
+            with start("resume", "--headless", cwd=killed) as second:
+                try:
+                    _, said = second.communicate(timeout=30)
+                finally:
+                    second.kill()
+            assert second.returncode == 2
+            assert "owns this worktree" in said
+            first.send_signal(signal.SIGCONT)
+            until((killed / ".aiwg/ralph/lock").exists)
+            assert len(events(killed, "run_resumed")) == 1
+        finally:
+            first.kill()
+            first.communicate()
