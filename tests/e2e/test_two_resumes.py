@@ -35,13 +35,12 @@ sys.exit(main(sys.argv[1:]))
 """
 STEPS = [
     ("fcntl.flock", 1),  # is anybody there?
-    ("open {journal}", 1),  # the record is read
+    ("open events.jsonl", 1),  # the record is read
     ("os.mkdir {records}", 1),
-    ("open {records}/lock", 2),
+    ("open lock", 2),
     ("fcntl.flock", 2),  # the worktree's folder is taken
     ("fcntl.flock", 3),  # the lock is taken
-    ("os.mkdir {attempt}", 1),  # the journal is opened
-    ("open {journal}", 2),
+    ("open events.jsonl", 2),
     ("socket.bind", 1),
     ("subprocess.Popen", 12),
     ("keeper.py", 1),

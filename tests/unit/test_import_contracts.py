@@ -145,6 +145,7 @@ OPENERS = {
     "adapters/processes/lineage.py": "/proc",
     "adapters/processes/memory.py": "/proc",
     "adapters/processes/sweep.py": "/proc",
+    "adapters/records/lock.py": "the worktree's folder",
     "adapters/records/pruning.py": "folders, each below the one before",
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
