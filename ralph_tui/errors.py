@@ -3,7 +3,8 @@
     RalphError                 anything a user can meet and mend; shown without a traceback
     ├── UsageError             the command line or a setting is not what it should be (exit 2)
     ├── WorkspaceError         git or the file system refused what a run needs
-    │   └── NoRoomError        the disk is full: waited for, never given up on
+    │   ├── NoRoomError        the disk is full: waited for, never given up on
+    │   └── GitEndedError      a git was ended that would have waited for ever, or with the run
     ├── LockHeldError          another run owns this worktree
     ├── AgentError             the agent's program cannot be started or spoken to
     ├── ProcessError           a command under the keeper cannot be started
@@ -46,6 +47,10 @@ class WorkspaceError(RalphError):
 
 class NoRoomError(WorkspaceError):
     """The disk is full; the run waits until there is room."""
+
+
+class GitEndedError(WorkspaceError):
+    """A git command was ended, or not begun, because it would not end by itself in time."""
 
 
 def why(error: OSError, otherwise: str) -> str:

@@ -209,7 +209,8 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         read_plan=lambda: read_plan_file(root, preflight.plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
-    run = Run(parts.start, rules_of(settings), ports, parts.layers, Scheduler(engine, parts.state))
+    scheduler = Scheduler(engine, parts.state, workspace.hurry)
+    run = Run(parts.start, rules_of(settings), ports, parts.layers, scheduler)
     held.enter_context(closing(workspace))
     address = held.enter_context(listening(engine, run_id))
     held.enter_context(_outreach_closed(outreach, warn))

@@ -39,6 +39,10 @@ class FakeWorkspace:
         self.error: Exception | None = None
         self.restored: list[str] = []
         self.conflicting: tuple[str, ...] = ()
+        self.hurried = 0
+
+    def hurry(self) -> None:
+        self.hurried += 1
 
     def snapshot(self, number: int, message: str) -> Snapshot:
         if self.error is not None:

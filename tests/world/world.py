@@ -77,7 +77,8 @@ class World:
         rules = rules or Rules()
         layers = Layers.of(rules, start.command)
         self.state = layers.recall(past)
-        self.loop = Loop(Run(start, rules, ports, layers, Scheduler(self.host, self.state)))
+        scheduler = Scheduler(self.host, self.state, self.workspace.hurry)
+        self.loop = Loop(Run(start, rules, ports, layers, scheduler))
 
     def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
         """The run, or these events of it, each recorded as the engine would."""

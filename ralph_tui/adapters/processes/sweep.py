@@ -19,6 +19,8 @@ PLACE_MARK = "RALPH_WORKTREE"
 """See `place_of`: a copied worktree has the same runs, but not their processes."""
 COMMAND_MARK = "RALPH_COMMAND_ID"
 """Unique per launched command: tells what one keeper kept from the rest of a run."""
+GUARD_MARK = "RALPH_GUARD_ID"
+"""Of commands without a keeper: tells those of one process of ralph-tui."""
 
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
 """Each signal, and the seconds given to it."""
@@ -70,6 +72,28 @@ def mark(entry: Entry, name: str) -> str | None:
 def stop_command(command_id: str, session: int) -> tuple[int, ...]:
     """Stop what one killed keeper kept: all with its mark, and all in the command's session."""
     return _stop(lambda entry: entry.session == session or mark(entry, COMMAND_MARK) == command_id)
+
+
+def stop_guarded(guard_id: str) -> tuple[int, ...]:
+    """Stop the commands of a guard, whose ralph-tui was killed."""
+    return _stop(lambda entry: mark(entry, GUARD_MARK) == guard_id)
+
+
+def processes_below(pid: int) -> list[Entry]:
+    """What the leader of a session has started, as far as parentage and its session tell."""
+    table = process_table()
+    found = {entry.pid: entry for entry in descendants({pid}, table)}
+    mates = (e for e in table.values() if e.alive and pid in (e.session, e.group))
+    return [*found.values(), *(e for e in mates if e.pid not in found and e.pid != pid)]
+
+
+def kill(processes: list[Entry]) -> None:
+    """KILL to those that are still what they were."""
+    table = process_table()
+    for one in processes:
+        now = table.get(one.pid)
+        if now is not None and now.alive and now.started == one.started:
+            send(one.pid, signal.SIGKILL)
 
 
 def _stop(belongs: Belongs) -> tuple[int, ...]:

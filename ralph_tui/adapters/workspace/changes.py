@@ -12,7 +12,7 @@ from pathlib import Path
 from ralph_tui.adapters.workspace.obstacles import FILE, LINK, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own
 from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_paths
-from ralph_tui.errors import WorkspaceError
+from ralph_tui.errors import GitEndedError, WorkspaceError
 from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.layers.sensor import categorize
 from ralph_tui.plain_files import read_bytes
@@ -65,6 +65,8 @@ def live_by_path(
     with private.begin(*OTHERS) as walk:
         try:
             entries = parse(private.git(*command, "--numstat", since).out)
+        except GitEndedError:
+            raise
         except WorkspaceError:
             # A file that cannot be read, or that is replaced while git counts, spoils the counting.
             entries = parse(private.git(*command, since).out)

@@ -15,7 +15,15 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import IO, cast
 
-from ralph_tui.errors import NO_ROOM, NoRoomError, WorkspaceError, why, workspace_error
+from ralph_tui.adapters.workspace.git_calls import GitCalls, stop
+from ralph_tui.errors import (
+    NO_ROOM,
+    GitEndedError,
+    NoRoomError,
+    WorkspaceError,
+    why,
+    workspace_error,
+)
 from ralph_tui.text.sanitize import one_line
 
 # GitPython looks for git when it is imported and raises; a missing git is told by `begin_git`. The
@@ -91,20 +99,24 @@ class Running:
     """A git command that was started; as a context it does not outlive the block."""
 
     def __init__(
-        self, process: Git.AutoInterrupt, arguments: Iterable[str], error_of: ErrorOf
+        self,
+        process: Git.AutoInterrupt,
+        arguments: Iterable[str],
+        error_of: ErrorOf,
+        calls: GitCalls,
     ) -> None:
         self._process = process  # ends git when it is garbage, so that it is kept as well
         self._popen = cast("Popen[bytes]", process.proc)
         self._arguments = tuple(arguments)
         self._error_of = error_of
+        self._calls = calls
 
     def __enter__(self) -> "Running":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._popen.returncode is None:
-            self._popen.terminate()  # git takes its locks away
-            self._popen.communicate()
+        if not cast("IO[bytes]", self._popen.stdout).closed:
+            stop(self._popen)
 
     def ask(self, request: bytes, lines: int = 1) -> list[str]:
         """Give a command that answers line by line a request; it goes on to wait for the next.
@@ -113,7 +125,8 @@ class Running:
         """
         stdin, stdout = cast("IO[bytes]", self._popen.stdin), cast("IO[bytes]", self._popen.stdout)
         answer = []
-        with suppress(BrokenPipeError):
+        waiting = self._calls.waiting(self._popen, subcommand(self._arguments))
+        with waiting, suppress(BrokenPipeError):
             self._forget_warnings()
             stdin.write(request)
             stdin.flush()
@@ -135,7 +148,9 @@ class Running:
 
         `accept` None takes any status. Input is for a command that was started to wait for it.
         """
-        out, error = self._popen.communicate(stdin or None)
+        what, paths = subcommand(self._arguments), stdin.count(b"\0")
+        with self._calls.waiting(self._popen, what, paths):
+            out, error = self._popen.communicate(stdin or None)
         text = error.removesuffix(b"\n").decode("utf-8", "surrogateescape")
         result = GitResult(self._popen.returncode, out, text)
         if accept is not None and result.status not in accept:
@@ -167,7 +182,7 @@ class PersistentGit:
         self.begin()
         try:
             return self._ask(request, lines)
-        except NoRoomError:
+        except (NoRoomError, GitEndedError):
             raise
         except WorkspaceError:
             if not was_kept:
@@ -197,11 +212,16 @@ def begin_git(
     waits: bool = False,
     environment: Mapping[str, str] | None = None,
     error_of: ErrorOf | None = None,
+    calls: GitCalls | None = None,
 ) -> Running:
-    """Start ``git -C folder arguments``; one that `waits` gets its input when it is finished."""
+    """Start ``git -C folder arguments``; one that `waits` gets its input when it is finished.
+
+    `calls` are those of its repository, which see to it that it ends.
+    """
+    calls = calls or GitCalls(folder)
     scrubbed = sorted(_MISLEADING.intersection(os.environ))
     # GitPython always passes this process's environment on, so a variable is taken out by env(1).
-    given = _ENVIRONMENT | dict(environment or {})
+    given = {**_ENVIRONMENT, **calls.marks, **(environment or {})}
     command = ["git", "-C", str(folder), *arguments]
     if scrubbed:
         without = [part for name in scrubbed for part in ("-u", name)]
@@ -223,7 +243,7 @@ def begin_git(
         raise workspace_error(
             f"git cannot be started: {why(refused, 'try again')}", refused
         ) from refused
-    return Running(process, arguments, error_of or _error_in(folder))
+    return Running(process, arguments, error_of or _error_in(folder), calls)
 
 
 def run_git(
@@ -233,13 +253,19 @@ def run_git(
     environment: Mapping[str, str] | None = None,
     accept: Iterable[int] | None = (0,),
     error_of: ErrorOf | None = None,
+    calls: GitCalls | None = None,
 ) -> GitResult:
     """Run ``git -C folder arguments``; ``WorkspaceError`` unless its status is in `accept`.
 
     `accept` None takes any status.
     """
     begun = begin_git(
-        folder, *arguments, waits=bool(stdin), environment=environment, error_of=error_of
+        folder,
+        *arguments,
+        waits=bool(stdin),
+        environment=environment,
+        error_of=error_of,
+        calls=calls,
     )
     with begun:
         return begun.finish(stdin, accept)
@@ -247,17 +273,14 @@ def run_git(
 
 def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> WorkspaceError:
     """What to raise for a command that failed: ``NoRoomError`` where git names a full disk."""
-    options = {"-c", "-C"}
-    words = [*arguments]
-    while words and words[0] in options:
-        del words[:2]
-    what = next((word for word in words if not word.startswith("-")), "git")
     if met_size_limit(result):
         limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        return WorkspaceError(f"git {what} failed in {one_line(str(folder))}: {why(limit, '')}")
+        return WorkspaceError(
+            f"git {subcommand(arguments)} failed in {one_line(str(folder))}: {why(limit, '')}"
+        )
     kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
     return kind(
-        f"git {what} failed in {one_line(str(folder))} (status {result.status}): "
+        f"git {subcommand(arguments)} failed in {one_line(str(folder))} (status {result.status}): "
         f"{one_line(result.error) or 'no reason given'}"
     )
 
@@ -266,6 +289,14 @@ def met_size_limit(result: GitResult) -> bool:
     """Whether git would have written a larger file than its process may."""
     # Python ignores SIGXFSZ, and gives the programs it starts the deadly default back.
     return result.status == -signal.SIGXFSZ or os.strerror(errno.EFBIG) in result.error
+
+
+def subcommand(arguments: Iterable[str]) -> str:
+    """The word after git's own options."""
+    words = [*arguments]
+    while words and words[0] in {"-c", "-C"}:
+        del words[:2]
+    return next((word for word in words if not word.startswith("-")), "git")
 
 
 def _error_in(folder: Path) -> ErrorOf:

@@ -41,11 +41,15 @@ class PrivateRepository:
 
     repository: Repository
     run_id: str = ""
-    """The run's mark in git's environment: after a kill, a git that still writes is found by it."""
+    """The run's mark in git's environment: after a kill, a git that still works is found by it."""
     folder: Path = field(init=False)
 
     def __post_init__(self) -> None:
         self.folder = self.repository.folder
+        if self.run_id:
+            place = place_of(self.repository.root)
+            marks = {RUN_MARK: self.run_id, PLACE_MARK: place}
+            self.repository.calls.marks = {**self.repository.calls.marks, **marks}
 
     @property
     def index(self) -> Path:
@@ -73,21 +77,20 @@ class PrivateRepository:
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
     ) -> Running:
         """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
+        self.repository.calls.check(walks=True)
         self._seal()
         private = SEALED | {
             "GIT_DIR": str(self.folder),
             "GIT_WORK_TREE": str(self.repository.root),
             "GIT_OBJECT_DIRECTORY": str(self.repository.objects),
         }
-        if self.run_id:
-            private[RUN_MARK] = self.run_id
-            private[PLACE_MARK] = place_of(self.repository.root)
         return begin_git(
             self.repository.root,
             *arguments,
             waits=waits,
             environment=private | dict(environment or {}),
             error_of=self.repository.error_of,
+            calls=self.repository.calls,
         )
 
     def prepare(self) -> None:

@@ -20,6 +20,7 @@ from ralph_tui.adapters.workspace.git import (
     git_error,
     run_git,
 )
+from ralph_tui.adapters.workspace.git_calls import GitCalls
 from ralph_tui.adapters.workspace.git_config import (
     ASK,
     SEALED,
@@ -44,6 +45,9 @@ from ralph_tui.text.sanitize import one_line
 PROBE = 1 << 20
 """Bytes that must fit on a disk that is not full."""
 
+_WALK = ("status", "ls-files")
+"""Commands that read what is ignored."""
+
 _SEEN = ("refs", "packed-refs", "reftable", "shallow", "info")
 """What our commands need of the common dir."""
 
@@ -59,6 +63,13 @@ class Repository:
     """Where the objects, refs and config are; shared by all worktrees."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What is carried from the configuration, as it was when the repository was opened."""
+    calls: GitCalls = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ignored = self.settings.get("core.excludesfile")
+        read = [Path(ignored)] if ignored else []
+        calls = GitCalls(self.root, {self.git_dir, self.common_dir}, read)
+        object.__setattr__(self, "calls", calls)
 
     @property
     def folder(self) -> Path:
@@ -89,6 +100,7 @@ class Repository:
         self, *arguments: str, waits: bool = False, environment: Mapping[str, str] | None = None
     ) -> Running:
         """As `git`, but only starts it; one that `waits` gets its input when it is finished."""
+        self.calls.check(walks=arguments[0] in _WALK)
         # Named, not looked for: were this one deleted, git would take one further up the path.
         sealed = SEALED | {
             "GIT_DIR": str(self.git_dir),
@@ -102,6 +114,7 @@ class Repository:
             waits=waits,
             environment=sealed | dict(environment or {}),
             error_of=self.error_of,
+            calls=self.calls,
         )
 
     def own_folder(self) -> Path:
@@ -188,12 +201,15 @@ def open_repository(path: Path) -> Repository:
     # The worktree is the folder that has .git, whatever core.worktree and core.bare say: an agent
     # can set them. Where one is named in the environment, git does not go by them.
     named = {"GIT_WORK_TREE": str(folder)}
-    result = run_git(folder, "rev-parse", "--absolute-git-dir", environment=named, accept=None)
+    calls = GitCalls(folder, (above / ".git" for above in folder.parents))
+    answer = ("rev-parse", "--absolute-git-dir")
+    result = run_git(folder, *answer, environment=named, accept=None, calls=calls)
     if result.status != 0:
         raise _not_opened(folder, result)
     git_dir = Path(result.line).resolve()
     root = _worktree(folder, git_dir)
-    listing = run_git(root, *ASK, environment=named | {"GIT_DIR": str(git_dir)}, accept=(0, 1))
+    named["GIT_DIR"] = str(git_dir)
+    listing = run_git(root, *ASK, environment=named, accept=(0, 1), calls=calls)
     shared = content_of(git_dir / "commondir", follow=True) or b"."
     common_dir = git_dir / os.fsdecode(shared.rstrip(b"\n"))
     return Repository(root, git_dir, common_dir.resolve(), carried(listing.out))

@@ -14,7 +14,7 @@ from ralph_tui.adapters.workspace.git import PersistentGit
 from ralph_tui.adapters.workspace.git_config import quoted
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.staging import Staged, split
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import plain
 
@@ -37,7 +37,6 @@ class SnapshotCommits:
         self._private = private
         self._repository = private.repository
         self._refs = refs
-        # Neither carries the run's mark: they end with this process; the agent did not start them.
         self._writer = PersistentGit(partial(self._repository.begin, *_WRITE, waits=True))
         self._updater = PersistentGit(partial(self._repository.begin, *_UPDATE, waits=True))
         self._last: tuple[str, str] | None = None
@@ -71,7 +70,7 @@ class SnapshotCommits:
         last_ref, last = self._last
         try:
             return self._write(tree, text, last, ref, f"verify {last_ref}\0{last}\0")
-        except NoRoomError:
+        except (NoRoomError, GitEndedError):
             raise
         except WorkspaceError:
             return None

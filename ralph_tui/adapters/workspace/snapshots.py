@@ -16,7 +16,7 @@ from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.restore import Target, outcome, restore
 from ralph_tui.adapters.workspace.snapshot_commits import SnapshotCommits
 from ralph_tui.adapters.workspace.staging import Staged, Staging, split
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports import Restored, Snapshot
 from ralph_tui.text.sanitize import one_line
@@ -58,8 +58,14 @@ class GitWorkspace:
 
     def close(self) -> None:
         """End what is kept open between snapshots; the next one would start it again."""
+        self.hurry()
         with self._lock:
             self._commits.close()
+            self.repository.calls.dismiss_guard()
+
+    def hurry(self) -> None:
+        """The run is to end: no git takes longer than a few seconds from now on."""
+        self.repository.calls.hurry()
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         """Changed files between two trees, or a tree and the worktree as it is now."""
@@ -123,6 +129,7 @@ class GitWorkspace:
         return ignored_paths(self._private, paths) if self._private.has_index else set()
 
     def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:
+        self.repository.calls.guard()
         staged = self._staging.capture(meanwhile)
         self._missing = frozenset(staged.missing)
         return staged
@@ -134,7 +141,7 @@ class GitWorkspace:
         staged = self._capture(self._commits.begin)
         try:
             return staged, self._commits.commit(staged, message, ref)
-        except NoRoomError:
+        except (NoRoomError, GitEndedError):
             raise
         except WorkspaceError:  # the agent's own git may have pruned what it was made of
             staged = self._staging.rebuild()

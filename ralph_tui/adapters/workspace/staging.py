@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ralph_tui.adapters.workspace.git import GitResult, Running, met_size_limit
 from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
-from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
 
 MAX_FILE = 10_000_000
 """Bytes of one untracked file."""
@@ -79,7 +79,7 @@ class Staging:
         self._private.prepare()
         try:
             return self._capture(meanwhile)
-        except NoRoomError:
+        except (NoRoomError, GitEndedError):
             self._untracked = self._users_index = None
             raise
         except WorkspaceError:

@@ -58,6 +58,10 @@ class Steerable(Protocol):
         """Whether the run is on its way out, and takes no more commands."""
         ...
 
+    def hurry(self) -> None:
+        """No job takes long from now on: the owner wants the end of the run."""
+        ...
+
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
         ...

@@ -48,6 +48,8 @@ def handle(waiting: Steerable, command: Command) -> Steps[None]:
     reason = (
         "the run is ending" if waiting.ending else refusal(command, waiting.state, offered=offered)
     )
+    if waiting.ending and isinstance(command, Stop | Abort):
+        waiting.hurry()
     if reason is not None:
         yield CommandRefused(command=command.name, reason=reason)
     else:

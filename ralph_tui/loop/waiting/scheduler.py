@@ -58,8 +58,12 @@ LOOK_S = 1.0
 class Scheduler:
     """Waits for the loop, and handles what comes meanwhile."""
 
-    def __init__(self, host: Host, state: RunState) -> None:
+    def __init__(
+        self, host: Host, state: RunState, hurry: Callable[[], None] = lambda: None
+    ) -> None:
+        """`hurry` is called when the owner ends the run: git takes no long time from then on."""
         self.host = host
+        self._hurry = hurry
         self.state = state
         self.session: Session | None = None
         self.controls = Controls()
@@ -240,8 +244,13 @@ class Scheduler:
             answer = answer or Accepted(self.state.seq)
         request.reply(answer or Accepted(self.state.seq))
 
+    def hurry(self) -> None:
+        """No job takes long from now on: the owner wants the end of the run."""
+        self._hurry()
+
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the run: what works is stopped, and the wait that goes on raises `Ended`."""
+        self.hurry()
         if self._ending is None:
             self._ending = Ended(outcome, reason)
             self.stop_work()

@@ -264,6 +264,7 @@ def test_an_end_in_mid_session_stops_the_agent_and_holds_the_work(
     world.agent.acts.append(act_then(world, command))
     world.run()
     assert world.agent.sessions[0].stopped
+    assert world.workspace.hurried == 1
     assert world.end.outcome == outcome
     finished = world.all(IterationFinished)
     assert [e.status for e in finished] == ["interrupted"]
@@ -332,6 +333,17 @@ def test_commands_after_the_end_began_are_refused() -> None:
     world.run()
     assert [e.reason for e in world.all(CommandRefused)] == ["the run is ending"]
     assert world.end.outcome == "aborted"
+
+
+@pytest.mark.parametrize("command", [Abort(), Stop()])
+def test_an_end_that_comes_while_the_run_ends_hurries_it(command: Command) -> None:
+    """It is refused, but a git that does not end is waited for no longer."""
+    world = World([2, 10])
+    world.watcher.stop = lambda: world.host.inbox.append(command)  # type: ignore[method-assign]
+    world.run()
+    assert [e.reason for e in world.all(CommandRefused)] == ["the run is ending"]
+    assert world.workspace.hurried == 1
+    assert world.end.outcome == "completed"
 
 
 def test_every_command_works_at_every_moment() -> None:

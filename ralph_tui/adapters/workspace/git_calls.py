@@ -1,0 +1,283 @@
+"""Every git that is waited for comes to an end: its own, that of its time, or that of the run.
+
+A thread looks at the commands that are waited for, some times a second. One that is late may read
+what an agent has put in the place of a file: a pipe, which gives neither content nor an end. Such a
+pipe is looked for, named and remembered, so that git is not asked again while it is there. Should
+this process be killed, a guard ends what is left.
+"""
+
+import os
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock, Thread
+from uuid import uuid4
+from weakref import finalize
+
+from ralph_tui.adapters.processes.guard import Guard
+from ralph_tui.adapters.processes.keeper import Entry
+from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, processes_below
+from ralph_tui.errors import GitEndedError
+from ralph_tui.text.sanitize import one_line
+
+LOOK_S = 0.25
+"""From one look to the next; what takes less costs nothing."""
+LIMIT_S = 60.0
+"""What any command may take."""
+FILES_PER_S = 200
+BYTES_PER_S = 4_000_000
+"""What git reads at least: a larger tree gives more time."""
+ENDING_S = 1.5
+"""What a command may take when the run is to end."""
+PATHS_PER_S = 100
+"""What it is given does count also then."""
+TERMINATE_S = 0.5
+"""In which git takes its locks away."""
+SURVEY_S = 0.2
+"""One look surveys the tree for so long; the next one goes on from there."""
+
+READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
+"""Files of a worktree that git opens by their names."""
+
+
+class _Wait:
+    """A command that is waited for."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", what: str, paths: int) -> None:
+        self.process = process
+        self.what = what
+        self.paths = paths
+        self.began = time.monotonic()
+        self.survey: Iterator[Path | None] = iter(())
+        self.survey_at = 0.0
+        """Its age in seconds at which the tree is looked at again."""
+        self.limit = LIMIT_S
+        self.reason = ""
+        """Why it was ended."""
+        self.told_at = 0.0
+        self.below: list[Entry] = []
+
+    def end(self, reason: str) -> None:
+        """Ask it to end."""
+        self.reason, self.told_at = reason, time.monotonic()
+        self.below = processes_below(self.process.pid)
+        self.process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it and what it has started."""
+        self.process.kill()
+        kill(self.below + processes_below(self.process.pid))
+
+
+class GitCalls:
+    """The commands of one repository that are waited for."""
+
+    def __init__(
+        self, root: Path, git_dirs: Iterable[Path] = (), read: Iterable[Path] = ()
+    ) -> None:
+        """`root` is the worktree; `read` are further files that git reads."""
+        self._root = root
+        self._git_dirs = tuple(git_dirs)
+        self._outside = [path for path in self._git_dirs if not path.is_relative_to(root)]
+        named = {root / name for name in READ_BY_GIT}
+        inside = {folder / "info" / "exclude" for folder in self._git_dirs}
+        self._suspects = frozenset(named | inside | set(read))
+        """Files to look at before git is asked; grows by those that git has waited for."""
+        self.marks: Mapping[str, str] = {GUARD_MARK: str(uuid4())}
+        """Variables by which the commands of a killed process are found."""
+        self._dismiss: finalize[[], GitCalls] | None = None
+        self._lock = Lock()
+        self._waits: set[_Wait] = set()
+        self._thread: Thread | None = None
+        self._slowest = 0.0
+        """Seconds of the slowest command that has ended by itself."""
+        self._hurried_at: float | None = None
+        self._over = ""
+
+    def guard(self) -> None:
+        """Have a guard for what is begun from now on, until `dismiss_guard`."""
+        with suppress(OSError), self._lock:
+            if self._dismiss is None:
+                self._dismiss = finalize(self, Guard(self.marks[GUARD_MARK]).dismiss)
+                self._dismiss.atexit = False  # then it looks whether something is left
+
+    def dismiss_guard(self) -> None:
+        """Nothing is left that was begun."""
+        with self._lock:
+            dismiss, self._dismiss = self._dismiss, None
+        if dismiss is not None:
+            dismiss()
+
+    def hurry(self) -> None:
+        """The run is to end: from now on a command takes a second or two, or is ended.
+
+        A large tree gives it twice of what the slowest one has taken here.
+        """
+        if self._hurried_at is None:
+            self._hurried_at = time.monotonic()
+
+    def check(self, *, walks: bool) -> None:
+        """Raises ``GitEndedError`` where git would wait for ever, or the run cannot wait for it.
+
+        `walks` says whether the command looks through the worktree.
+        """
+        if self._over:
+            raise GitEndedError(self._over)
+        if walks and (pipe := next(filter(_is_pipe, self._suspects), None)) is not None:
+            raise GitEndedError(self._about(pipe))
+
+    @contextmanager
+    def waiting(
+        self, process: "subprocess.Popen[bytes]", what: str, paths: int = 0
+    ) -> Iterator[None]:
+        """Look after a command while the block waits for it; `paths` are those it was given.
+
+        Raises ``GitEndedError`` where it had to be ended.
+        """
+        wait = _Wait(process, what, paths)
+        with self._lock:
+            self._waits.add(wait)
+            if self._thread is None:
+                thread = Thread(target=self._watch, name="git watch", daemon=True)
+                with suppress(RuntimeError):  # the system gives no more: git is not looked after
+                    thread.start()
+                    self._thread = thread
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waits.remove(wait)
+            if wait.reason:
+                kill(wait.below)
+        if wait.reason:
+            raise GitEndedError(wait.reason)
+        self._slowest = max(self._slowest, time.monotonic() - wait.began)
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(LOOK_S)
+            with self._lock:
+                waits = list(self._waits)
+                if not waits:
+                    self._thread = None
+                    return
+            for wait in waits:
+                if wait.process.returncode is None or wait.reason:
+                    self._look(wait)
+
+    def _look(self, wait: _Wait) -> None:
+        now = time.monotonic()
+        age = now - wait.began
+        if wait.reason:
+            if now - wait.told_at >= TERMINATE_S:
+                wait.kill()
+            return
+        self.guard()
+        if (pipe := self._pipe_read(wait, age)) is not None:
+            self._suspects |= {pipe}
+            wait.end(self._about(pipe))
+            return
+        if self._hurried_at is not None:
+            given = max(ENDING_S, 2 * self._slowest) + wait.paths / PATHS_PER_S
+            if now - max(wait.began, self._hurried_at) >= given:
+                self._over = (
+                    f"git {wait.what} was ended with the run, as it had not ended by itself"
+                )
+                wait.end(self._over)
+        elif age >= wait.limit:
+            # The tree is measured when it matters: to do so takes as long as git itself.
+            wait.limit = LIMIT_S + self._time_for_tree()
+            if age >= wait.limit:
+                wait.end(
+                    f"git {wait.what} had not ended after {age:.0f} s in "
+                    f"{one_line(str(self._root))}; see whether its disk answers, and try again"
+                )
+
+    def _about(self, pipe: Path) -> str:
+        name = pipe.relative_to(self._root) if pipe.is_relative_to(self._root) else pipe
+        return f"git reads {one_line(str(name))}, which is a FIFO: that never ends; remove it"
+
+    def _pipe_read(self, wait: _Wait, age: float) -> Path | None:
+        """A pipe in the place of a file that git reads, which somebody waits for, if one is found.
+
+        The tree is surveyed a part at a time, so that whatever else ends a command is seen as well.
+        """
+        until = time.monotonic() + SURVEY_S
+        for found in wait.survey:
+            if found is not None and _is_read(found):
+                return found
+            if time.monotonic() >= until:
+                return None
+        if age >= wait.survey_at:
+            wait.survey, wait.survey_at = self._pipes(), 2 * age
+        return None
+
+    def _pipes(self) -> Iterator[Path | None]:
+        """Pipes that git may read, and None after each folder that was looked through."""
+        yield from filter(_is_pipe, self._suspects)
+        for top in (self._root, *self._outside):
+            for folder, entries in _folders(top):
+                gits = top is not self._root or ".git" in Path(folder).parts
+                read = (e.path for e in entries if gits or e.name in READ_BY_GIT)
+                yield from filter(_is_pipe, map(Path, read))
+                yield None
+
+    def _time_for_tree(self) -> float:
+        """Seconds that the files of the worktree give a command."""
+        files = size = 0
+        for _, entries in _folders(self._root):
+            for entry in entries:
+                with suppress(OSError):
+                    size += entry.stat(follow_symlinks=False).st_size
+                    files += 1
+            if self._hurried_at is not None:
+                break
+        return files / FILES_PER_S + size / BYTES_PER_S
+
+
+def _folders(top: Path) -> Iterator[tuple[str, list["os.DirEntry[str]"]]]:
+    """Each folder and what is in it, folders left out; no link is followed."""
+    waiting = [str(top)]
+    while waiting:
+        folder = waiting.pop()
+        files = []
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    files.append(entry)
+        yield folder, files
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """End a command that nobody waits for any more."""
+    process.terminate()  # git takes its locks away
+    try:
+        process.communicate(timeout=TERMINATE_S)
+    except subprocess.TimeoutExpired:
+        kill(processes_below(process.pid))
+        process.kill()
+        process.communicate()
+
+
+def _is_pipe(path: Path) -> bool:
+    """Whether git would open a pipe here: in the worktree it follows no link."""
+    try:
+        found = path.lstat() if path.name in READ_BY_GIT else path.stat()
+    except OSError:
+        return False
+    return stat.S_ISFIFO(found.st_mode)
+
+
+def _is_read(pipe: Path) -> bool:
+    """Whether somebody has opened it for reading, or waits for that."""
+    try:
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,86 @@
+"""A git that never ends does not keep a run from ending, nor outlives it."""
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import events_of, here, processes_of, run, start
+from tests.processes import Child
+from tests.waiting import until
+
+MAKES_A_PIPE = "mkdir -p sub; rm -f sub/.gitignore; mkfifo sub/.gitignore; date +%N > new.txt"
+SENTENCE = "git reads sub/.gitignore, which is a FIFO: that never ends; remove it"
+
+
+def agent(command: str) -> list[str]:
+    return ["--agent", "command", "--agent-command", command]
+
+
+def test_a_pipe_in_the_place_of_a_file_costs_snapshots_and_not_the_run(git_repo: Path) -> None:
+    words = ("run", "x", "-c", "false", *agent(MAKES_A_PIPE), "--max-iterations", "2")
+    done = run(*words, cwd=git_repo)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert done.stdout.count(f"no snapshot taken: {SENTENCE}") >= 2
+    # What comes later says it, too, and does not hang.
+    for later in (("resume", "--headless", "--max-iterations", "3"), words):
+        done = run(*later, cwd=git_repo)
+        assert done.returncode in (1, 3)
+        assert SENTENCE in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.fixture
+def stuck(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child[str]]:
+    """A run whose git, deaf to every signal that it can be, never ends."""
+    real, program = shutil.which("git"), tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nif [ -e {git_repo}/.git/stuck ]; then case " $* " in *" diff-files "*)\n'
+        f'trap "" TERM INT HUP; touch {git_repo}/.git/waits; sleep 97533 & wait; sleep 97533;;\n'
+        f'esac; fi\nexec {real} "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    words = ("run", "x", "-c", "false", *agent("touch .git/stuck"), "--json")
+    with start(*words, cwd=git_repo) as process:
+        try:
+            until(lambda: (git_repo / ".git" / "waits").exists(), timeout=30)
+            yield process
+        finally:
+            process.kill()
+
+
+def run_id(root: Path) -> str:
+    return str(events_of(next(root.rglob("events.jsonl")).read_text())[0]["run_id"])
+
+
+@pytest.mark.parametrize("how", ["abort", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_ends_whatever_git_does(
+    git_repo: Path, stuck: Child[str], how: str | signal.Signals
+) -> None:
+    marked = run_id(git_repo)
+    assert processes_of(marked)
+    if isinstance(how, signal.Signals):
+        stuck.send_signal(how)
+    else:
+        assert here("abort", "--yes", cwd=git_repo).returncode == 0
+    asked = time.monotonic()
+    assert stuck.stdout is not None
+    out = stuck.stdout.read()
+    stuck.wait(20)
+    assert time.monotonic() - asked < 5  # three seconds, and the end of the process
+    assert "git diff-files was ended with the run, as it had not ended by itself" in out
+    assert '"kind":"run_finished"' in out
+    assert processes_of(marked) == []
+
+
+def test_no_git_stays_when_a_run_is_killed(git_repo: Path, stuck: Child[str]) -> None:
+    marked = run_id(git_repo)
+    assert processes_of(marked)
+    stuck.kill()
+    until(lambda: processes_of(marked) == [])

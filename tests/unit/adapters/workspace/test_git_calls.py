@@ -1,0 +1,308 @@
+"""No git is waited for without an end, and none outlives the process that started it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.processes.keeper import process_table
+from ralph_tui.adapters.workspace import git_calls
+from ralph_tui.adapters.workspace.git_status import git_status
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.errors import GitEndedError, WorkspaceError
+from tests.processes import Child
+from tests.waiting import until
+from tests.workspaces import workspace_of
+
+AT_ONCE = 5.0
+"""Seconds; what is not ended waits for ever."""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def within(seconds: float, work: Callable[[], object]) -> WorkspaceError:
+    """The error that this raises before so long."""
+    began = time.monotonic()
+    with pytest.raises(WorkspaceError) as raised:
+        work()
+    assert time.monotonic() - began < seconds
+    assert "\n" not in str(raised.value)
+    return raised.value
+
+
+def command_lines() -> dict[int, str]:
+    """Of all living processes."""
+    found = {}
+    for entry in process_table().values():
+        with suppress(OSError):
+            line = Path("/proc", str(entry.pid), "cmdline").read_bytes()
+            if entry.alive:
+                found[entry.pid] = os.fsdecode(line.replace(b"\0", b" "))
+    return found
+
+
+def alive(word: str) -> list[str]:
+    """Command lines of living processes that hold this word."""
+    return [line for line in command_lines().values() if word in line]
+
+
+def guards_of(pid: int) -> set[int]:
+    """The guards that a process has started."""
+    table, lines = process_table(), command_lines()
+    return {p for p in lines if "guard.py" in lines[p] and p in table and table[p].parent == pid}
+
+
+# -- pipes in the place of files -------------------------------------------------------------------
+
+PIPES = (
+    ".gitignore",
+    "sub/.gitignore",
+    "new/deep/.gitignore",
+    "sub/.gitattributes",
+    "nested/.git/HEAD",
+    ".git/info/exclude",
+    ".git/objects/info/alternates",
+)
+
+
+@pytest.fixture
+def changed(git_repo: Path) -> GitWorkspace:
+    """A workspace with a first snapshot and changed files in every folder."""
+    (git_repo / "sub").mkdir()
+    (git_repo / "sub" / "a.py").write_text("1\n")
+    (git_repo / "nested").mkdir()
+    git(git_repo / "nested", "init", "-q")
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    for name in ("sub/a.py", "new/deep/b.py", "c.py"):
+        (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (git_repo / name).write_text("22\n")
+    return workspace
+
+
+def put_pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_that_git_reads_is_named(changed: GitWorkspace, name: str) -> None:
+    root, index = changed.root, changed.root / ".git" / "ralph-tui" / "index"
+    first = changed.newest()
+    put_pipe(root / name)
+    refused = within(AT_ONCE, lambda: changed.snapshot(1, "second"))
+    assert isinstance(refused, GitEndedError)
+    assert str(refused) == f"git reads {name}, which is a FIFO: that never ends; remove it"
+    kept_open = [line for line in alive(str(root)) if "--stdin" in line]
+    assert alive(str(root)) == kept_open
+    (root / name).unlink()
+    if name == "nested/.git/HEAD":
+        (root / name).write_text("ref: refs/heads/main\n")
+    assert index.exists(), "what git has hashed is kept"
+    assert changed.snapshot(1, "second").missing == ("nested/",)
+    assert changed.newest() == first + 1
+
+
+def test_a_pipe_that_is_known_is_not_opened_again(
+    changed: GitWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No git is started while it is there: this one would not be found."""
+    put_pipe(changed.root / "sub" / ".gitignore")
+    known = within(AT_ONCE, lambda: changed.snapshot(1, "second"))
+    monkeypatch.setenv("PATH", str(changed.root))
+    assert str(within(AT_ONCE, lambda: changed.snapshot(1, "second"))) == str(known)
+    assert str(within(AT_ONCE, lambda: git_status(changed.repository))) == str(known)
+
+
+def test_a_pipe_that_somebody_holds_open(changed: GitWorkspace) -> None:
+    """Git opens it then, and waits for what is written."""
+    pipe = changed.root / "sub" / ".gitattributes"
+    os.mkfifo(pipe)
+    held = os.open(pipe, os.O_RDWR)
+    try:
+        refused = within(AT_ONCE, lambda: changed.snapshot(1, "second"))
+        assert "sub/.gitattributes, which is a FIFO" in str(refused)
+    finally:
+        os.close(held)
+
+
+def test_a_file_of_excludes_elsewhere_that_is_a_pipe(git_repo: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "excludes")
+    git(git_repo, "config", "core.excludesFile", str(tmp_path / "excludes"))
+    refused = within(AT_ONCE, lambda: workspace_of(git_repo).snapshot(0, "first"))
+    assert f"git reads {tmp_path}/excludes, which is a FIFO" in str(refused)
+
+
+def test_pipes_that_git_does_not_read(changed: GitWorkspace) -> None:
+    """Of the project's own, below an ignored folder, or under a name that only looks like one."""
+    (changed.root / ".gitignore").write_text("ignored/\n")
+    (changed.root / "ignored").mkdir()
+    for name in ("ignored/.gitignore", "pipe", "sub/x.gitignore"):
+        os.mkfifo(changed.root / name)
+    reader = threading.Thread(target=(changed.root / "pipe").read_bytes)
+    reader.start()
+    try:
+        assert changed.snapshot(1, "second").number == 1
+        assert "c.py" in git_status(changed.repository).untracked
+    finally:
+        (changed.root / "pipe").write_bytes(b"")
+        reader.join()
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD"])
+def test_a_repository_that_cannot_be_opened_for_a_pipe(git_repo: Path, name: str) -> None:
+    put_pipe(git_repo / ".git" / name)
+    (git_repo / "sub").mkdir()
+    for folder in (git_repo, git_repo / "sub"):
+        refused = within(AT_ONCE, partial(open_repository, folder))
+        assert f".git/{name}, which is a FIFO" in str(refused)
+
+
+# -- a git that does not end -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Put a git on PATH that never comes back from one of its commands; its mark in `ps`."""
+    real = shutil.which("git")
+
+    def put(command: str, first: str = "") -> str:
+        mark = f"97533.{os.getpid()}"
+        program = tmp_path / "bin" / "git"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(
+            f'#!/bin/sh\nmark={mark}\ncase " $* " in *" {command} "*) {first}\nsleep $mark;; esac\n'
+            f'exec {real} "$@"\n'
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        return mark
+
+    return put
+
+
+def test_a_git_that_never_ends_has_a_limit(
+    changed: GitWorkspace, stuck: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_calls, "LIMIT_S", 0.5)
+    monkeypatch.setattr(git_calls, "FILES_PER_S", 1000)
+    mark = stuck("diff-files")
+    refused = within(AT_ONCE, lambda: changed.snapshot(1, "second"))
+    assert str(refused).startswith("git diff-files had not ended after ")
+    assert str(changed.root) in str(refused)
+    assert not alive(mark)
+
+
+def test_a_larger_tree_gives_more_time(
+    changed: GitWorkspace, stuck: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_calls, "LIMIT_S", 0.1)
+    stuck("diff-files")
+    with (changed.root / "large").open("wb") as file:
+        file.truncate(8_000_000)  # a hole: nothing is written
+    began = time.monotonic()
+    within(20, lambda: changed.snapshot(1, "second"))
+    assert time.monotonic() - began > 2
+
+
+@pytest.mark.parametrize("first", ["", "trap '' TERM INT HUP", "setsid sleep $mark &"])
+def test_the_end_of_a_run_ends_git(
+    changed: GitWorkspace, stuck: Callable[..., str], first: str
+) -> None:
+    """Within three seconds, whatever it does; afterwards none is begun."""
+    mark = stuck("diff-files", first)
+    asked: list[float] = []
+
+    def hurry() -> None:
+        until(lambda: alive(mark))
+        asked.append(time.monotonic())
+        changed.hurry()
+
+    asker = threading.Thread(target=hurry)
+    asker.start()
+    with pytest.raises(GitEndedError, match="git diff-files was ended with the run"):
+        changed.snapshot(1, "second")
+    assert time.monotonic() - asked[0] < 3
+    asker.join()
+    assert not alive(mark)
+    within(0.5, lambda: changed.snapshot(1, "second"))
+    within(0.5, lambda: git_status(changed.repository))
+    assert not alive(mark)
+
+
+def test_a_git_that_is_kept_open_and_does_not_answer(
+    changed: GitWorkspace, stuck: Callable[..., str]
+) -> None:
+    changed.close()
+    workspace = workspace_of(changed.root)
+    mark = stuck("update-ref")
+
+    def hurry() -> None:
+        until(lambda: alive(mark))
+        workspace.hurry()
+
+    threading.Thread(target=hurry).start()
+    refused = within(AT_ONCE, lambda: workspace.snapshot(1, "second"))
+    assert "git update-ref was ended with the run" in str(refused)
+    assert not alive(mark)
+
+
+def test_work_that_is_done_in_time_is_done_at_the_end_of_a_run(changed: GitWorkspace) -> None:
+    changed.hurry()
+    taken = changed.snapshot(1, "the last one")
+    (changed.root / "c.py").write_text("333\n")
+    assert changed.restore(taken.tree).changed == ("c.py",)
+
+
+@pytest.mark.parametrize("first", ["", "trap '' TERM INT HUP"])
+def test_no_git_outlives_a_process_that_is_killed(
+    git_repo: Path, stuck: Callable[..., str], first: str
+) -> None:
+    mark = stuck("diff-files", first)
+    opened = "import sys; from tests.workspaces import *; w = workspace_of(Path(sys.argv[1]))"
+    command = [sys.executable, "-c", f'{opened}; w.snapshot(0, "first")', str(git_repo)]
+    with Child[bytes](command) as program:
+        until(lambda: alive(mark))
+        guards = guards_of(program.pid)
+        assert guards
+        program.kill()
+    until(lambda: not alive(mark))
+    until(lambda: not any(Path("/proc", str(guard)).exists() for guard in guards))
+
+
+def test_one_guard_from_the_first_snapshot_to_the_end(git_repo: Path) -> None:
+    before = guards_of(os.getpid())
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    workspace.snapshot(1, "second")
+    assert len(guards_of(os.getpid()) - before) == 1
+    workspace.close()
+    assert guards_of(os.getpid()) == before
+
+
+def test_what_is_late_has_a_guard_too(changed: GitWorkspace) -> None:
+    changed.close()
+    repository, before = open_repository(changed.root), guards_of(os.getpid())
+    with repository.begin("cat-file", "--batch-check", waits=True) as waiting:
+        ended = threading.Thread(target=waiting.finish)
+        with repository.calls.waiting(waiting._popen, "cat-file"):
+            until(lambda: guards_of(os.getpid()) - before)
+        ended.start()
+        ended.join()
+    repository.calls.dismiss_guard()
+    assert guards_of(os.getpid()) == before
