@@ -1,9 +1,9 @@
 """The guard of commands that have no keeper: it ends them when ralph-tui is gone.
 
-Run as ``python -I -S guard.py ID``, in a session of its own. Its standard input is a pipe whose only
-write end is ralph-tui's: a byte says that the guard is not needed any more, the pipe's end that
-ralph-tui has been killed. A keeper takes longer to start than most commands of git take, so many of
-them share a guard, which knows them by the mark in their environment.
+Run as ``python -I -S guard.py ID``, in a session of its own. Its standard input is a pipe whose
+only write end is ralph-tui's: a byte says that the guard is not needed any more, the pipe's end
+that ralph-tui has been killed. A keeper takes longer to start than most commands of git take, so
+many of them share a guard, which knows them by the mark in their environment.
 """
 
 import os
