@@ -34,7 +34,7 @@ class Turn:
     budget_usd: float | None = None
     """Dollars this session may cost."""
     resume: str | None = None
-    """The session that was interrupted and is to go on, where the agent can."""
+    """The session that is to go on with the prompt; where it cannot, it ends ``unresumable``."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Agent(Protocol):
     """Something that can work on a prompt."""
 
     name: str
+    resumes: bool
+    """Whether a session of it can go on after its end."""
 
     def start(self, turn: Turn, emit: Emit) -> Session:
         """Start a session; raises ``AgentError`` when the program cannot be started."""

@@ -113,6 +113,21 @@ def test_an_outage_is_slept_through(
     assert [event["status"] for event in kinds(events, "iteration_finished")] == ["completed"]
 
 
+def test_a_session_goes_on_after_an_outage(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(service_limits.FIRST_WAIT_S, "outage", 0.02)
+    story = json.loads((FOLDER / "success.json").read_text())
+    answers = story.pop("answers")
+    begun = [answers[0], {"fault": "500", "times": 99}]
+    path = tmp_path / "scenario.json"
+    path.write_text(json.dumps({**story, "sessions": [begun, answers]}))
+    code, events = stub(git_repo, str(path), tmp_path / "state", "--max-iterations", "1")
+    assert code == 0, events[-1]
+    one, other = kinds(events, "session_started")
+    assert one["session_id"] == other["session_id"], "it was resumed"
+
+
 def test_a_model_that_does_not_exist_ends_the_run_at_once(git_repo: Path, tmp_path: Path) -> None:
     code, events = stub(git_repo, "bad_model", tmp_path / "state", "--model", "nosuch")
     assert code == 1

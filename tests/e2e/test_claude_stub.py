@@ -274,6 +274,17 @@ def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: st
     assert resumed.cost_usd == pytest.approx(agent.ledger.totals[turn.session_id].cost_usd / 2)
 
 
+def test_a_session_that_is_gone_is_told_to_be(bench: Bench) -> None:
+    agent, first, again = bench.agent("success"), Heard(), Heard()
+    turn = bench.turn()
+    agent.start(turn, first)
+    first.finished()
+    (bench.tmp / "state").rename(bench.tmp / "lost")
+    agent.start(bench.turn(resume=turn.session_id), again)
+    assert again.finished().outcome == "unresumable"
+    assert "No conversation found" in again.finished().reason
+
+
 def test_a_second_order_makes_an_agent_end_at_once(bench: Bench) -> None:
     heard, agent = Heard(), bench.agent("never_exits")
     session = agent.start(bench.turn(), heard)

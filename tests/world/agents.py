@@ -42,6 +42,7 @@ class FakeAgent:
     """Plays one act per session; without one it ends its turn at once."""
 
     name = "fake"
+    resumes = True
 
     def __init__(self) -> None:
         self.acts: deque[Callable[[FakeSession], None]] = deque()

@@ -1,7 +1,8 @@
 """Step 10: the agent works, through limits, silence and interruptions, until its turn is over.
 
-A session that a limit or a full disk has ended is tried again in the same iteration; only what the
-agent itself ended, or its owner, or its budget, ends the step.
+What a limit, an outage or a full disk has ended is tried again in the same iteration; only
+what the agent itself ended, or its owner, or its budget, ends the step. What had begun to work is
+resumed where the agent can; where it cannot, it gets the whole prompt again.
 """
 
 from pathlib import Path
@@ -24,10 +25,14 @@ from ralph_tui.ports import Permissions, Turn
 HOPELESS = ("missing", "auth", "unknown_model")
 """Ends of a session that no further iteration can mend: the owner has to."""
 
-GO_ON = (
-    "You were interrupted because nothing was heard of you for a long time. Look at the state of "
-    "the files, and go on with the task from there; do not start it again."
+_FROM_THERE = (
+    "Look at the state of the files, and go on with the task from there; do not start it again."
 )
+GO_ON = f"You were interrupted because nothing was heard of you for a long time. {_FROM_THERE}"
+GO_ON_SERVED = (
+    f"Your service refused to go on, by a limit or an outage; it is tried again now. {_FROM_THERE}"
+)
+"""What a session is told that is resumed."""
 
 
 class Sessions:
@@ -50,53 +55,63 @@ class Sessions:
         """
         watchdog = Watchdog(k, self._run, self._desk)
         resume: str | None = None
+        agent = self._ports.agent
+        go_on = ""
         records, prepared = self._ports.records, self._state.gate.prompt
         unsent = prepared.path if prepared is not None else None
         while True:
             folder = yield from self._scheduler.run_job(
                 "record", lambda: records.iteration_folder(k)
             )
-            words = yield from self._words(k, prompt if resume is None else GO_ON, unsent)
-            prompt = words if resume is None else prompt
+            said = self._guidance()
+            prompt = f"{prompt.rstrip()}{said}" if said else prompt
+            words = prompt if resume is None else f"{go_on}{said}"
+            yield from self._keep_words(k, words, unsent)
             turn = self._turn(k, folder, words, resume)
             finished = yield from self._session(turn, watchdog)
-            resume = unsent = None
+            unsent = None
             if finished.outcome in HOPELESS:
                 raise Ended("failed", finished.reason)
             if finished.outcome == "limited":
+                if finished.tokens and agent.resumes:  # without an answer nothing was begun
+                    resume, go_on = turn.session_id, GO_ON_SERVED
                 yield from wait_for_service(self._run, k, finished)
             elif finished.outcome == "silent":
-                resume = turn.session_id
+                resume, go_on = (turn.session_id if agent.resumes else None), GO_ON
+            elif finished.outcome == "unresumable":
+                resume = None
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
+                resume = None
                 yield from self._checkpoints.retry_boundary(k)
             else:
                 yield from self._budget.tell_overshoot(k)
                 return finished
 
-    def _words(self, k: int, prompt: str, unsent: str | None) -> Steps[str]:
-        """What the next session is told, kept in a file: with what the owner has said since.
+    def _guidance(self) -> str:
+        """What the owner has said since the prompt was written, as its last section."""
+        words = "\n\n".join(item.text.strip() for item in self._state.guidance.queued)
+        return f"\n\n# Guidance from the owner\n\n{words}\n" if words else ""
+
+    def _keep_words(self, k: int, words: str, unsent: str | None) -> Steps[None]:
+        """Keep what the next session is told in a file, before it is told.
 
         `unsent` is the file of the prompt while no session got it.
         """
         queued, records = self._state.guidance.queued, self._ports.records
-        if queued:
-            said = "\n\n".join(item.text.strip() for item in queued)
-            prompt = f"{prompt.rstrip()}\n\n# Guidance from the owner\n\n{said}\n"
-        elif unsent is not None:
-            return prompt
+        if unsent is not None and not queued:
+            return
         path = yield from self._scheduler.run_job(
-            "prompt", lambda: records.write_prompt(k, prompt, unsent)
+            "prompt", lambda: records.write_prompt(k, words, unsent)
         )
         yield PromptPrepared(
             iteration=k,
             path=records.relative(path),
             urgency=self._state.gate.prompt.urgency if self._state.gate.prompt else "normal",
-            characters=len(prompt),
+            characters=len(words),
             guidance=[item.guidance_id for item in queued],
         )
         for item in queued:
             yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
-        return prompt
 
     def _turn(self, k: int, folder: Path, prompt: str, resume: str | None) -> Turn:
         needs = self._state.needs

@@ -16,6 +16,7 @@ from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_ANSWER = 16 << 20
 
+_SAID_NOTHING = "The agent's session had not said a word and cannot be resumed."
 _ROOT = (
     "Claude Code does not skip permissions for root: set IS_SANDBOX=1 if this machine is a "
     "sandbox, run as another user, or choose the permissions `edits`."
@@ -24,6 +25,8 @@ _ROOT = (
 
 class ClaudeAgent(StreamAgent):
     """Claude Code; raises ``UsageError`` when it is missing or too old."""
+
+    resumes = True
 
     def __init__(self, context: AgentContext) -> None:
         self.program = installed_program(context)
@@ -35,6 +38,8 @@ class ClaudeAgent(StreamAgent):
             return RefusedSession(self.name, turn, emit, _ROOT)
         names = self.ledger.names
         resume = self.ledger.name_of(turn.resume) if turn.resume else ""
+        if turn.resume and not resume:
+            return RefusedSession(self.name, turn, emit, _SAID_NOTHING, "unresumable")
         if resume:
             names[turn.session_id] = resume
             turn = replace(turn, session_id=resume)

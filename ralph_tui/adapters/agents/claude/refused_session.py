@@ -1,6 +1,7 @@
 """A session that is over before it has begun, because its agent would refuse to work."""
 
 from ralph_tui.events import SessionFinished, SessionStarted
+from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.ports import Emit, Turn
 
 
@@ -9,9 +10,16 @@ class RefusedSession:
 
     takes_guidance = False
 
-    def __init__(self, agent: str, turn: Turn, emit: Emit, reason: str) -> None:
+    def __init__(
+        self,
+        agent: str,
+        turn: Turn,
+        emit: Emit,
+        reason: str,
+        outcome: SessionOutcome = "missing",
+    ) -> None:
         emit(SessionStarted(iteration=turn.iteration, session_id=turn.session_id, agent=agent))
-        emit(SessionFinished(iteration=turn.iteration, outcome="missing", reason=reason))
+        emit(SessionFinished(iteration=turn.iteration, outcome=outcome, reason=reason))
 
     def send(self, guidance_id: str, text: str) -> bool:
         """False: no program runs."""

@@ -66,6 +66,8 @@ def _line(message: dict[str, object]) -> bytes:
 class StreamAgent:
     """An agent whose program speaks stream-json both ways."""
 
+    resumes = False
+
     def __init__(self, name: str, program: Sequence[str], context: AgentContext) -> None:
         self.name = name
         self.context = context
@@ -201,9 +203,11 @@ class StreamSession(ProcessSession):
     def _own_end(self, exit_code: int | None) -> SessionEnd:
         reader, end = self._reader, self._reader.ends.of_last_turn
         died = exit_code is None or exit_code > 128
-        if end is not None and not (died and reader.in_turn):
-            return end
-        return reader.ends.at_exit(exit_code, self.stderr_tail, heard=reader.heard)
+        if end is None or (died and reader.in_turn):
+            end = reader.ends.at_exit(exit_code, self.stderr_tail, heard=reader.heard)
+        if self._turn.resume and not reader.began and end.outcome in ("error", "crashed"):
+            return SessionEnd("unresumable", end.reason)
+        return end
 
     def _tally(self) -> Tally:
         reader = self._reader

@@ -82,6 +82,11 @@ class StreamReader:
         self._offset = 0
         self._now = 0.0
 
+    @property
+    def began(self) -> bool:
+        """Whether the session has described itself, as each does that can begin."""
+        return self._described is not None
+
     def feed(self, line: str, offset: int, now: float) -> list[Event]:
         """The events of one line that stands at `offset` of the transcript."""
         if not line.strip():

@@ -33,6 +33,7 @@ class CommandAgent:
     """Runs a shell command once per session."""
 
     name = COMMAND.name
+    resumes = False
 
     def __init__(self, context: AgentContext) -> None:
         self._context = context

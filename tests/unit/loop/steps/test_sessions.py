@@ -34,7 +34,7 @@ from ralph_tui.loop.steps.service_limits import (
     STALE_RESET_S,
     wait_until,
 )
-from ralph_tui.loop.steps.sessions import GO_ON
+from ralph_tui.loop.steps.sessions import GO_ON, GO_ON_SERVED
 from tests.world import FakeSession, World, wait
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -192,6 +192,61 @@ def test_an_outage_after_a_limit_is_counted_from_its_own_beginning() -> None:
     world.run()
     last = world.all(WaitStarted)[-1]
     assert (last.cause, last.attempt, last.since) == ("outage", 1, last.at)
+
+
+# -- going on ------------------------------------------------------------------------------------
+
+
+def works_then_is_refused(session: FakeSession) -> None:
+    session.emit(SessionFinished(iteration=1, outcome="limited", limit="usage_limit", tokens=900))
+
+
+def cannot_resume(session: FakeSession) -> None:
+    session.emit(SessionFinished(iteration=1, outcome="unresumable", reason="no such session"))
+
+
+def test_a_session_that_a_limit_cut_off_is_resumed_also_through_an_outage() -> None:
+    world = World([2, 10])
+    world.agent.acts.extend([works_then_is_refused, down, down])
+    world.send(Guide(text="mind the lexer"))
+    world.run()
+    later = world.agent.prompts[1:]
+    assert len(later) == 3
+    assert later[0] == f"{GO_ON_SERVED}\n\n# Guidance from the owner\n\nmind the lexer\n"
+    assert later[1:] == [GO_ON_SERVED] * 2
+
+
+def test_words_that_a_session_did_not_live_to_hear_are_in_the_whole_prompt() -> None:
+    world = World([2, 10])
+    world.agent.acts.extend([works_then_is_refused, cannot_resume])
+    world.send(Guide(text="mind the lexer"))
+    world.run()
+    assert world.agent.prompts[2].startswith(world.agent.prompts[0].rstrip())
+    assert "mind the lexer" in world.agent.prompts[2]
+
+
+def test_an_agent_that_cannot_resume_gets_the_whole_prompt() -> None:
+    world = World([2, 10])
+    world.agent.resumes = False
+    world.agent.acts.extend([works_then_is_refused, lambda session: session.stop("silent")])
+    world.run()
+    assert len({*world.agent.prompts}) == 1
+
+
+def test_a_session_that_cannot_be_resumed_begins_anew_with_the_whole_prompt() -> None:
+    world = World([2, 10], max_iterations=1)
+    world.agent.acts.extend([works_then_is_refused, cannot_resume])
+    world.run()
+    first, resumed, anew = world.agent.prompts
+    assert (resumed, anew) == (GO_ON_SERVED, first)
+    assert world.end.outcome == "completed"
+
+
+def test_a_session_that_never_got_an_answer_begins_anew() -> None:
+    world = World([2, 10])
+    world.agent.acts.append(down)
+    world.run()
+    assert world.agent.prompts[0] == world.agent.prompts[1]
 
 
 # -- what no further iteration can mend ----------------------------------------------------------
