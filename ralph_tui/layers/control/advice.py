@@ -77,7 +77,7 @@ _ADVICE: dict[Band, str] = {
     "critical": "Pivot to a different approach, or escalate if none is left.",
 }
 _PACE_IS_ENOUGH: dict[Urgency, str] = {
-    "low": "The pace is good: keep the approach, and change nothing that works.",
+    "low": "The pace is enough: keep the approach, and change nothing that works.",
     "normal": "The pace is enough: keep the approach, one open thing at a time.",
     "high": "Much is open, but the pace is enough: keep the approach.",
     "critical": "Most of the work is open, but the pace is enough: keep the approach.",

@@ -238,7 +238,7 @@ def test_a_pace_that_will_not_do_is_never_praised(
     budget = Budget(most, tests)
     for one in fold(series(progress), budget):
         said = advice(one.signal, one.alarms, budget)
-        praised = "pace is good" in said or "keep the approach" in said
+        praised = "keep the approach" in said
         troubled = any(alarm.alarm != "BUDGET_EXCEEDED" for alarm in one.alarms)
         assert praised is (one.signal.fits and not troubled)
         assert not (praised and ("behind" in said or "ivot" in said or "djust" in said))
