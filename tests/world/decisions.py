@@ -60,6 +60,7 @@ LATER = BEST.model_copy(update={"completion": 31, "iteration": 3})
 
 def acting(run: Recorder, k: int, level: Any, about: Any, reason: str, **more: Any) -> None:
     """The overseer intervenes."""
+    run.step(k, 13)
     run.add(InterventionMade(iteration=k, level=level, about=about, reason=reason, **more))
 
 
