@@ -1,5 +1,6 @@
 """What a user can set: types, ranges, defaults. ``sources.py`` says where values come from."""
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
@@ -12,10 +13,18 @@ from ralph_tui.text.durations import DAY, Seconds
 
 
 def _lines(value: object) -> object:
-    """Text as the list of its lines: how environment and ``--set`` write one."""
-    return (
-        [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
-    )
+    """Text as a list: how environment and ``--set`` write one, as in TOML or a line for each."""
+    if not isinstance(value, str):
+        return value
+    if not value.lstrip().startswith("["):
+        return [line for line in value.splitlines() if line.strip()]
+    try:
+        written = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        written = {}
+    if list(written) != ["value"]:
+        raise ValueError('must be a list such as ["Bash(make test)", "Read"]')
+    return written["value"]
 
 
 def _words(text: str) -> str:
