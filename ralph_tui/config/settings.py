@@ -20,7 +20,7 @@ def _lines(value: object) -> object:
         return [line for line in value.splitlines() if line.strip()]
     try:
         written = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         written = {}
     if list(written) != ["value"]:
         raise ValueError('must be a list such as ["Bash(make test)", "Read"]')

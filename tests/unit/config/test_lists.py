@@ -25,7 +25,9 @@ def test_a_list_is_read_as_a_list(text: str, rules: tuple[str, ...]) -> None:
     assert allow(text) == rules
 
 
-@pytest.mark.parametrize("text", ["[Read]", '["Read"', '["Read"]\nx = 1', "[1]", '["Read"] more'])
+@pytest.mark.parametrize(
+    "text", ["[Read]", '["Read"', '["Read"]\nx = 1', "[1]", '["Read"] more', "[" * 5000]
+)
 def test_what_looks_like_a_list_and_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"permissions\.allow"):
         allow(text)

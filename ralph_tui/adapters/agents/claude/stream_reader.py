@@ -45,7 +45,7 @@ _SILENT = frozenset(
 """Details that other events tell better."""
 _BILLING: Mapping[str, str | None] = {
     "": None,
-    "none": "subscription",
+    "none": "no API key",  # a subscription, another cloud's account, or nobody signed in
     "oauth": "subscription",
     "ANTHROPIC_API_KEY": "API key",
     "apiKeyHelper": "API key (apiKeyHelper)",
@@ -60,7 +60,8 @@ class StreamReader:
         self, iteration: int, root: Path, ledger: Ledger | None = None, resumed: str | None = None
     ) -> None:
         self.iteration = iteration
-        self.usage = Usage(iteration, Ledger() if ledger is None else ledger, resumed)
+        self._ledger = Ledger() if ledger is None else ledger
+        self.usage = Usage(iteration, self._ledger, resumed)
         self.session_id = ""
         """As the agent calls the session."""
         self.receipts = Receipts()
@@ -145,7 +146,9 @@ class StreamReader:
             iteration=self.iteration,
             model=shorten(as_text(fields.get("model"))) or None,
             permission_mode=shorten(as_text(fields.get("permissionMode"))) or None,
-            billing=_BILLING.get(source, shorten(source, 80)),
+            billing="subscription"
+            if source == "none" and self._ledger.subscription
+            else _BILLING.get(source, shorten(source, 80)),
             version=shorten(as_text(fields.get("claude_code_version"))) or None,
         )
         # Every turn begins with another init; only news is told.
@@ -215,9 +218,18 @@ class StreamReader:
         notice = notices.SENTENCES[kind](fields)
         if kind == "rate_limit_event":
             self.ends.limit = notices.rejected_until(fields)
+            yield from self._subscribed()
         if notice is not None and self._told.get(kind) != notice[0]:
             self._told[kind] = notice[0]
             yield self._note(*notice)
+
+    def _subscribed(self) -> Iterator[Event]:
+        """Only subscriptions hear of usage windows: that is where the bill goes."""
+        self._ledger.subscription = True
+        known = self._described
+        if known is not None and known.billing == _BILLING["none"]:
+            self._described = known.model_copy(update={"billing": "subscription"})
+            yield self._described
 
     def _task(self, fields: Json) -> Iterator[Event]:
         """Work in the background; what a tool waits for is told by the tool."""

@@ -39,6 +39,8 @@ class Ledger:
     Empty for a session that has not said a word.
     """
     window_asked: bool = False
+    subscription: bool = False
+    """Whether the service has told of usage windows, which only subscriptions have."""
 
     def name_of(self, session_id: str) -> str:
         """What to resume where this session was left; empty when there is nothing."""

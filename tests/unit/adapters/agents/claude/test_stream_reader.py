@@ -272,7 +272,7 @@ def test_a_created_file_counts_its_lines() -> None:
 @pytest.mark.parametrize(
     ("source", "billing"),
     [
-        ("none", "subscription"),
+        ("none", "no API key"),
         ("ANTHROPIC_API_KEY", "API key"),
         ("apiKeyHelper", "API key (apiKeyHelper)"),
         ("something new", "something new"),
@@ -502,3 +502,15 @@ def test_a_stream_that_breaks_off_anywhere_has_an_ending(path: Path, share: floa
     ending = reader.ends.of_last_turn or reader.ends.at_exit(143, "", heard=reader.heard)
     assert ending.outcome
     assert reader.usage.tokens >= 0
+
+
+def test_no_key_is_told_as_a_subscription_only_where_that_is_known() -> None:
+    """Whoever is not signed in has no key either."""
+    init = '{"type": "system", "subtype": "init", "apiKeySource": "none"}'
+    window = '{"type": "rate_limit_event", "rate_limit_info": {"status": "allowed"}}'
+    ledger = Ledger()
+    reader = StreamReader(1, ROOT, ledger)
+    events = [*reader.feed(init, 0, 0.0), *reader.feed(window, 0, 1.0), *reader.feed(init, 0, 2.0)]
+    assert [e.billing for e in of(SessionDescribed, events)] == ["no API key", "subscription"]
+    later = StreamReader(2, ROOT, ledger).feed(init, 0, 0.0)
+    assert [e.billing for e in of(SessionDescribed, later)] == ["subscription"]
