@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line, Plain
+from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 if TYPE_CHECKING:
     from ralph_tui.events import QuestionAsked
@@ -182,7 +183,7 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
     taken = _taken(command, state) if offered is None else offered
     match command:
         case Pause() if run.paused or run.pause_requested:
-            return "a pause was asked for already"
+            return PAUSED_ALREADY if run.paused else PAUSE_ASKED_ALREADY
         case Unpause() if not (run.paused or run.pause_requested):
             return "the run is not paused"
         case Guide() if len(state.guidance.queued) >= MOST_GUIDANCE:

@@ -135,3 +135,8 @@ FAILED = Term("✗", "failed")
 def in_words(name: str) -> str:
     """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
     return name.replace("_", " ")
+
+
+PAUSED_ALREADY = "the run is paused already"
+PAUSE_ASKED_ALREADY = "a pause was asked for already"
+"""Why a pause is refused; whoever wanted one has it."""

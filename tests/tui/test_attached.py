@@ -1,6 +1,7 @@
 """A screen on a run of another process: the journal is all it reads, the socket all it says."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import Lock, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
@@ -283,7 +285,7 @@ def test_keys_become_commands_in_order_and_signed(elsewhere: Elsewhere) -> None:
         source, driver = elsewhere.look()
         drive(driver, look)
     assert [command.name for command in engine.heard] == ["pause", "checkpoint", "interrupt"]
-    assert {command.by for command in engine.heard} == {"the terminal pts/7"}
+    assert {command.by for command in engine.heard} == {name_of(os.getpid())}, "as it was found out"
     assert not source.refused
 
 
@@ -394,7 +396,7 @@ def test_the_run_can_be_stopped_from_here(elsewhere: Elsewhere) -> None:
 
     with served(elsewhere, Accepted(1)) as engine:
         drive(elsewhere.look()[1], look)
-    assert engine.heard == [Stop(mode="now", by="the terminal pts/7")]
+    assert engine.heard == [Stop(mode="now", by=name_of(os.getpid()))]
 
 
 def test_a_stop_that_is_refused_keeps_the_screen(elsewhere: Elsewhere) -> None:

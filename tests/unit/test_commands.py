@@ -20,6 +20,7 @@ from ralph_tui.commands import (
 from ralph_tui.events import (
     AbortRequested,
     Event,
+    Paused,
     PauseRequested,
     QuestionAnswered,
     QuestionAsked,
@@ -52,6 +53,7 @@ def state_of(*events: Event) -> RunState:
     [
         (Pause(), [], None),
         (Pause(), [PauseRequested()], "a pause was asked for already"),
+        (Pause(), [PauseRequested(), Paused()], "the run is paused already"),
         (Unpause(), [], "the run is not paused"),
         (Pause(), [StopRequested(mode="now")], "the run is being stopped"),
         (Abort(), [StopRequested(mode="now")], None),

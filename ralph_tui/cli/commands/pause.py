@@ -2,8 +2,10 @@
 
 import argparse
 
+from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.cli.live import find_live
 from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,9 +14,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask for the pause. Raises ``RalphError`` when there is no such run or it refuses."""
+    """Ask for the pause; who has it already has what was wanted.
+
+    Raises ``RalphError`` when there is no such run or it refuses.
+    """
     live = find_live(args.run)
-    live.request("pause")
+    try:
+        live.request("pause")
+    except RefusedError as refusal:
+        if str(refusal) not in (PAUSED_ALREADY, PAUSE_ASKED_ALREADY):
+            raise
+        print(f"{live.run.name}: {refusal}; ralph-tui unpause lets it go on")
+        return 0
     following = live.status["iteration"] + 1
     if following <= live.status["max_iterations"]:
         print(f"{live.run.name} pauses before iteration {following}")

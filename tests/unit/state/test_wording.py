@@ -10,12 +10,14 @@ from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
+    CommandRefused,
     Event,
     GateFinished,
     GuidanceDelivered,
     IterationStarted,
     JournalRestored,
     Noticed,
+    PauseRequested,
     PromiseMade,
     QuestionAnswered,
     QuestionAsked,
@@ -278,3 +280,12 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
     assert "iteration 0" not in header
     last = "".join(text for text, _ in summary(folded(start, *measured, ended), NOW)[-1])
     assert last == "1 iteration · 60 % · best 85 % at the start · 5s"
+
+
+def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:
+    """Who gave it is told; it is nothing that others should have noticed."""
+    state = RunState()
+    state.apply(PauseRequested(seq=1, by="you"))
+    before = len(state.log.rows)
+    state.apply(CommandRefused(seq=2, command="pause", reason="the run is paused already"))
+    assert len(state.log.rows) == before == 1
