@@ -17,6 +17,10 @@ class LineSplitter:
         head, *others = chunk.split(b"\n")
         lines = []
         self._rest += head
+        if others and len(chunk) <= self._limit:  # none but the first can be too long
+            lines = [*self._pieces(), bytes(self._rest), *others[:-1]]
+            self._rest = bytearray(others[-1])
+            others = []
         for part in others:
             lines += self._pieces()
             lines.append(bytes(self._rest))

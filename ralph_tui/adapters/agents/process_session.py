@@ -12,11 +12,10 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
-from typing import IO, cast
+from typing import IO, Literal, cast
 
-from ralph_tui.adapters.agents.line_splitter import LineSplitter
-from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.adapters.agents.bounded_lines import BoundedLines
+from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.errors import why
@@ -39,17 +38,6 @@ _STOPPED: Mapping[str, str] = {
     "budget": "The session used up its budget and was stopped.",
     "stopped": "Stopped.",
 }
-
-
-@dataclass
-class Tally:
-    """The counters of a session, as far as the agent reports them."""
-
-    cost_usd: float | None = None
-    tokens: int = 0
-    turns: int = 0
-    tool_calls: int = 0
-    tool_errors: int = 0
 
 
 class ProcessSession(ABC):
@@ -138,6 +126,10 @@ class ProcessSession(ABC):
     def _events_of(self, line: str, offset: int) -> Iterable[Event]:
         """The events of one line of output."""
 
+    def _is_news(self, line: bytes) -> bool:
+        """Whether a line is read although there are too many."""
+        return False
+
     def _idle_after_s(self) -> float | None:
         """Seconds without output after which `_on_idle` is called; None for never."""
         return None
@@ -195,18 +187,23 @@ class ProcessSession(ABC):
 
     def _read_stdout(self) -> None:
         stdout = cast("IO[bytes]", self._child.stdout)
-        splitter = LineSplitter(self.line_limit)
+        output = BoundedLines(self.line_limit, self._is_news)
         complete = False
         try:
             with stdout, closing(Transcript(self._turn.transcript)) as transcript:
                 for chunk in self._chunks(stdout.fileno()):
-                    lines = splitter.feed(chunk) if chunk else []
+                    lines = output.feed(chunk) if chunk else []
                     self._emit_all(self._on_idle() if chunk is None else ())
-                    self._take_lines(lines, transcript)
-                self._take_lines(splitter.close(), transcript)
+                    with output.working():
+                        self._take_lines(lines, transcript, output)
+                self._take_lines(output.close(), transcript, output)
                 self._emit_all(self._on_output_closed())
+                if output.left_out:
+                    self._emit_all([self._note(f"The transcript leaves out {output.amount}.")])
                 if transcript.error is not None:
-                    self._emit_all([self._unwritable(transcript.error)])
+                    why_not = why(transcript.error, "free some space")
+                    text = f"The transcript is incomplete: {why_not}."
+                    self._emit_all([self._note(text, level="error")])
             complete = True
         except OSError as error:
             complete = True
@@ -233,31 +230,32 @@ class ProcessSession(ABC):
                 yield chunk
                 self._taking_lines = False
 
-    def _take_lines(self, lines: list[bytes], transcript: Transcript) -> None:
+    def _take_lines(self, lines: list[bytes], transcript: Transcript, output: BoundedLines) -> None:
+        if gap := output.gap():
+            transcript.write([gap])
         texts = [line.decode("utf-8", "replace") for line in lines]
         for text, (clean, offset) in zip(texts, transcript.write(texts), strict=True):
             self._emit_all(self._events_of(clean if self.speaks_plain_text else text, offset))
 
-    def _unwritable(self, error: OSError) -> AgentNoted:
-        return AgentNoted(
-            iteration=self._turn.iteration,
-            level="error",
-            text=f"The transcript is incomplete: {why(error, 'free some space')}.",
-        )
+    def _note(self, text: str, level: Literal["warn", "error"] = "warn") -> AgentNoted:
+        return AgentNoted(iteration=self._turn.iteration, level=level, text=text)
 
     def _read_stderr(self) -> None:
         stderr = cast("IO[bytes]", self._child.stderr)
-        splitter = LineSplitter(STDERR_LINE)
+        output = BoundedLines(STDERR_LINE)
         try:
             with stderr, closing(Transcript(self._turn.stderr)) as log:
                 while chunk := os.read(stderr.fileno(), CHUNK):
-                    self._take_stderr_lines(splitter.feed(chunk), log)
-                self._take_stderr_lines(splitter.close(), log)
+                    with output.working():
+                        self._take_stderr_lines(output.feed(chunk), log, output.gap())
+                self._take_stderr_lines(output.close(), log, output.gap())
         except OSError as error:
             self._failure = f"The agent's error output cannot be read: {why(error, 'try again')}."
             self._child.stop()
 
-    def _take_stderr_lines(self, lines: list[bytes], log: Transcript) -> None:
+    def _take_stderr_lines(self, lines: list[bytes], log: Transcript, gap: str) -> None:
+        if gap:
+            log.write([gap])
         kept = log.write([line.decode("utf-8", "replace") for line in lines])
         spoken = [text for text, _ in kept if text.strip()]
         if spoken:

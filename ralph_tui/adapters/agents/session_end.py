@@ -22,3 +22,14 @@ class SessionEnd:
     """Which kind of limit it was, with outcome ``limited``."""
     resets_at: datetime | None = None
     """When that ends, UTC, as far as known."""
+
+
+@dataclass
+class Tally:
+    """The counters of a session, as far as the agent reports them."""
+
+    cost_usd: float | None = None
+    tokens: int = 0
+    turns: int = 0
+    tool_calls: int = 0
+    tool_errors: int = 0

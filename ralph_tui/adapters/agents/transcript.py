@@ -7,6 +7,9 @@ from typing import BinaryIO
 from ralph_tui.plain_files import appending, write_all
 from ralph_tui.text.secrets import LineFilter
 
+KEPT = 2 << 20
+"""Characters of a line that are kept: longer ones hold files, which stand somewhere else."""
+
 
 class Transcript:
     """Redacted lines appended to a file; a file that refuses stops the writing, not the agent."""
@@ -28,7 +31,9 @@ class Transcript:
         """Append the lines; each as it was written, and its offset."""
         kept, data = [], bytearray()
         for line in lines:
-            clean = self._clean(line)
+            clean = self._clean(line[:KEPT])
+            if (beyond := len(line) - KEPT) > 0:
+                clean += f"[ralph-tui: {beyond} characters are left out here]"
             kept.append((clean, self.offset + len(data)))
             data += clean.encode("utf-8", "replace") + b"\n"
         if self.error is None and self._file is not None:

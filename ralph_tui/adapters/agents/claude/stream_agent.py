@@ -14,8 +14,8 @@ from dataclasses import replace
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.process_session import ProcessSession, Tally
-from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.adapters.agents.process_session import ProcessSession
+from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.processes.child import Child
 from ralph_tui.events import Event, GuidanceAcknowledged, GuidanceDelivered
@@ -149,6 +149,9 @@ class StreamSession(ProcessSession):
         if reader.ends.hopeless is not None and not self._end_requested:
             self._end(reader.ends.hopeless, at_once=True)
         self._ask_for_window()
+
+    def _is_news(self, line: bytes) -> bool:
+        return line.startswith(b"{")
 
     def _is_ours(self, event: GuidanceDelivered | GuidanceAcknowledged) -> bool:
         return event.guidance_id in self._sent

@@ -68,6 +68,9 @@ class CommandSession(ProcessSession):
         if time.monotonic() - self._batch.began >= self._wait_s:
             yield from self._flush()
 
+    def _is_news(self, line: bytes) -> bool:
+        return b'"ralph"' in line or b"<promise>" in line
+
     def _idle_after_s(self) -> float | None:
         return (
             max(0.0, self._batch.began + self._wait_s - time.monotonic()) if self._batch else None

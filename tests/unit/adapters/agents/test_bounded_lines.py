@@ -1,0 +1,47 @@
+"""A stream of any length takes a bounded part of the time, and what is left out is said."""
+
+import time
+
+import pytest
+
+from ralph_tui.adapters.agents import bounded_lines
+from ralph_tui.adapters.agents.bounded_lines import BoundedLines
+
+
+def work(seconds: float) -> None:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_beyond_its_time_only_news_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.05)
+    monkeypatch.setattr(bounded_lines, "SHARE", 0.0)
+    lines = BoundedLines(100, lambda line: line.startswith(b"{"))
+    assert lines.feed(b"one\n{two\n") == [b"one", b"{two"]
+    with lines.working():
+        work(0.06)
+    assert lines.gap() == ""
+    assert lines.feed(b"three\n{four\n\n") == [b"{four"]
+    assert (lines.left_out, lines.left_out_bytes) == (2, len(b"three\n\n"))
+    assert lines.gap() == "", "its end is not known yet"
+    assert lines.close() == []
+    assert lines.gap() == "[ralph-tui: 2 lines of output, 7 bytes, are left out here]"
+    assert lines.gap() == ""
+
+
+def test_time_that_has_passed_makes_room_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.05)
+    monkeypatch.setattr(bounded_lines, "AGAIN_S", 0.01)
+    lines = BoundedLines(100)
+    with lines.working():
+        work(0.1)
+    assert lines.feed(b"one\n") == []
+    deadline = time.monotonic() + 20
+    while not (found := lines.feed(b"two\n")):
+        assert time.monotonic() < deadline
+        with lines.working():
+            pass
+    assert found == [b"two"]
+    assert lines.gap().startswith("[ralph-tui: ")
+    assert lines.left_out >= 1
