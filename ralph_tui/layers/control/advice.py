@@ -68,7 +68,7 @@ def advice(
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not redirected:
         said.append(f"Suggested: {in_words(', '.join(remedies))}.")
-    trend = f" Trend: {signal.trend}." if signal.trend else ""
+    trend = f" Trend over the last iterations: {signal.trend}." if signal.trend else ""
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
 

@@ -115,6 +115,8 @@ def trend_of(
         return "regressing"
     if "OSCILLATING" in holding:
         return "oscillating"
+    if "STUCK" in holding:
+        return "flat"  # an earlier rise may still stand in the window
     start = history.best_before(min(settings.window_size, history.length))
     rose = start is not None and history.rose_since(start)
     return "improving" if above(metrics.velocity, 0) and (metrics.fits or rose) else "flat"

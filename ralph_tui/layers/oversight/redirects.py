@@ -1,12 +1,8 @@
 """What the overseer proposes: instructions for the agent, recommendations for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ralph_tui.events.oversight import Subject
-from ralph_tui.text.sanitize import clip, one_line
-
-NAMED = 5
-"""Failing tests that instructions name."""
 
 _INSTRUCTIONS: Mapping[Subject, str] = {
     "stuck": (
@@ -80,15 +76,9 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
 }
 
 
-def propose(about: Subject, failing: Sequence[str] = ()) -> str:
-    """Instructions for the next prompts, naming the failing tests where they are known."""
-    said = _INSTRUCTIONS.get(about, "Look again at what was done last, and change the approach.")
-    if not failing:
-        return said
-    # unittest says where a test stands behind its name, in brackets.
-    names = ", ".join(clip(one_line(name).partition(" (")[0], 120) for name in failing[:NAMED])
-    more = f" and {len(failing) - NAMED} more" if len(failing) > NAMED else ""
-    return f"{said} Failing now: {names}{more}."
+def propose(about: Subject) -> str:
+    """Instructions for the next prompts."""
+    return _INSTRUCTIONS.get(about, "Look again at what was done last, and change the approach.")
 
 
 def recommendations(about: Subject) -> tuple[str, ...]:

@@ -242,7 +242,7 @@ def test_a_pace_that_will_not_do_is_never_praised(
         troubled = any(alarm.alarm != "BUDGET_EXCEEDED" for alarm in one.alarms)
         assert praised is (one.signal.fits and not troubled)
         assert not (praised and ("behind" in said or "ivot" in said or "djust" in said))
-        assert f"Trend: {one.signal.trend}." in said
+        assert f"Trend over the last iterations: {one.signal.trend}." in said
 
 
 def test_where_a_redirect_stands_the_law_gives_no_advice_of_its_own() -> None:
@@ -263,6 +263,7 @@ def test_the_trend_is_one_word() -> None:
 
     assert trends([10, 20, 30], 10) == ["improving"] * 3
     assert trends([30, 30, 30, 30, 30, 30], 10)[-1] == "flat"
+    assert trends([10, 30, 30, 30, 30], 20)[3:] == ["improving", "flat"]  # STUCK at 5
     assert trends([70, 60, 50], 10)[-1] == "regressing"
     assert trends([40, 60, 40, 60, 40], 10)[-1] == "oscillating"
     assert trends([50, 40, 41, 42, 43, 44, 45], 100)[-1] == "improving"  # the forecast fits

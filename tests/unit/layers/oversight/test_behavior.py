@@ -310,15 +310,6 @@ def test_every_subject_has_instructions_and_recommendations(subject: Subject) ->
     assert all(line.endswith((".", ")")) for line in advice)
 
 
-def test_instructions_name_the_failing_tests() -> None:
-    said = propose("stuck", ["test_a", "test_b\n\x1b[31m"])
-    assert "three approaches" in said
-    assert said.endswith("Failing now: test_a, test_b⏎.")
-    assert propose("regressing", [f"t{n}" for n in range(9)]).endswith(
-        "t0, t1, t2, t3, t4 and 4 more."
-    )
-
-
 def test_the_memory_is_as_small_after_a_thousand_iterations() -> None:
     run = Run(5000)
     for k in range(1000):
