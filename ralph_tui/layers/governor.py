@@ -6,7 +6,7 @@ the same to a run's journal, event by event, that it did to the run.
 
 from dataclasses import dataclass
 
-from ralph_tui.events import Event, ReadingTaken, RedirectDecided, SignalComputed
+from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided, SignalComputed
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
@@ -37,6 +37,7 @@ class Governor:
         self.evaluation: Evaluation | None = None
         """Of the latest reading; None before the first."""
         self.memory = Oversight()
+        self._learned: set[str] = set()
         self.recalled: Evaluated | None = None
         """What was made of the latest reading of the past; None when the run was not resumed."""
 
@@ -94,11 +95,19 @@ class Governor:
     def read(self, state: RunState) -> Evaluated:
         """Take in the reading that `state` was brought up to last."""
         reading = state.gate.readings[-1]
-        report = state.agent.report
-        issues = len(report.blockers) + len(report.learnings) if report else 0
+        issues = self._issues(state.agent.report)
         return self.take(
             _sample(reading, state), budget_of(state), evidence_of(state), issues=issues
         )
+
+    def _issues(self, report: AgentReported | None) -> int:
+        """Blockers, and learnings that were not said before in this run."""
+        if report is None:
+            return 0
+        said = {" ".join(learning.casefold().split()).rstrip(".") for learning in report.learnings}
+        new = said - self._learned
+        self._learned |= new
+        return len(report.blockers) + len(new)
 
 
 def _sample(reading: ReadingTaken, state: RunState) -> Sample:

@@ -11,7 +11,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
-from ralph_tui.events import Event, QuestionAnswered, QuestionHeld
+from ralph_tui.events import Event, LimitsChanged, QuestionAnswered, QuestionHeld
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.bars import bars
@@ -479,14 +479,18 @@ def test_a_replay_steps_to_interventions() -> None:
     assert marks == ["alarm_raised", "intervention_made"]
 
 
-def test_the_overseers_word_stands_in_the_last_corner() -> None:
+@pytest.mark.parametrize(("limit", "healthy"), [(10, False), (60, True)])
+def test_the_overseers_word_stands_in_the_last_corner(limit: int, healthy: bool) -> None:  # noqa: FBT001
     async def look(driver: Driver) -> None:
         for size in ((80, 24), (140, 45)):
             await driver.resize(size)
-            row = driver.text()[1 if size[0] >= 100 else 2]
-            assert row.rstrip().endswith("healthy")
+            row = driver.text()[1 if size[0] >= 100 else 2].rstrip()
+            assert row.endswith("healthy") is healthy
+            assert ("slow" in row) is not healthy
 
-    drive(live(story("decided")), look)
+    events = story("decided")
+    limits = LimitsChanged(max_iterations=limit, seq=events[-1].seq + 1, at=events[-1].at)
+    drive(live([*events, limits]), look)
 
 
 @given(

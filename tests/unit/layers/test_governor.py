@@ -1,5 +1,7 @@
 """Layers 1 and 4 as one fold: what a run's state tells them."""
 
+import pytest
+
 from ralph_tui.events import (
     AgentReported,
     ConflictsFound,
@@ -109,3 +111,18 @@ def test_a_redirect_is_undecided_until_it_is_answered() -> None:
     assert governor.undecided
     governor.answered(approved=False)
     assert not governor.undecided
+
+
+def test_a_learning_that_was_said_before_is_no_news() -> None:
+    governor, state = Governor(), RunState().apply(START)
+    loads = []
+    for k, learnings in enumerate(
+        [["Run one test first.", "tokens"], ["run  ONE test first", "trees"], []], 1
+    ):
+        state.apply(IterationStarted(iteration=k, max_iterations=10))
+        state.apply(
+            AgentReported(iteration=k, learnings=learnings, blockers=["no network"][: k % 2])
+        )
+        state.apply(ReadingTaken(iteration=k, completion=10.0 * k, source="tests"))
+        loads.append(governor.read(state).evaluation.signal.issue_load)
+    assert loads == pytest.approx([3, 0.9 * 3 + 1, 0.9 * 3.7 + 1])
