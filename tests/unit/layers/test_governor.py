@@ -114,15 +114,12 @@ def test_a_redirect_is_undecided_until_it_is_answered() -> None:
 
 
 def test_a_learning_that_was_said_before_is_no_news() -> None:
-    governor, state = Governor(), RunState().apply(START)
-    loads = []
-    for k, learnings in enumerate(
-        [["Run one test first.", "tokens"], ["run  ONE test first", "trees"], []], 1
-    ):
+    governor, state, loads = Governor(), RunState().apply_all([START]), list[float]()
+    said = [["Run one test first.", "tokens"], ["run  ONE test first", "trees"], []]
+    for k, learnings in enumerate(said, 1):
+        blockers = ["no network"] if k % 2 else []
         state.apply(IterationStarted(iteration=k, max_iterations=10))
-        state.apply(
-            AgentReported(iteration=k, learnings=learnings, blockers=["no network"][: k % 2])
-        )
+        state.apply(AgentReported(iteration=k, learnings=learnings, blockers=blockers))
         state.apply(ReadingTaken(iteration=k, completion=10.0 * k, source="tests"))
         loads.append(governor.read(state).evaluation.signal.issue_load)
     assert loads == pytest.approx([3, 0.9 * 3 + 1, 0.9 * 3.7 + 1])
