@@ -3,12 +3,17 @@
 import os
 import signal
 import subprocess
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+
+INLINE = 30_000
+"""Characters of a command's output from which on it is kept in a file, and a preview is told."""
+PREVIEW = 2_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Shell:
     """One command, in a session of its own as the real binary starts it."""
 
     def __init__(self, command: str, cwd: Path, environ: dict[str, str]) -> None:
+        self._kept = Path(environ.get("STUB_STATE") or environ["HOME"]) / "tool-results"
         self._process = subprocess.Popen(
             ["/bin/bash", "-c", command],
             cwd=cwd,
@@ -54,7 +60,22 @@ class Shell:
             "isImage": False,
             "noOutputExpected": False,
         }
+        if len(output) > INLINE:
+            return self._keep(output + "\n", structured)
         return Outcome(output or "(Bash completed with no output)", structured, is_error=False)
+
+    def _keep(self, output: str, structured: Json) -> Outcome:
+        """More than a model is told at once: it is told where the whole is, and how it begins."""
+        self._kept.mkdir(parents=True, exist_ok=True)
+        path, size = self._kept / f"{uuid.uuid4().hex[:9]}.txt", len(output.encode())
+        path.write_text(output)
+        about = {"persistedOutputPath": str(path), "persistedOutputSize": size}
+        told = f"{size / 2**20:.1f}MB" if size >= 2**20 else f"{size / 2**10:.1f}KB"
+        note = (
+            f"<persisted-output>\nOutput too large ({told}). Full output saved to: {path}\n\n"
+            f"Preview (first 2KB):\n{output[:PREVIEW]}\n...\n</persisted-output>"
+        )
+        return Outcome(note, {**structured, "stdout": output[:INLINE], **about}, is_error=False)
 
     def kill(self) -> None:
         """End it and all of its session's group."""

@@ -215,6 +215,12 @@ def test_the_completion_command_is_permitted(bench: Bench) -> None:
     assert (bench.root / "a").exists()
 
 
+def test_of_a_large_output_its_size_is_told(bench: Bench) -> None:
+    heard = bench.play("kept_output")
+    told = [event.summary for event in heard.of(ToolFinished)]
+    assert told == ["2.7 MB of output", "195.3 KB of output"]
+
+
 def test_background_work_brings_another_turn(bench: Bench) -> None:
     heard = bench.play("background_bash")
     assert heard.finished().outcome == "success"

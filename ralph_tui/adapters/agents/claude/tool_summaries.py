@@ -8,7 +8,9 @@ from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_
 from ralph_tui.text.sanitize import clip, shorten
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
-_TAG = re.compile(r"</?[a-z_]{1,40}>")
+_TAG = re.compile(r"</?[a-z_-]{1,40}>")
+_KEPT = re.compile(r"\s*<persisted-output>\s*Output too large \(([\d.,]{1,12}) ?([KMG]?B)\)")
+"""The agent's program kept an output in a file, and gave its model where, and how it begins."""
 _SUBJECTS = (
     "file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description",
     "prompt",
@@ -35,7 +37,7 @@ def describe_input(tool: str, arguments: Mapping[str, object], roots: Sequence[s
 
 
 def describe_result(content: object, structured: object, *, ok: bool) -> str:
-    """A few words about a tool's answer: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    """A few words about a tool's answer: ``exit 1``, ``212 lines``, ``2.7 MB``, ``+9 −4``."""
     text = content_text(content)
     if not ok:
         return _failure(text)
@@ -50,6 +52,9 @@ def describe_result(content: object, structured: object, *, ok: bool) -> str:
         return _counted(as_count(facts["numFiles"]), "file")
     if "totalToolUseCount" in facts:
         return _counted(as_count(facts["totalToolUseCount"]), "tool call")
+    if kept := _KEPT.match(text):
+        # What follows is a preview: its lines are not those of the output.
+        return f"{kept[1]} {kept[2]} of output"
     return _counted(_lines(text), "line") if text.strip() else "no output"
 
 

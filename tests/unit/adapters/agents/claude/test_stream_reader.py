@@ -262,6 +262,33 @@ def test_summaries_of_tools() -> None:
     assert [e.duration_s for e in finished] == [1.0, 1.0, 1.0]
 
 
+KEPT = "Output too large (2.7MB). Full output saved to: /home/dev/tool-results/be013tjl0.txt"
+
+
+@pytest.mark.parametrize(
+    ("content", "is_error", "summary"),
+    [
+        (f"<persisted-output>\n{KEPT}\n\nPreview (first 2KB):\na\nb\n...\n", False, "2.7 MB of output"),
+        ([{"type": "text", "text": f"<persisted-output>\n{KEPT}\n"}], False, "2.7 MB of output"),
+        # Words that merely speak of it are counted as they are.
+        (f"see:\n{KEPT}\n", False, "2 lines"),
+        ("<persisted-output>\nsomething else", False, "2 lines"),
+        (f"<persisted-output>\n{KEPT}\n", True, KEPT),
+    ],
+)  # fmt: skip
+def test_of_an_output_kept_in_a_file_the_size_is_told(
+    content: object, is_error: bool, summary: str
+) -> None:
+    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make"}}
+    block = {"type": "tool_result", "tool_use_id": "t", "content": content, "is_error": is_error}
+    structured = {"stdout": "a\nb", "persistedOutputPath": "/x", "persistedOutputSize": 2868890}
+    _, events = feed(
+        {"type": "assistant", "message": {"content": [call]}},
+        {"type": "user", "message": {"content": [block]}, "tool_use_result": structured},
+    )
+    assert of(ToolFinished, events)[0].summary == summary
+
+
 def test_a_created_file_counts_its_lines() -> None:
     result = {"type": "create", "content": "a\nb\n", "structuredPatch": []}
     block = {"type": "tool_result", "tool_use_id": "t", "content": "File created"}
