@@ -266,21 +266,25 @@ KEPT = "Output too large (2.7MB). Full output saved to: /home/dev/tool-results/b
 
 
 @pytest.mark.parametrize(
-    ("content", "is_error", "summary"),
+    ("content", "error", "summary"),
     [
-        (f"<persisted-output>\n{KEPT}\n\nPreview (first 2KB):\na\nb\n...\n", False, "2.7 MB of output"),
-        ([{"type": "text", "text": f"<persisted-output>\n{KEPT}\n"}], False, "2.7 MB of output"),
+        (
+            f"<persisted-output>\n{KEPT}\n\nPreview (first 2KB):\na\nb\n...\n",
+            {},
+            "2.7 MB of output",
+        ),
+        ([{"type": "text", "text": f"<persisted-output>\n{KEPT}\n"}], {}, "2.7 MB of output"),
         # Words that merely speak of it are counted as they are.
-        (f"see:\n{KEPT}\n", False, "2 lines"),
-        ("<persisted-output>\nsomething else", False, "2 lines"),
-        (f"<persisted-output>\n{KEPT}\n", True, KEPT),
+        (f"see:\n{KEPT}\n", {}, "2 lines"),
+        ("<persisted-output>\nsomething else", {}, "2 lines"),
+        (f"<persisted-output>\n{KEPT}\n", {"is_error": True}, KEPT),
     ],
-)  # fmt: skip
+)
 def test_of_an_output_kept_in_a_file_the_size_is_told(
-    content: object, is_error: bool, summary: str
+    content: object, error: dict[str, bool], summary: str
 ) -> None:
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make"}}
-    block = {"type": "tool_result", "tool_use_id": "t", "content": content, "is_error": is_error}
+    block = {"type": "tool_result", "tool_use_id": "t", "content": content, **error}
     structured = {"stdout": "a\nb", "persistedOutputPath": "/x", "persistedOutputSize": 2868890}
     _, events = feed(
         {"type": "assistant", "message": {"content": [call]}},
