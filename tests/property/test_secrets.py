@@ -13,7 +13,7 @@ from bench.secret_forms import Form, caught, forms
 from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.secrets import HIDDEN, LineFilter, assigned, formats, lines, named, redact
-from secret_rules.patterns import LONGEST, analyse, widest
+from tests.secret_rules.patterns import LONGEST, analyse, widest
 
 FORMS = forms()
 GROWTH = 4

@@ -1,4 +1,4 @@
-"""``python -m secret_rules betterleaks.toml``: writes ``ralph_tui/text/secrets/rules.json`` anew.
+"""``python -m tests.secret_rules betterleaks.toml``: writes ``ralph_tui/text/secrets/rules.json`` anew.
 
 The scanner searches files of a repository with RE2; here the lines of an agent are redacted with
 Python's `re`. So each pattern is translated, and given what lets it run in linear time: the
@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from secret_rules.patterns import Analysis, analyse, translate
+from tests.secret_rules.patterns import Analysis, analyse, translate
 
 RULES = Path(__file__).parent.parent / "ralph_tui" / "text" / "secrets" / "rules.json"
 NOT_HERE = re.compile(r"generic-|curl-|kubernetes-|gcp-application|gcp-service|private-key|.*-id\b")
