@@ -1,4 +1,4 @@
-"""``python -m tests.secret_rules betterleaks.toml``: writes ``ralph_tui/text/secrets/rules.json`` anew.
+"""``python -m tests.secret_rules betterleaks.toml``: writes ``text/secrets/rules.json`` anew.
 
 The scanner searches files of a repository with RE2; here the lines of an agent are redacted with
 Python's `re`. So each pattern is translated, and given what lets it run in linear time: the
@@ -86,7 +86,7 @@ def _anchors(analysis: Analysis, keywords: list[str]) -> set[str]:
 
 def main() -> int:
     """Write the rules and name those that were left out."""
-    parser = argparse.ArgumentParser(prog="secret_rules", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.secret_rules", description=__doc__)
     parser.add_argument("source", type=Path, help="betterleaks.toml of a release")
     warnings.simplefilter("ignore", FutureWarning)  # the scanner's classes have brackets in them
     kept, left = convert(parser.parse_args().source.read_text(encoding="utf-8"))
