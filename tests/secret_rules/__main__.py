@@ -17,9 +17,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from tests.paths import ROOT
 from tests.secret_rules.patterns import Analysis, analyse, translate
 
-RULES = Path(__file__).parent.parent / "ralph_tui" / "text" / "secrets" / "rules.json"
+RULES = ROOT / "ralph_tui" / "text" / "secrets" / "rules.json"
 NOT_HERE = re.compile(r"generic-|curl-|kubernetes-|gcp-application|gcp-service|private-key|.*-id\b")
 ENTROPY = {True: 2.5, False: 1.5}
 """Bits per character asked for at most, after a vendor's name or not: what stands in a log is
