@@ -10,7 +10,7 @@ from datetime import datetime
 from ralph_tui.events.control import AlarmName
 from ralph_tui.layers.control import iterations_needed
 from ralph_tui.state import RunState
-from ralph_tui.state.wording import wait_words
+from ralph_tui.state.wording import background_words, wait_words
 from ralph_tui.text.format import count, day_and_clock, duration, ending, percent
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
@@ -79,6 +79,7 @@ def verdict(
         or _giving_up(state)
         or _wait(state, now, recorded=recorded)
         or _wish(state, recorded=recorded)
+        or _held(state, recorded=recorded)
         or _quiet(state, now)
         or course(state)
     )
@@ -152,6 +153,16 @@ def _wish(state: RunState, *, recorded: bool) -> Verdict | None:
     if run.pause_requested:
         return Verdict(paused, "owner", "PAUSING", "pausing: this iteration ends first")
     return None
+
+
+def _held(state: RunState, *, recorded: bool) -> Verdict | None:
+    """By what the agent left running when its turn ended."""
+    held = state.run.background
+    if held is None:
+        return None
+    limit = f"ended after {duration(held.silence_s)} of silence"
+    text = f"{background_words(held)}; {limit}{'; i ends it now' * (not recorded)}"
+    return Verdict(PHASES["waiting"].glyph, "warn", "WAITING", f"the session {_row(text)}")
 
 
 def _episode(state: RunState) -> Verdict | None:

@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events.base import Event
+from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
 __all__ = [
     "AgentNoted",
     "AgentReported",
     "AgentSpoke",
+    "BackgroundAwaited",
     "GuidanceAcknowledged",
     "GuidanceDelivered",
     "GuidanceQueued",
@@ -158,6 +159,32 @@ class AgentNoted(Event):
     parent: Line | None = None
     """The tool call that owns the work it is about."""
     offset: int = 0
+
+
+class BackgroundTask(Fact):
+    """Work that goes on beside the agent's turns."""
+
+    what: Line
+    """Its command, or the subagent and what it is to do."""
+    age_s: float = 0.0
+    """Seconds since it began."""
+
+
+class BackgroundAwaited(Event):
+    """A turn has ended and what it left in the background holds the session; without tasks:
+    nothing holds it any more.
+    """
+
+    kind: Literal["background_awaited"] = "background_awaited"
+    iteration: int
+    tasks: list[BackgroundTask] = []
+    """The oldest first."""
+    unnamed: int = 0
+    """Further tasks."""
+    silence_s: float = 0.0
+    """Seconds without a word from the agent after which they are ended with the session."""
+    given_up: bool = False
+    """That time has passed: they are ended."""
 
 
 class UsageReported(Event):

@@ -10,6 +10,7 @@ from ralph_tui.events import (
     AgentNoted,
     AgentReported,
     AgentSpoke,
+    BackgroundAwaited,
     PromiseMade,
     RunCrashed,
     RunFinished,
@@ -26,6 +27,7 @@ from ralph_tui.events import (
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.wording import (
     SAYS_DONE,
+    background_words,
     denied_words,
     report_words,
     retry_words,
@@ -105,6 +107,7 @@ class AgentFold(Fold):
             on(ToolFinished, self._tool_finished),
             on(ToolDenied, self._tool_denied),
             on(AgentNoted, self._agent_noted),
+            on(BackgroundAwaited, self._background_awaited),
             on(AgentReported, self._agent_reported),
             on(PromiseMade, self._promise_made),
             on(WaitStarted, self._wait_started),
@@ -225,6 +228,13 @@ class AgentFold(Fold):
                 offset=e.offset,
             )
         )
+
+    def _background_awaited(self, e: BackgroundAwaited) -> bool:
+        text = background_words(e)
+        if text:
+            level = "warn" if e.given_up else "log"
+            self._add(AgentRow(e.seq, e.at, e.iteration, "note", text, level=level))
+        return bool(text)
 
     def _agent_reported(self, e: AgentReported) -> None:
         self.report = e

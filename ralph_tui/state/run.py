@@ -8,6 +8,7 @@ from ralph_tui.events import (
     AgentNoted,
     AgentReported,
     AgentSpoke,
+    BackgroundAwaited,
     FilesChanged,
     GateFinished,
     GateStarted,
@@ -105,6 +106,8 @@ class RunFold(Spending, Fold):
         self.billing: str | None = None
         self.session_running = False
         self.takes_guidance = False
+        self.background: BackgroundAwaited | None = None
+        """What holds the session, though its turn is over."""
         self.denied = 0
 
     def worked_s(self, now: datetime) -> float:
@@ -142,6 +145,7 @@ class RunFold(Spending, Fold):
             on(AgentSpoke, self._alive),
             on(AgentNoted, self._alive),
             on(AgentReported, self._alive),
+            on(BackgroundAwaited, self._background_awaited),
             on(ToolStarted, self._alive),
             on(ToolFinished, self._alive),
             on(ToolDenied, self._tool_denied),
@@ -252,6 +256,11 @@ class RunFold(Spending, Fold):
         self.takes_guidance = event.takes_guidance
         self.phase = "waiting"
 
+    def _background_awaited(self, event: BackgroundAwaited) -> None:
+        self.background = event if event.tasks and not event.given_up else None
+        if not event.given_up:
+            self._alive(event)
+
     def _session_described(self, event: SessionDescribed) -> None:
         self.model = event.model or self.model
         self.permission_mode = event.permission_mode or self.permission_mode
@@ -260,6 +269,7 @@ class RunFold(Spending, Fold):
 
     def _session_finished(self, event: SessionFinished) -> None:
         self.session_running = self.takes_guidance = False
+        self.background = None
         self.settle(event)
         self.phase = "thinking"
 
@@ -292,4 +302,5 @@ class RunFold(Spending, Fold):
         """Nothing works any more, and nothing is waited for."""
         self.paused = self.pause_requested = False
         self.session_running = self.takes_guidance = False
+        self.background = None
         self.close_session()

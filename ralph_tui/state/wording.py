@@ -4,11 +4,12 @@ Rule: what one of them says shorter or longer than the others, it words itself.
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from ralph_tui.events import (
     AgentReported,
+    BackgroundAwaited,
     ConflictsFound,
     EffectObserved,
     EscalationDelivered,
@@ -29,8 +30,9 @@ from ralph_tui.events import (
     WaitStarted,
     WorktreeRestored,
 )
+from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.state.fold import on
-from ralph_tui.text.format import count, day_and_clock, percent, points_gained
+from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words
 
@@ -52,6 +54,11 @@ Wording = Callable[[Any], Row | None]
 NAMED = 5
 """Failing tests that a sentence names."""
 LONGEST_NAME = 120
+NAMED_TASKS = 3
+"""Background tasks that a sentence names."""
+LONGEST_TASK = 60
+LONGEST_AGE_S = 1e7
+"""Of a background task; a record can be damaged."""
 
 _LEVELS: dict[str, RowLevel] = {
     "LOG": "log",
@@ -183,6 +190,26 @@ def permit_words(e: ToolDenied) -> str:
         return "no line of permissions.allow permits it"
     lines = ", ".join(f'"{line}"' for line in e.lines)
     return f"permissions.allow = [{lines}] permits it"
+
+
+def background_words(e: BackgroundAwaited) -> str:
+    """``waits for 2 background tasks: npm run dev (since 03:12), make (since 03:14)``; empty where
+    nothing is waited for.
+    """
+    if not e.tasks:
+        return ""
+    tasks = [_since(task, e.at) for task in e.tasks[:NAMED_TASKS]]
+    number = len(e.tasks) + e.unnamed
+    more = [f"{number - len(tasks)} more"] if number > len(tasks) else []
+    told = f"{count(number, 'background task')}: {', '.join([*tasks, *more])}"
+    if e.given_up:
+        return f"ended after {duration(e.silence_s)} of silence: {told}"
+    return f"waits for {told}"
+
+
+def _since(task: BackgroundTask, at: datetime) -> str:
+    age = timedelta(seconds=max(0.0, min(task.age_s, LONGEST_AGE_S)))
+    return f"{clip(one_line(task.what), LONGEST_TASK)} (since {day_and_clock(at - age, at)})"
 
 
 def session_words(e: SessionFinished) -> str:

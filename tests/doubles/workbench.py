@@ -107,7 +107,8 @@ class Workbench:
                 "description": tool.input.get("description", "")}  # fmt: skip
         self.background[task_id] = task
         self._changed()
-        self._wire.put("system", "task_started", **task, tool_use_id=tool_id, is_backgrounded=True)
+        goes_on = {"is_backgrounded": True} if self._wire.modern else {}
+        self._wire.put("system", "task_started", **task, tool_use_id=tool_id, **goes_on)
         shell = self._shell(tool)
         self._inbox.in_background(shell.wait, lambda end: self._ended(task, tool_id, end))
         structured = {

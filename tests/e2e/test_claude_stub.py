@@ -24,6 +24,7 @@ from ralph_tui.errors import UsageError
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,
+    BackgroundAwaited,
     GuidanceAcknowledged,
     GuidanceDelivered,
     SessionDescribed,
@@ -226,6 +227,44 @@ def test_background_work_brings_another_turn(bench: Bench) -> None:
     assert heard.finished().outcome == "success"
     assert "In the background" in notes(heard)
     assert heard.of(AgentSpoke)[-1].text == "It is finished."
+    held, free = heard.of(BackgroundAwaited)
+    assert held.tasks[0].what.endswith("touch background")
+    assert not free.tasks, "its end brought another turn: nothing holds the session any more"
+
+
+@pytest.mark.parametrize("version", ["2.1.328", "2.1.197"])
+def test_background_work_that_holds_the_session_is_told_and_ended(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    monkeypatch.setattr(streaming, "BACKGROUND_S", 0.5)
+    commands = ("sleep 301 & echo $! > first; wait", "sleep 302 & echo $! > second; wait")
+    start = [
+        {"name": "Bash", "input": {"command": one, "description": "x", "run_in_background": True}}
+        for one in commands
+    ]
+    wait = "until [ -s first ] && [ -s second ]; do sleep 0.05; done"
+    check = {"name": "Bash", "input": {"command": wait, "description": "x"}}
+    answers = [{"tools": start}, {"tools": [check]}, {"text": "Both run."}]
+    heard = bench.play({"answers": answers}, STUB_VERSION=version)
+    held, ended = heard.of(BackgroundAwaited)
+    assert [task.what for task in held.tasks] == list(commands)
+    assert all(task.age_s < 60 for task in held.tasks)
+    assert (held.silence_s, held.given_up, ended.given_up) == (0.5, False, True)
+    assert [task.what for task in ended.tasks] == list(commands)
+    assert ended.tasks[0].age_s > held.tasks[0].age_s
+    assert heard.finished().outcome == "success", "the turn itself was over"
+    assert not any(alive(int((bench.root / name).read_text())) for name in ("first", "second"))
+
+
+def test_the_owner_ends_background_work_that_holds_the_session(bench: Bench) -> None:
+    serve = {"command": "sleep 303", "description": "x", "run_in_background": True}
+    answers = [{"tools": [{"name": "Bash", "input": serve}]}, {"text": "It runs."}]
+    heard = Heard()
+    session = bench.agent({"answers": answers}).start(bench.turn(), heard)
+    heard.wait_for(lambda event: isinstance(event, BackgroundAwaited))
+    session.stop("interrupted")
+    assert heard.finished().outcome == "success", "the turn itself was over"
+    assert [event.given_up for event in heard.of(BackgroundAwaited)] == [False]
 
 
 def test_compaction_restarts_the_context(bench: Bench) -> None:

@@ -10,6 +10,7 @@ from ralph_tui.events import (
     AgentSpoke,
     AlarmCleared,
     AlarmRaised,
+    BackgroundAwaited,
     CheckpointCaptured,
     CommandRefused,
     Event,
@@ -53,6 +54,7 @@ from ralph_tui.state.wording import (
     SAYS_DONE,
     Wording,
     answer_words,
+    background_words,
     delivered_words,
     denied_words,
     gate_words,
@@ -126,6 +128,11 @@ def _tool_finished(e: ToolFinished) -> str | None:
     return None if e.ok or e.prevented else f"agent   {FAILED.glyph} {e.summary}"
 
 
+def _background_awaited(e: BackgroundAwaited) -> str | None:
+    words = background_words(e)
+    return f"agent   {words}" if words else None
+
+
 def _tool_denied(e: ToolDenied) -> str:
     how = f"; {permit_words(e)}" if e.permit or e.final else ""
     return f"agent   {denied_words(e)}{how}"
@@ -192,6 +199,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),
         on(ToolFinished, _tool_finished),
         on(ToolDenied, _tool_denied),
+        on(BackgroundAwaited, _background_awaited),
         on(SessionFinished, _session_finished),
         on(FilesChanged, _files_changed),
         on(CheckpointCaptured, _checkpoint),

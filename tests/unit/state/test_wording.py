@@ -10,6 +10,7 @@ from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
+    BackgroundAwaited,
     CommandRefused,
     Event,
     GateFinished,
@@ -22,16 +23,20 @@ from ralph_tui.events import (
     QuestionAnswered,
     QuestionAsked,
     ReadingTaken,
+    RunCrashed,
     RunFinished,
     RunStarted,
     SessionFinished,
+    SessionStarted,
     StopRequested,
     ToolDenied,
     Unpaused,
     WaitStarted,
 )
+from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.state import RunState
 from ralph_tui.state.wording import ROWS, failing_words
+from ralph_tui.text.format import clock
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.footer import summary
 from ralph_tui.tui.modals.question_rows import told
@@ -100,6 +105,65 @@ def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
     assert row is not None
     assert (row.word, row.text) == ("WARN", "slow")
     assert line(event) == "warn    slow"
+
+
+def held(*whats: str, **fields: Any) -> BackgroundAwaited:
+    """A session of iteration 1 that waits for tasks; each began a minute after the one before."""
+    tasks = [BackgroundTask(what=what, age_s=600.0 - 60 * n) for n, what in enumerate(whats)]
+    return BackgroundAwaited(iteration=1, tasks=tasks, silence_s=540.0, **fields)
+
+
+STARTED = SessionStarted(iteration=1, session_id="s", agent="claude")
+
+
+def test_work_that_holds_a_session_is_told_with_its_start_wherever_one_looks() -> None:
+    began = [clock(NOW - timedelta(minutes=minutes)) for minutes in (10, 9, 8)]
+    state = folded(STARTED, held("npm run dev", "make", "a\nb", "x", unnamed=4))
+    words = (
+        f"waits for 8 background tasks: npm run dev (since {began[0]}), make (since {began[1]}), "
+        f"a⏎b (since {began[2]}), 5 more"
+    )
+    assert state.agent.rows[-1].text == words
+    event = held("npm run dev").model_copy(update={"at": NOW})
+    one = f"waits for 1 background task: npm run dev (since {began[0]})"
+    assert line(event) == f"agent   {one}"
+    later = NOW + timedelta(minutes=5)
+    limit = "ended after 9m of silence"
+    said = verdict(folded(STARTED, event), later)
+    assert said.text == f"the session {one}; {limit}; i ends it now", "no mere silence"
+    said = verdict(folded(STARTED, event), later, recorded=True)
+    assert said.text == f"the session {one}; {limit}"
+
+
+def test_work_that_was_ended_is_told_and_no_longer_waited_for() -> None:
+    ended = held("npm run dev", given_up=True).model_copy(update={"at": NOW})
+    state = folded(STARTED, held("npm run dev"), ended)
+    began = clock(NOW - timedelta(minutes=10))
+    words = f"ended after 9m of silence: 1 background task: npm run dev (since {began})"
+    assert (state.agent.rows[-1].text, state.agent.rows[-1].level) == (words, "warn")
+    assert line(ended) == f"agent   {words}"
+    assert "background" not in verdict(state, NOW).text
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        held(),
+        SessionFinished(iteration=1, outcome="success"),
+        RunCrashed(error="x", traceback="y"),
+    ],
+)
+def test_what_holds_a_session_is_over_with_it(over: Event) -> None:
+    state = folded(STARTED, held("npm run dev"), over)
+    assert "background" not in verdict(state, NOW).text
+    assert state.run.background is None
+
+
+@pytest.mark.parametrize("age_s", [-1e308, 1e308])
+def test_an_impossible_age_is_told_all_the_same(age_s: float) -> None:
+    task = BackgroundTask(what="x", age_s=age_s)
+    event = BackgroundAwaited(iteration=1, tasks=[task], at=NOW)
+    assert "x (since " in line(event)
 
 
 @pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=3)])

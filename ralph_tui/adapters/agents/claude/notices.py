@@ -42,16 +42,6 @@ def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
     return True, max(known, default=None)
 
 
-def background(fields: Json) -> Notice:
-    """Work in the background began, or ended."""
-    if as_text(fields.get("subtype")) == "task_started":
-        what = as_text(fields.get("description")) or as_text(fields.get("task_type")) or "a task"
-        return f"In the background: {what}", "log"
-    status = as_text(fields.get("status")) or "ended"
-    summary = as_text(fields.get("summary")) or f"Background task {status}"
-    return summary, "log" if status == "completed" else "warn"
-
-
 def _rate_limit(fields: Json) -> Notice | None:
     info = as_map(fields.get("rate_limit_info"))
     status = as_text(info.get("status"))

@@ -18,7 +18,7 @@ from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.events import Event, GuidanceAcknowledged, GuidanceDelivered
+from ralph_tui.events import BackgroundAwaited, Event, GuidanceAcknowledged, GuidanceDelivered
 from ralph_tui.ports import Emit, Session, Turn
 
 LONGEST_LINE = 64 << 20
@@ -117,6 +117,8 @@ class StreamSession(ProcessSession):
         self._sent: set[str] = set()
         self._on_its_way: set[str] = set()
         self._input_closed = False
+        self._awaits = False
+        """Whether work in the background was told to hold the session."""
         self._send(user_message(turn.prompt))
 
     def send(self, guidance_id: str, text: str) -> bool:
@@ -148,6 +150,7 @@ class StreamSession(ProcessSession):
             self._close_when_done(force=False)
         if reader.ends.hopeless is not None and not self._end_requested:
             self._end(reader.ends.hopeless, at_once=True)
+        yield from self._awaited(turn_ended=reader.results > turns_ended)
         self._ask_for_window()
 
     def _is_news(self, line: bytes) -> bool:
@@ -162,13 +165,36 @@ class StreamSession(ProcessSession):
             return None
         if not self._input_closed:
             return RECEIPT_S
-        return BACKGROUND_S if reader.background else LINGER_S
+        return BACKGROUND_S if len(reader.background) else LINGER_S
 
     def _on_idle(self) -> Iterable[Event]:
         if self._input_closed:
+            if self._awaits:
+                yield self._background(given_up=True)
             self._end(SessionEnd("success"))
         self._close_when_done(force=True)
-        return ()
+
+    def _awaited(self, *, turn_ended: bool) -> Iterable[Event]:
+        """What holds the session, when a turn ends; and that nothing does, when that is over."""
+        reader = self._reader
+        held = len(reader.background) > 0 and not reader.in_turn and not self._end_requested
+        if held and turn_ended:
+            self._awaits = True
+            yield self._background()
+        elif self._awaits and not held:
+            self._awaits = False
+            yield BackgroundAwaited(iteration=self._turn.iteration)
+
+    def _background(self, *, given_up: bool = False) -> Event:
+        background = self._reader.background
+        tasks = background.named(time.monotonic())
+        return BackgroundAwaited(
+            iteration=self._turn.iteration,
+            tasks=tasks,
+            unnamed=len(background) - len(tasks),
+            silence_s=BACKGROUND_S,
+            given_up=given_up,
+        )
 
     def _on_output_closed(self) -> Iterable[Event]:
         if self._reader.session_id:

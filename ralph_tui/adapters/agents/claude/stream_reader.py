@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.agents.claims import claims
 from ralph_tui.adapters.agents.claude import notices
+from ralph_tui.adapters.agents.claude.background import BackgroundTasks
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.receipts import Receipts
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
@@ -74,8 +75,7 @@ class StreamReader:
         self.tool_calls = ToolCalls(iteration, str(root))
         self.in_turn = False
         """Whether a turn has begun and not ended."""
-        self.background: set[str] = set()
-        """Tasks that go on after the turn."""
+        self.background = BackgroundTasks()
         self._described: SessionDescribed | None = None
         self._told: dict[str, str] = {}
         self._beat = float("-inf")
@@ -205,6 +205,7 @@ class StreamReader:
         for block in map(as_map, as_list(content)):
             if as_text(block.get("type")).endswith("tool_result"):
                 yield from self.tool_calls.finished(block, fields.get("tool_use_result"))
+        yield from self._left_running(as_map(fields.get("tool_use_result")))
 
     def _denial(self, fields: Json) -> Iterator[Event]:
         yield from self.tool_calls.denied(fields)
@@ -232,17 +233,23 @@ class StreamReader:
             yield self._described
 
     def _task(self, fields: Json) -> Iterator[Event]:
-        """Work in the background; what a tool waits for is told by the tool."""
-        task_id = as_text(fields.get("task_id"))
-        parent = as_text(fields.get("tool_use_id")) or None
-        patch = as_map(fields.get("patch"))
-        begun = fields.get("is_backgrounded") is True or patch.get("is_backgrounded") is True
-        if begun and task_id not in self.background:
-            self.background.add(task_id)
-            yield self._note(*notices.background({**fields, "subtype": "task_started"}), parent)
-        elif _kind(fields) == "system/task_notification" and task_id in self.background:
-            self.background.discard(task_id)
-            yield self._note(*notices.background(fields), parent)
+        """Work beside the turn; what a tool waits for is told by the tool."""
+        kind, told = _kind(fields), None
+        if kind == "system/task_started":
+            command = self.tool_calls.command_of(as_text(fields.get("tool_use_id")))
+            self.background.began(fields, command, self._now)
+        if self.background.goes_on(fields):
+            told = self.background.left(as_text(fields.get("task_id")))
+        elif kind == "system/task_notification":
+            told = self.background.ended(fields)
+        if told is not None:
+            yield self._note(*told[0], told[1])
+
+    def _left_running(self, structured: Json) -> Iterator[Event]:
+        """Older versions say only in the tool's result that it does not wait."""
+        told = self.background.left(as_text(structured.get("backgroundTaskId")))
+        if told is not None:
+            yield self._note(*told[0], told[1])
 
     def _lifecycle(self, fields: Json) -> Iterator[Event]:
         yield from self.receipts.told(

@@ -53,6 +53,11 @@ class ToolCalls:
         if folder and folder not in self._roots:
             self._roots = [self._roots[0], folder]
 
+    def command_of(self, tool_id: str) -> str:
+        """The command that a tool at work runs; empty where it runs none."""
+        call = self._running.get(tool_id)
+        return "" if call is None else as_text(call.input.get("command"))
+
     def turn_ended(self) -> None:
         """What has not answered never will."""
         self._running.clear()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.agents.claude.background import MOST_TASKS, NAMED
 from ralph_tui.adapters.agents.claude.stream_reader import SPOKEN, StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.events import (
@@ -173,10 +174,60 @@ def test_all_limits_that_are_reached_must_end() -> None:
 
 def test_background_work_is_told_beside_its_tool() -> None:
     reader, events = read("background_bash")
-    texts = [note.text for note in of(AgentNoted, events)]
-    assert texts == ["In the background: run", 'Background command "run" completed (exit code 0)']
-    assert not reader.background
+    told = of(AgentNoted, events)
+    assert told[0].text.startswith("In the background: ")
+    assert told[0].text.endswith("touch background"), "the command, not what the agent calls it"
+    assert told[1].text == 'Background command "run" completed (exit code 0)'
+    assert [note.parent for note in told] == [of(ToolStarted, events)[0].tool_id] * 2
+    assert len(reader.background) == 0
     assert reader.results == 2
+
+
+def task(about: str, task_id: str = "t1", **fields: object) -> dict[str, object]:
+    return {"type": "system", "subtype": f"task_{about}", "task_id": task_id, **fields}
+
+
+def test_what_goes_on_is_named_with_its_age() -> None:
+    agent = {"subagent_type": "Explore", "description": "look", "is_backgrounded": True}
+    reader, _ = feed(
+        task("started", "a", description="waited for by its tool"),
+        task("started", "b", **agent),
+        task("started", "c", description="moved later"),
+        task("updated", "c", patch={"is_backgrounded": True}),
+    )
+    tasks = reader.background.named(10.0)
+    assert [(one.what, one.age_s) for one in tasks] == [
+        ("Explore: look", 9.0),
+        ("moved later", 8.0),
+    ]
+    reader.feed(json.dumps(task("notification", "b", status="completed")), 0, 11.0)
+    assert [one.what for one in reader.background.named(12.0)] == ["moved later"]
+
+
+def test_of_older_versions_the_result_tells_what_goes_on() -> None:
+    call = {"type": "tool_use", "id": "u", "name": "Bash", "input": {"command": "npm run dev"}}
+    block = {"type": "tool_result", "tool_use_id": "u", "content": "Command running"}
+    reader, events = feed(
+        {"type": "assistant", "message": {"content": [call]}},
+        task("started", tool_use_id="u", description="serve"),
+        {"type": "user", "message": {"content": [block]},
+         "tool_use_result": {"backgroundTaskId": "t1"}},
+        task("notification", tool_use_id="u", status="stopped", summary="serve"),
+    )  # fmt: skip
+    assert [note.text for note in of(AgentNoted, events)] == [
+        "In the background: npm run dev",
+        "Background task stopped: npm run dev",
+    ]
+    assert len(reader.background) == 0
+
+
+def test_endless_tasks_take_bounded_room() -> None:
+    reader = StreamReader(1, ROOT)
+    for number in range(3 * MOST_TASKS):
+        line = task("started", str(number), description="x", is_backgrounded=True)
+        reader.feed(json.dumps(line), 0, 0.0)
+    assert len(reader.background) == MOST_TASKS
+    assert len(reader.background.named(0.0)) == NAMED
 
 
 def test_heartbeats_are_signs_of_life_but_do_not_flood() -> None:
