@@ -7,12 +7,13 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.processes.lineage import name_of
-from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
@@ -62,8 +63,9 @@ def find_live(name: str | None) -> LiveRun:
     Raises ``UsageError`` when there is none.
     """
     root = worktree_root(Path.cwd())
-    if name is not None and ralph_folder(Path(name)).is_dir():
-        root, name = Path(name), None
+    with suppress(OSError):  # of a path that cannot be looked at `resolve_run` tells
+        if name is not None and ralph_folder(named_path(name)).is_dir():
+            root, name = named_path(name), None
     run = resolve_run(root, name) if name is not None else _holding(root)
     owner = holder(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None

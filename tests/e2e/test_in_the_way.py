@@ -231,9 +231,15 @@ def test_the_home_of_a_user_who_is_none(worktree: Path, words: tuple[str, ...]) 
     )
 
 
-def test_a_name_that_is_too_long_for_a_path(worktree: Path) -> None:
-    done = here("status", "x" * 5000, cwd=worktree)
+@pytest.mark.parametrize(
+    "words",
+    [("status",), ("restore", "--run"), ("guide", "words", "--run"), ("abort", "--yes", "--run")],
+    ids=lambda words: words[0],
+)
+def test_a_name_that_is_too_long_for_a_path(worktree: Path, words: tuple[str, ...]) -> None:
+    done = here(*words, "x" * 5000, cwd=worktree)
     assert done.returncode == 2
+    assert "Traceback" not in done.stderr
     assert "File name too long" in done.stderr
 
 

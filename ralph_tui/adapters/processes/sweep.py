@@ -87,6 +87,14 @@ def processes_below(pid: int) -> list[Entry]:
     return [*found.values(), *(e for e in mates if e.pid not in found and e.pid != pid)]
 
 
+def orphans(name: str, value: str) -> list[Entry]:
+    """What bears this mark and does not descend from this process any more."""
+    table = process_table()
+    below = {entry.pid for entry in descendants({os.getpid()}, table)}
+    rest = (entry for entry in table.values() if entry.alive and entry.pid not in below)
+    return [entry for entry in rest if entry.pid != os.getpid() and mark(entry, name) == value]
+
+
 def kill(processes: list[Entry]) -> None:
     """KILL to those that are still what they were."""
     table = process_table()

@@ -20,7 +20,7 @@ from weakref import finalize
 
 from ralph_tui.adapters.processes.guard import Guard
 from ralph_tui.adapters.processes.keeper import Entry
-from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, processes_below
+from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, orphans, processes_below
 from ralph_tui.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
@@ -44,10 +44,12 @@ READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 """Files of a worktree that git opens by their names."""
 
 
-class _Wait:
+class Wait:
     """A command that is waited for."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", what: str, paths: int) -> None:
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", what: str, paths: int, mark: str
+    ) -> None:
         self.process = process
         self.what = what
         self.paths = paths
@@ -59,7 +61,10 @@ class _Wait:
         self.reason = ""
         """Why it was ended."""
         self.told_at = 0.0
+        self.killed = False
+        """Nothing more will come, also where somebody else still holds its output."""
         self.below: list[Entry] = []
+        self._mark = mark
 
     def end(self, reason: str) -> None:
         """Ask it to end."""
@@ -68,9 +73,10 @@ class _Wait:
         self.process.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it and what it has started."""
+        """End it and what it has started, and what of that has left it."""
         self.process.kill()
-        kill(self.below + processes_below(self.process.pid))
+        kill(self.below + processes_below(self.process.pid) + orphans(GUARD_MARK, self._mark))
+        self.killed = True
 
 
 class GitCalls:
@@ -91,7 +97,7 @@ class GitCalls:
         """Variables by which the commands of a killed process are found."""
         self._dismiss: finalize[[], GitCalls] | None = None
         self._lock = Lock()
-        self._waits: set[_Wait] = set()
+        self._waits: set[Wait] = set()
         self._thread: Thread | None = None
         self._slowest = 0.0
         """Seconds of the slowest command that has ended by itself."""
@@ -133,12 +139,12 @@ class GitCalls:
     @contextmanager
     def waiting(
         self, process: "subprocess.Popen[bytes]", what: str, paths: int = 0
-    ) -> Iterator[None]:
+    ) -> Iterator[Wait]:
         """Look after a command while the block waits for it; `paths` are those it was given.
 
         Raises ``GitEndedError`` where it had to be ended.
         """
-        wait = _Wait(process, what, paths)
+        wait = Wait(process, what, paths, self.marks[GUARD_MARK])
         with self._lock:
             self._waits.add(wait)
             if self._thread is None:
@@ -147,7 +153,7 @@ class GitCalls:
                     thread.start()
                     self._thread = thread
         try:
-            yield
+            yield wait
         finally:
             with self._lock:
                 self._waits.remove(wait)
@@ -169,7 +175,7 @@ class GitCalls:
                 if wait.process.returncode is None or wait.reason:
                     self._look(wait)
 
-    def _look(self, wait: _Wait) -> None:
+    def _look(self, wait: Wait) -> None:
         now = time.monotonic()
         age = now - wait.began
         if wait.reason:
@@ -201,7 +207,7 @@ class GitCalls:
         name = pipe.relative_to(self._root) if pipe.is_relative_to(self._root) else pipe
         return f"git reads {one_line(str(name))}, which is a FIFO: that never ends; remove it"
 
-    def _pipe_read(self, wait: _Wait, age: float) -> Path | None:
+    def _pipe_read(self, wait: Wait, age: float) -> Path | None:
         """A pipe in the place of a file that git reads, which somebody waits for, if one is found.
 
         The tree is surveyed a part at a time, so that whatever else ends a command is seen as well.
@@ -262,7 +268,12 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         kill(processes_below(process.pid))
         process.kill()
-        process.communicate()
+        process.wait()
+        # Not read to their end: whoever else holds them may never end.
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
 
 
 def _is_pipe(path: Path) -> bool:

@@ -16,13 +16,21 @@ from threading import get_ident
 
 from ralph_tui.plain_files import read_bytes, write_whole
 
+_NO_PROGRAMS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+}
 SEALED = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_SYSTEM": os.devnull,
     "GIT_CONFIG_GLOBAL": os.devnull,
     # Settings that were handed down in the environment would outrank a file's.
-    "GIT_CONFIG_COUNT": "0",
     "GIT_CONFIG_PARAMETERS": "",
+    # They outrank also what is written into our own file between the look at it and git's.
+    **{f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(_NO_PROGRAMS)},
+    **{f"GIT_CONFIG_VALUE_{n}": value for n, value in enumerate(_NO_PROGRAMS.values())},
+    "GIT_CONFIG_COUNT": str(len(_NO_PROGRAMS)),
     "GIT_ATTR_NOSYSTEM": "1",
     # An object that a partial clone does not have is missing: asking for it starts programs.
     "GIT_NO_LAZY_FETCH": "1",

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -243,6 +244,24 @@ def test_the_end_of_a_run_ends_git(
     within(0.5, lambda: changed.snapshot(1, "second"))
     within(0.5, lambda: git_status(changed.repository))
     assert not alive(mark)
+
+
+@pytest.mark.parametrize(("environment", "left"), [("", 0), ("env -i", 1)])
+def test_what_git_has_started_and_left_holds_its_output(
+    changed: GitWorkspace,
+    stuck: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    environment: str,
+    left: int,
+) -> None:
+    """Its output never ends, though git has; who bears no mark cannot be known, nor waited for."""
+    monkeypatch.setattr(git_calls, "LIMIT_S", 0.5)
+    mark = stuck("diff-files", f"(setsid {environment} sleep $mark &); exit 0")
+    refused = within(AT_ONCE, lambda: changed.snapshot(1, "second"))
+    assert "git diff-files had not ended after " in str(refused)
+    assert len(alive(mark)) == left
+    for pid in [pid for pid, line in command_lines().items() if mark in line]:
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_a_git_that_is_kept_open_and_does_not_answer(

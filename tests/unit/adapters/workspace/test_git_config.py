@@ -1,6 +1,7 @@
 """Our own git runs nothing of what the repository, or anybody, configures."""
 
 import os
+import shutil
 import subprocess
 import uuid
 from contextlib import closing
@@ -325,3 +326,28 @@ def test_a_repository_of_another_object_format(tmp_path: Path) -> None:
     taken = workspace.snapshot(0, "first")
     assert len(taken.tree) == 64
     assert git_status(workspace.repository).commit == commit
+
+
+def test_what_is_written_after_the_look_and_before_git(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that is fast enough names programs in the file that git is about to read."""
+    trap = Trap(git_repo, tmp_path)
+    real, program = shutil.which("git"), tmp_path / "bin" / "git"
+    named = f"[core]\nfsmonitor = {trap.program}\nhooksPath = {tmp_path / 'hooks'}\n"
+    (tmp_path / "named").write_text(named)
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\nfor folder in "$GIT_DIR" "$GIT_COMMON_DIR"; do case $folder in *ralph-tui*)\n'
+        f'cat {tmp_path / "named"} >> "$folder/config";; esac; done\nexec {real} "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    with closing(workspace_of(git_repo)) as workspace:
+        taken = workspace.snapshot(0, "first")
+        (git_repo / "new.py").write_text("new\n")
+        workspace.snapshot(1, "second")
+        workspace.restore(taken.tree)
+        git_status(workspace.repository)
+    assert "fsmonitor" in (git_repo / ".git" / "ralph-tui" / "config").read_text()
+    assert not trap.ran.exists(), trap.ran.read_text()
