@@ -68,6 +68,8 @@ def find_live(name: str | None) -> LiveRun:
             root, name = named_path(name), None
     run = resolve_run(root, name) if name is not None else _holding(root)
     owner = holder(run.lock)
+    if owner is not None and not owner.alive:
+        owner = None  # only its keeper is left
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and owner.run_id != status["run_id"]):
         raise _no_live(f"the run {run.name} is over")

@@ -16,7 +16,7 @@ from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
 from ralph_tui.adapters.records.journal import Journal, cut
-from ralph_tui.adapters.records.lock import Lock, acquire
+from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.records.runs import recorded_run_ids
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.adapters.workspace.git_status import commits_between, count_test_files, git_status
@@ -33,6 +33,7 @@ from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
+from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.loop_settings import layers_of, rules_of
@@ -136,8 +137,7 @@ def resumed_run(
 @contextmanager
 def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
     records = prepare_folder(repository.root)
-    since = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
-    lock = acquire(records / "lock", "", run_id, since)
+    lock = claim(records / "lock", run_id=run_id)
     try:
         yield lock
     finally:

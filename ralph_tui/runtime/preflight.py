@@ -11,10 +11,10 @@ from pathlib import Path
 from ralph_tui.adapters.agents import AgentContext, AgentDescription, choose_agent
 from ralph_tui.adapters.outreach import Channel, build_channels, outbox_folder
 from ralph_tui.adapters.records.folders import ralph_folder
-from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.workspace.plan_file import find_plan
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.ports import Agent
+from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.request import RunRequest
 
 
@@ -58,4 +58,4 @@ def check(folder: Path, request: RunRequest) -> Preflight:
 def check_startable(folder: Path, request: RunRequest) -> None:
     """As `check`, and whether another run holds the worktree's lock: ``LockHeldError``."""
     root = check(folder, request).repository.root
-    acquire(ralph_folder(root) / "lock", "", "", "").release()
+    claim(ralph_folder(root) / "lock").release()

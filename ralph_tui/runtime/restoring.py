@@ -9,20 +9,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Journal, Recording, cut, read_journal
-from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
 from ralph_tui.loop.steps.checkpoints import snapshot_taken, worktree_restored
+from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
@@ -115,8 +114,7 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
 @contextmanager
 def locked(run: RecordedRun) -> Iterator[None]:
     """Hold the worktree of a run that is over; raises ``LockHeldError`` where another one works."""
-    now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
-    lock = acquire(run.lock, "restore", "", now)
+    lock = claim(run.lock, "restore")
     try:
         yield
     finally:

@@ -135,7 +135,7 @@ def different(state: RunState, start: RunStarted, behind: timedelta) -> list[str
 
 def _refuse_living(run: RecordedRun) -> None:
     owner = holder(run.lock)
-    if owner is not None:
+    if owner is not None and owner.alive:  # a dead one is cleared up after: that is waited for
         raise UsageError(
             f"a run is going on here ({owner.run or run.name}, process {owner.pid}): see "
             "'ralph-tui attach', or 'ralph-tui unpause' when it is paused"

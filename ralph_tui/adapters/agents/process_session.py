@@ -310,5 +310,5 @@ class ProcessSession(ABC):
         if self._failure:
             return SessionEnd("error", self._failure)
         if ended.lost:
-            return SessionEnd("crashed", "The agent's keeper was killed; the agent was stopped.")
+            return SessionEnd("crashed", f"The agent's keeper {ended.lost}; the agent was stopped.")
         return self._own_end(ended.code)

@@ -6,15 +6,19 @@ process ends, in whatever way, the keeper reads the pipe's end and stops everyth
 
 import errno
 import os
+import select
+import signal
 import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from ralph_tui.adapters.processes.keeper import descendants, process_table
 from ralph_tui.adapters.processes.sweep import (
     COMMAND_MARK,
     PLACE_MARK,
@@ -31,6 +35,14 @@ NULL = subprocess.DEVNULL
 
 KEEPER = Path(__file__).with_name("keeper.py")
 
+ASK_S = 2.0
+"""Of a keeper's silence, after which it is asked for an answer, and asked again."""
+UNANSWERED = 5
+"""A keeper that has left so many questions in a row unanswered counts as dead. Questions count, not
+seconds: none is asked while the machine sleeps, or while ralph-tui itself is stopped."""
+KILL_S = 5.0
+"""In which a killed keeper is gone, unless it is stuck in the kernel."""
+
 
 @dataclass(frozen=True)
 class Exit:
@@ -45,8 +57,8 @@ class Exit:
     """Other processes that were still alive when it was gone, or would not go; stopped too."""
     survivors: int = 0
     """Processes that could not be killed: another user's, or stuck in the kernel."""
-    lost: bool = False
-    """The keeper itself was killed; what bore the command's mark was stopped from here."""
+    lost: str = ""
+    """What became of the keeper itself, in words, when what it kept had to be stopped from here."""
 
 
 class Child:
@@ -99,8 +111,8 @@ class Child:
                     return
 
     def _follow(self, status: int) -> None:
-        line = _read_line(status)
-        if line:
+        try:
+            line = _next_line(status, lambda: self._order(b"answer\n"))
             end = Exit(
                 code=line["exit"],
                 signal=line["signal"],
@@ -108,9 +120,9 @@ class Child:
                 leftovers=line["leftovers"],
                 survivors=line["survivors"],
             )
-        else:
-            stop_command(self._command_id, self.pid)
-            end = Exit(None, stopped=True, lost=True)
+        except _KeeperLostError as lost:
+            gone = _stop_from_here(self._keeper, self._command_id, self.pid)
+            end = Exit(None, stopped=True, survivors=0 if gone else 1, lost=str(lost))
         if not end.survivors:
             self._keeper.wait()
         self._exit = end
@@ -170,34 +182,65 @@ def launch(
     finally:
         os.close(control_read)
         os.close(status_write)
-    started = _read_line(status_read)
-    if "pid" in started:
-        return Child(keeper, started["pid"], command_id, control_write, status_read)
+    try:
+        started = _next_line(status_read, lambda: None)
+        if "pid" in started:
+            return Child(keeper, started["pid"], command_id, control_write, status_read)
+        keeper.wait()
+        code = started["errno"]
+        reason = _why_not(command[0], cwd, OSError(code, os.strerror(code)))
+    except _KeeperLostError as lost:
+        _stop_from_here(keeper, command_id, keeper.pid)
+        reason = f"Cannot start {command[0]!r}: its keeper {lost}; try again."
     os.close(control_write)
     os.close(status_read)
-    keeper.wait()
     for stream in (keeper.stdin, keeper.stdout, keeper.stderr):
         if stream is not None:
             stream.close()
-    if "errno" not in started:
-        raise ProcessError(
-            f"The keeper of {command[0]!r} died before it could start it; try again."
-        )
-    code = started["errno"]
-    raise ProcessError(_why_not(command[0], cwd, OSError(code, os.strerror(code))))
+    raise ProcessError(reason)
 
 
-def _read_line(status: int) -> dict[str, Any]:
-    """The keeper's next line; empty when the keeper is gone."""
-    text = b""
-    while not text.endswith(b"\n"):
-        # Byte by byte, so that the next line stays in the pipe; there are two lines in all.
+class _KeeperLostError(Exception):
+    """Nothing more is to be heard of a keeper; says in words why."""
+
+
+def _next_line(status: int, ask: Callable[[], None]) -> dict[str, Any]:
+    """The keeper's next line that is no mere answer; `ask` asks it for one.
+
+    Raises ``_KeeperLostError`` when it is gone, or has left `UNANSWERED` questions unanswered.
+    """
+    text, unanswered = b"", 0
+    poll = select.poll()
+    poll.register(status, select.POLLIN)
+    while True:
+        if not poll.poll(ASK_S * 1000):
+            if unanswered == UNANSWERED:
+                raise _KeeperLostError(f"did not answer for {ASK_S * UNANSWERED:.0f} s")
+            unanswered += 1
+            ask()
+            continue
+        # Byte by byte, so that the next line stays in the pipe; lines are few, and short.
         byte = os.read(status, 1)
         if not byte:
-            return {}
+            raise _KeeperLostError("was killed")
         text += byte
-    line: dict[str, Any] = parse_json(text)
-    return line
+        if byte == b"\n":
+            line: dict[str, Any] = parse_json(text)
+            if line:
+                return line
+            text, unanswered = b"", 0
+
+
+def _stop_from_here(keeper: subprocess.Popen[bytes], command_id: str, session: int) -> bool:
+    """Stop a keeper that is lost, and what it kept; whether the keeper is gone."""
+    # By parentage too: whom it has adopted, nothing else leads to once it is gone.
+    below = descendants({keeper.pid}, process_table())
+    keeper.send_signal(signal.SIGCONT)
+    keeper.kill()
+    with suppress(subprocess.TimeoutExpired):
+        keeper.wait(KILL_S)
+    stop_command(command_id, session, below)
+    return keeper.poll() is not None
 
 
 def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:

@@ -4,10 +4,11 @@ Run as ``python -I -S keeper.py OPTIONS -- COMMAND...``, in a session of its own
 and TERM. It ends when the last descendant of its command has ended. Standard library only, and of
 that only what loads in a few milliseconds.
 
-    --control N   read end of a pipe; orders, one per line: ``interrupt``, ``stop``. Its end means
-                  that ralph-tui is gone, and is an order to stop.
+    --control N   read end of a pipe; orders, one per line: ``interrupt``, ``stop``, ``answer``. Its
+                  end means that ralph-tui is gone, and is an order to stop.
     --status N    write end of a pipe; one JSON object per line: ``{"pid"}``, then ``{"exit",
-                  "signal", "stopped", "leftovers", "survivors"}``; or ``{"errno"}`` alone.
+                  "signal", "stopped", "leftovers", "survivors"}``; or ``{"errno"}`` alone. Between
+                  the two, ``{}`` answers whoever asks for an answer.
     --lock N      a descriptor held until the keeper ends, and never handed to the command.
     --set NAME=V  a variable for the command's environment; may be repeated.
 
@@ -194,6 +195,8 @@ class Keeper:
         *orders, self.pending = (self.pending + text).split(b"\n")
         if not text:
             self.poll.unregister(self.control)
+        if b"answer" in orders:
+            say(self.status, "{}")
         if self.result is not None:
             return
         if b"interrupt" in orders:

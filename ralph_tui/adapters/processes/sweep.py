@@ -9,7 +9,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table, send
@@ -69,14 +69,32 @@ def mark(entry: Entry, name: str) -> str | None:
     return None
 
 
-def stop_command(command_id: str, session: int) -> tuple[int, ...]:
-    """Stop what one killed keeper kept: all with its mark, and all in the command's session."""
-    return _stop(lambda entry: entry.session == session or mark(entry, COMMAND_MARK) == command_id)
+def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
+    """Stop what one lost keeper kept: all with its mark, and all in the command's session.
+
+    `below`: what was seen below it.
+    """
+    return _stop(
+        lambda entry: entry.session == session or mark(entry, COMMAND_MARK) == command_id, below
+    )
 
 
 def stop_guarded(guard_id: str) -> tuple[int, ...]:
     """Stop the commands of a guard, whose ralph-tui was killed."""
     return _stop(lambda entry: mark(entry, GUARD_MARK) == guard_id)
+
+
+def continue_keepers(worktree: Path) -> None:
+    """Let keepers of this worktree go on that were stopped: they end what they keep, and go."""
+    place = f"{PLACE_MARK}={place_of(worktree)}".encode()
+    for entry in process_table().values():
+        home = Path("/proc") / str(entry.pid)
+        with contextlib.suppress(OSError):
+            words = (home / "cmdline").read_bytes().split(b"\0")
+            # It does not bear the mark itself: it gives it to its command.
+            is_keeper = any(word.endswith(b"/keeper.py") for word in words[:4])
+            if is_keeper and place in words and _is_ours(home):
+                send(entry.pid, signal.SIGCONT)
 
 
 def processes_below(pid: int) -> list[Entry]:
@@ -104,9 +122,9 @@ def kill(processes: list[Entry]) -> None:
             send(one.pid, signal.SIGKILL)
 
 
-def _stop(belongs: Belongs) -> tuple[int, ...]:
-    """Climb the ladder until no target is left; who was there."""
-    known: dict[tuple[int, str], Entry] = {}
+def _stop(belongs: Belongs, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
+    """Climb the ladder until no target is left, those once `seen` included; who was there."""
+    known = {(entry.pid, entry.started): entry for entry in seen}
     left = _targets(belongs, known)
     for number, seconds in LADDER:
         deadline = time.monotonic() + seconds
@@ -117,6 +135,8 @@ def _stop(belongs: Belongs) -> tuple[int, ...]:
                 if number == signal.SIGKILL or (entry.pid, entry.started) not in told:
                     told.add((entry.pid, entry.started))
                     send(entry.pid, number)
+                    # Who is stopped takes no other signal than KILL before it goes on.
+                    send(entry.pid, signal.SIGCONT)
             time.sleep(POLL_S)
             # Twice, since a process shows no environment while it becomes another program.
             left = _targets(belongs, known) or _targets(belongs, known)

@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -40,6 +41,19 @@ class Owner:
     run_id: str = ""
     socket: str = ""
     """Path of the command socket; empty when there is none."""
+
+    @property
+    def alive(self) -> bool:
+        """False where its process is known to be gone; its agents may still be being stopped."""
+        if not self.pid or self.host != socket.gethostname():
+            return True
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -96,11 +110,13 @@ class Lock:
         os.close(self._gate)
 
 
-def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
+def acquire(
+    path: Path, run: str, run_id: str, started: str, hurry: Callable[[], None] = lambda: None
+) -> Lock:
     """Take the worktree's lock.
 
     Raises ``LockHeldError`` naming the owner, or ``WorkspaceError`` when the file cannot be made.
-    A dead owner whose agents are still being stopped is waited for.
+    A dead owner whose agents are still being stopped is waited for; `hurry` is called meanwhile.
     """
     descriptor, gate = _open(path), -1
     try:
@@ -108,8 +124,9 @@ def acquire(path: Path, run: str, run_id: str, started: str) -> Lock:
         deadline = time.monotonic() + GRACE_SECONDS
         while not (_try_gate(gate) and _try(descriptor)):
             owner = Owner.read(path)
-            if _alive(owner) or time.monotonic() > deadline:
+            if owner.alive or time.monotonic() > deadline:
                 raise LockHeldError(_held(owner))
+            hurry()
             time.sleep(0.05)
             if not _is_named(descriptor, path):  # removed, and perhaps made anew, meanwhile
                 os.close(descriptor)
@@ -198,18 +215,6 @@ def _write(descriptor: int, owner: Owner) -> None:
     """In one piece, as long as what it replaces: nobody reads half of one and half of another."""
     line = json.dumps(owner.__dict__).encode() + b"\n"
     os.pwrite(descriptor, line.ljust(os.fstat(descriptor).st_size), 0)
-
-
-def _alive(owner: Owner) -> bool:
-    if not owner.pid or owner.host != socket.gethostname():
-        return True
-    try:
-        os.kill(owner.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _held(owner: Owner) -> str:

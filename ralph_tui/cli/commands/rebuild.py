@@ -3,15 +3,14 @@
 import argparse
 import sys
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import JournalError, WorkspaceError, why
+from ralph_tui.runtime.claiming import claim
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -35,10 +34,9 @@ def run(args: argparse.Namespace) -> int:
     if args.run is None:
         runs = [*find_runs(root)]
     with ExitStack() as held:
-        now = datetime.now(UTC).astimezone().isoformat(sep=" ", timespec="seconds")
         for path in {run.lock for run in runs if _in_task(run)}:
             # A living run keeps its files current itself.
-            held.callback(acquire(path, "rebuild", "", now).release)
+            held.callback(claim(path, "rebuild").release)
         try:
             return ExitCode.COMPLETED if _rebuild(runs) else ExitCode.FAILED
         except OSError as error:

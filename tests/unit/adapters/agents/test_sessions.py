@@ -18,6 +18,7 @@ from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.command.agent import SPOKEN, CommandAgent
 from ralph_tui.adapters.agents.demo import DEMO
+from ralph_tui.adapters.processes import child as running
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import AgentError, UsageError
 from ralph_tui.events import (
@@ -235,6 +236,17 @@ def test_a_killed_keeper_takes_the_agent_along(tmp_path: Path, turn: Turn, heard
     finished = heard.finished()
     assert (finished.outcome, finished.exit_code) == ("crashed", None)
     assert "keeper was killed" in finished.reason
+    assert not alive(session.pid)
+
+
+def test_a_session_whose_agent_stops_its_keeper_ends(
+    tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "ASK_S", 0.2)
+    session = command(tmp_path, "kill -STOP $PPID; exec sleep 1000").start(turn, heard)
+    finished = heard.finished()
+    assert (finished.outcome, finished.exit_code) == ("crashed", None)
+    assert finished.reason == "The agent's keeper did not answer for 1 s; the agent was stopped."
     assert not alive(session.pid)
 
 

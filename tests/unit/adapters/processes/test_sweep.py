@@ -16,7 +16,8 @@ from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
 from ralph_tui.adapters.processes.sweep import PLACE_MARK, RUN_MARK, place_of, sweep
 from tests.paths import ROOT
-from tests.processes import Child
+from tests.processes import Child, state_of
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -86,6 +87,22 @@ def test_the_marked_and_their_children_are_stopped(
     assert process.wait(5) != 0
     row = process_table().get(child)
     assert row is None or not row.alive
+
+
+def test_who_is_stopped_still_takes_what_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeping, "LADDER", ((signal.SIGTERM, 10.0),))
+    run_id = uuid.uuid4().hex
+    marks = {RUN_MARK: run_id, PLACE_MARK: place_of(tmp_path)}
+    with Child[bytes](["sleep", "100"], env={**os.environ, **marks}) as process:
+        try:
+            process.send_signal(signal.SIGSTOP)
+            until(lambda: state_of(process.pid) == "T")
+            assert process.pid in sweep(lambda found: found == run_id, tmp_path)
+            assert process.wait(1) == -signal.SIGTERM
+        finally:
+            process.kill()
 
 
 def test_processes_of_living_runs_stay(

@@ -1,0 +1,78 @@
+"""An agent that stops its keeper holds neither its run nor what comes after that."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.processes import child as running
+from tests.e2e.cli import GATE, ONE_MORE, Command, Done, here, processes_of, project, run, start
+from tests.e2e.test_last_screen import events
+from tests.processes import state_of
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+RUN = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command")
+
+
+def order(told: Path) -> list[str]:
+    """A run whose second session stops its keeper, and goes on."""
+    stops = f"[ -e {told} ] || ! [ -e done-1.txt ] || {{ echo $PPID >{told}; kill -STOP $PPID; "
+    agent = f"{ONE_MORE}; {stops} exec sleep 500; }}"
+    return [*RUN, agent]
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Path]:
+    """Where the agent writes the keeper's pid."""
+    path = tmp_path / "keeper"
+    yield path
+    if path.exists() and state_of(pid := int(path.read_text())):
+        os.kill(pid, signal.SIGCONT)  # the pipe to ralph-tui has ended: it goes, with all it keeps
+
+
+def test_the_run_goes_on_with_the_next_session(
+    git_repo: Path, told: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "ASK_S", 0.2)
+    root = project(git_repo)
+    done = here(*order(told), "--json", cwd=root)
+    assert done.returncode == 0, done.stderr
+    ends = [event["outcome"] for event in events(root, "session_finished")]
+    assert ends.count("crashed") == 1
+    assert ends.count("success") == len(ends) - 1 >= 3
+    assert state_of(int(told.read_text())) == ""
+    (started,) = events(root, "run_started")
+    assert processes_of(started["run_id"]) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "command"),
+    [
+        (("resume", "--headless"), run),
+        (("restore", "1", "--yes"), here),
+        (("rebuild",), here),
+        ((*RUN, ONE_MORE), run),
+    ],
+    ids=["resume", "restore", "rebuild", "run"],
+)
+def test_what_a_killed_run_has_left_is_ended_by_what_comes_next(
+    git_repo: Path, told: Path, after: tuple[str, ...], command: Command
+) -> None:
+    root = project(git_repo)
+    with start(*order(told), "--json", cwd=root) as process:
+        try:
+            until(lambda: told.exists() and told.read_text().endswith("\n"), 40)
+            keeper = int(told.read_text())
+            until(lambda: state_of(keeper) == "T")
+        finally:
+            process.kill()
+            process.communicate()
+    assert state_of(keeper) == "T"
+    done: Done = command(*after, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert state_of(keeper) in ("", "Z")
