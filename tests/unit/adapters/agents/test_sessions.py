@@ -243,7 +243,9 @@ def test_a_session_whose_agent_stops_its_keeper_ends(
     tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "ASK_S", 0.2)
-    session = command(tmp_path, "kill -STOP $PPID; exec sleep 1000").start(turn, heard)
+    session = command(tmp_path, "cat >prompt.txt; kill -STOP $PPID; exec sleep 1000").start(
+        turn, heard
+    )
     finished = heard.finished()
     assert (finished.outcome, finished.exit_code) == ("crashed", None)
     assert finished.reason == "The agent's keeper did not answer for 1 s; the agent was stopped."
