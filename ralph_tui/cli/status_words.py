@@ -147,17 +147,21 @@ def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
 def _next(status: dict[str, Any]) -> str:
     """What one can do with a run that is over; empty while it goes on, or has said so itself."""
     outcome = status["outcome"]
-    return next_step(outcome, f" {status['run']}") if outcome else ""
+    return next_step(status, f" {status['run']}") if outcome else ""
 
 
-def next_step(outcome: str, run: str) -> str:
-    """The command that goes on with a run that has ended so; `run` names it, with a space before.
+def next_step(status: dict[str, Any], run: str) -> str:
+    """The command that goes on with a run that is over; `run` names it, with a space before.
 
     Empty for one that has reached its goal.
     """
-    if outcome == "completed":
+    if status["outcome"] == "completed":
         return ""
-    more = " --max-iterations N (or --budget USD)" if outcome == "limit_reached" else ""
+    # However it ended: a run whose iterations are used up is resumed only with more of them.
+    spent = len(status["completions"]) >= status["max_iterations"]
+    more = " --max-iterations N" if spent else ""
+    if status["outcome"] == "limit_reached":
+        more = " --max-iterations N (or --budget USD)"
     return f"ralph-tui resume{run}{more} goes on with it"
 
 
@@ -210,12 +214,11 @@ def _completion(status: dict[str, Any]) -> str:
     if status["completion"] is None:
         return "not measured yet"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
+    source = status.get("accepted") or f"from {status['source']}{tests}"
     now, best = status["completion"], status["best"]
     at = status["best_iteration"]
     where = f"after iteration {at}" if at else "at the start"
-    return (
-        f"{percent(now, best)} (from {status['source']}{tests}), best {percent(best, now)} {where}"
-    )
+    return f"{percent(now, best)} ({source}), best {percent(best, now)} {where}"
 
 
 def _verdict(status: dict[str, Any]) -> str:
@@ -230,7 +233,8 @@ def _cost(status: dict[str, Any]) -> str:
     )
     context = status["context_percent"]
     full = "" if context is None else f", context {context:.0f} %"
-    return f"{dollars}, {status['tokens']:,} tokens{full}"
+    tokens = f"{status['tokens']:,} tokens" if status["tokens"] else "tokens not told"
+    return f"{dollars}, {tokens}{full}"
 
 
 def _time(status: dict[str, Any]) -> str:

@@ -79,3 +79,9 @@ class ReadingTaken(Event):
     open_items: list[Line] = []
     """Of a plan: short hashes of the items that are not ticked, the first 500."""
     note: Line = ""
+
+    @property
+    def accepted(self) -> str:
+        """By whom it was made 100: a person's yes, where no command stands; else empty."""
+        said = self.completion >= 100 and self.note.startswith("accepted by ")
+        return self.note if said else ""  # other notes tell of the source

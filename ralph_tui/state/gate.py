@@ -25,6 +25,11 @@ class GateFold(Fold):
         """The baseline first, then one per iteration."""
         self.prompt: PromptPrepared | None = None
 
+    @property
+    def accepted(self) -> str:
+        """As the last reading has it."""
+        return self.readings[-1].accepted if self.readings else ""
+
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (

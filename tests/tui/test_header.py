@@ -254,6 +254,16 @@ def test_numbers() -> None:
     assert [context_level(p)[0] for p in (69.9, 70, 85, 95)] == ["L0", "L1", "L2", "L3"]
 
 
+def test_what_a_person_accepted_is_no_claim_of_the_agent() -> None:
+    run = Recorder(10)
+    run.baseline()
+    run.add(ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"))
+    lines = header_lines(RunState().apply_all(run.events), run.at, 100)
+    text = "".join(text for line in lines for text, _ in line)
+    assert "accepted by you" in text
+    assert "claim" not in text
+
+
 def test_a_wish_to_pause_ends_with_the_run() -> None:
     *before, last = STORIES["steady"]()
     wish = PauseRequested(by="you").model_copy(update={"seq": last.seq, "at": last.at})

@@ -39,6 +39,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "completion": run.completion,
         "completions": run.completions,
         "source": run.source,
+        "accepted": state.gate.accepted,
         "held": run.held,
         "passed": run.passed,
         "total": run.total,

@@ -127,10 +127,7 @@ def _completion(told: Material) -> str:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
     held = ", held" if run.held else ""
-    readings = told.state.gate.readings
-    source = f"from {run.source}{tests}{held}"
-    if run.completion >= 100 and readings[-1].note:
-        source = escaped(readings[-1].note)
+    source = escaped(told.state.gate.accepted) or f"from {run.source}{tests}{held}"
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
     known = [told for told in (run.baseline, run.completion, run.best) if told is not None]
     start = "" if run.baseline is None else f"; {percent(run.baseline, *known)} at the start"

@@ -65,7 +65,7 @@ def _left(found: RecordedRun, name: str | None) -> str:
     named = f" {shlex.quote(name)}" if name else ""
     if not status["alive"]:
         outcome = status["outcome"] or "died"
-        words = next_step(outcome, named) or f"ralph-tui report{named} sums it up"
+        words = next_step(status, named) or f"ralph-tui report{named} sums it up"
         return f"the run {found.name} is over ({in_words(outcome)}): {words}"
     how = "goes on"
     if status["paused"]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.status_words import next_step
@@ -69,10 +70,9 @@ def words_to_attach(attempt: "AttemptFolder") -> str:
 
 def say_what_is_next(run: "AssembledRun") -> None:
     """After the end: the command that goes on with the run, where there is something to do."""
-    end = run.engine.state.run.finished
-    outcome = end.outcome if end else "failed"
     here = worktree_root(Path.cwd()) == run.attempt.root
-    words = next_step(outcome, "" if here else f" {shlex.quote(str(run.attempt.folder))}")
+    named = "" if here else f" {shlex.quote(str(run.attempt.folder))}"
+    words = next_step(summarize(run.engine.state), named)
     if words:
         print(words, flush=True)
 

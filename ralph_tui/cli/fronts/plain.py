@@ -103,7 +103,8 @@ def _gate_finished(e: GateFinished) -> str:
 def _reading_taken(e: ReadingTaken) -> str:
     where = "baseline" if e.iteration == 0 else f"after iteration {e.iteration}"
     held = ", held" if e.held else ""
-    return f"reading {percent(e.completion)} {where} (from {e.source}{held})"
+    source = e.accepted or f"from {e.source}{held}"
+    return f"reading {percent(e.completion)} {where} ({source})"
 
 
 def _signal_computed(e: SignalComputed) -> str:

@@ -40,6 +40,7 @@ HEALTH_STYLES = {
     "paused": "owner",
     "aborted": "bad",
 }
+SOURCES = {"tests": "tests", "plan": "plan items", "agent": "agent's claim"}
 FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""
 
@@ -130,9 +131,7 @@ def how_far(state: RunState) -> list[Field]:
     fields = [Field([done], 9)]
     if len(history) > 1:
         fields.append(Field([*([(spark(history, size), "output")] for size in (16, 8, 5)), []], 3))
-    source = {"tests": "tests", "plan": "plan items", "agent": "agent's claim"}.get(
-        run.source or "", "estimate"
-    )
+    source = flat(state.gate.accepted) or SOURCES.get(run.source or "", "estimate")
     if run.passed is not None and run.total is not None:
         counts: Line = [(f"{run.passed}/{run.total}", "text")]
         fields.append(Field([[*counts, (f" {source}", "dim")], counts], 6, whole=1))

@@ -416,5 +416,32 @@ def test_a_status_of_a_run_that_is_over_names_the_next_step_and_the_question_it_
     answered = QuestionAnswered(question_id="q1", answer="approve")
     assert "open when" not in status_text(gone(QUESTION, answered, end))
     assert "next " not in status_text(gone(end.model_copy(update={"outcome": "completed"})))
-    assert "--max-iterations" in next_step("limit_reached", "")
+    limit = gone(end.model_copy(update={"outcome": "limit_reached"}))
+    assert "--max-iterations" in next_step(limit, "")
     assert "next " not in status_text(folded(START, QUESTION))
+
+
+def test_a_run_whose_iterations_are_used_up_is_resumed_with_more_however_it_ended() -> None:
+    reading = ReadingTaken(iteration=1, completion=47, source="tests")
+    end = RunFinished(outcome="aborted", reason="no progress", iterations=1, completion=47, best=47)
+    one = IterationStarted(iteration=1, max_iterations=1)
+    status = gone(one, reading, end) | {"max_iterations": 1}
+    assert next_step(status, "") == "ralph-tui resume --max-iterations N goes on with it"
+    more = status | {"max_iterations": 2}
+    assert next_step(more, "") == "ralph-tui resume goes on with it"
+
+
+def test_tokens_that_no_agent_told_are_no_zero() -> None:
+    text = status_text(folded())
+    assert "0 tokens" not in text
+    assert "tokens not told" in text
+
+
+def test_what_a_person_accepted_is_not_said_to_come_from_the_agent() -> None:
+    reading = ReadingTaken(iteration=4, completion=100, source="agent", note="accepted by you")
+    text = status_text(folded(reading))
+    assert "completion  100 % (accepted by you), best 100 %" in text
+    assert "agent)" not in text
+    switched = reading.model_copy(update={"source": "tests", "note": "source is now tests"})
+    assert "100 % (from tests)" in status_text(folded(switched))
+    assert "(accepted by you)" in (plain_line(reading) or "")
