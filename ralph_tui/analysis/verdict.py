@@ -210,7 +210,7 @@ def _quiet(state: RunState, now: datetime) -> Verdict | None:
 
 def _outlook(state: RunState) -> Verdict:
     found = _forecast(state)
-    return replace(found, calm=found.tone != "warn")
+    return replace(found, calm=found.tone == "good")
 
 
 def _forecast(state: RunState) -> Verdict:
