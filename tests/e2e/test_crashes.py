@@ -5,12 +5,15 @@
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
+from ralph_tui.events import Event, IterationFinished, IterationStarted, Noticed, SnapshotTaken
+from tests.soak.blows import Target
 from tests.soak.figures import Figures
 from tests.soak.killing import Trial
-from tests.soak.looking import Look
+from tests.soak.looking import NOT_TAKEN, Look, locks_of, untold
 from tests.soak.place import differences, git, owned, prepare
 
 MOMENTS = [
@@ -25,7 +28,7 @@ def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: l
     figures, asks = Figures(), "question" in moments
     trial = Trial(tmp_path / "run", scenario, Random(8), figures, attended=float(asks))
     try:
-        trial.play(0, moments)
+        trial.play(0, moments, ["both", "ralph-tui", "ralph-tui", "ralph-tui", "both"])
     finally:
         trial.close()
     assert figures.problems == []
@@ -34,6 +37,23 @@ def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: l
     assert (figures.events_lost, figures.files_lost) == (0, 0)
     assert figures.events_before > 0
     assert figures.asked_again == asks
+
+
+def test_a_run_goes_on_after_stops_and_kills_of_git(tmp_path: Path) -> None:
+    moments = ["git begins", "verification", "tool at work", "git begins", "snapshot"]
+    targets: list[Target] = ["git", "stopped", "keeper stop", "git, both", "stop, kill"]
+    figures = Figures()
+    trial = Trial(tmp_path / "run", "steady", Random(3), figures, attended=0)
+    try:
+        trial.play(0, moments, targets)
+    finally:
+        trial.close()
+    assert figures.problems == []
+    assert [hit for _, hit in figures.kills] == targets
+    assert (figures.events_lost, figures.files_lost) == (0, 0)
+    assert figures.outcomes.total() == figures.restores == 1
+    assert figures.gits >= 2
+    assert figures.stops >= 3
 
 
 def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
@@ -50,3 +70,20 @@ def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
     (folder / "tool.sh").chmod(0o644)
     changed = {name for name, was in look.mine.items() if owned(folder)[name] != was}
     assert changed == {"README.md", "tool.sh", "index"}
+
+
+def test_silence_about_a_snapshot_and_locks_are_noticed(tmp_path: Path) -> None:
+    def fact(kind: type[Event], **fields: Any) -> Event:
+        return kind.model_construct(None, **fields)
+
+    begins, ends = fact(IterationStarted, iteration=1), fact(IterationFinished, iteration=1)
+    taken = fact(SnapshotTaken)
+    told = fact(Noticed, level="error", text=f"{NOT_TAKEN}: git was ended")
+    assert untold([begins, ends]) == [1]
+    assert untold([taken, begins, ends]) == [1]
+    assert untold([begins, taken, ends]) == []
+    assert untold([begins, told, ends]) == []
+    for name in ("ralph-tui/index.lock", "refs/ralph/run/001.lock", "refs/heads/main.lock"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert locks_of(tmp_path) == ["refs/heads/main.lock"]

@@ -2,6 +2,7 @@
 
 # ruff: noqa: T201  a table is printed
 import argparse
+import subprocess
 import sys
 import tempfile
 import time
@@ -43,16 +44,18 @@ def soak(folder: Path, seed: int, kills: int) -> Figures:
     while figures.killed < kills and len(figures.problems) < ENOUGH:
         number += 1
         # The moments of a run depend on the seed and its number, not on what came before.
-        rng = Random(f"{seed}/{number}")
+        rng, told = Random(f"{seed}/{number}"), len(figures.problems)
         scenario = SCENARIOS[number % len(SCENARIOS)]
         place = folder / f"run-{number:03}"
         trial = Trial(place, scenario, rng, figures)
         try:
             trial.play(min(KILLS_PER_RUN, kills - figures.killed))
-        except (AssertionError, OSError, RalphError):
+        except (AssertionError, OSError, RalphError, subprocess.SubprocessError):
             figures.problems.append(f"{place.name}: {traceback.format_exc()}")
         finally:
             trial.close()
+        for problem in figures.problems[told:]:
+            print(problem, file=sys.stderr)
         said = f"run {number:3}  {scenario:<12} {figures.killed:4} kills"
         print(f"{said}, {len(figures.problems)} problems", file=sys.stderr, flush=True)
     return figures

@@ -4,13 +4,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tests.soak.blows import TARGETS, Target
+
 
 @dataclass
 class Figures:
     """Of all runs together."""
 
-    kills: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By moment and what was killed."""
+    kills: Counter[tuple[str, Target]] = field(default_factory=Counter)
+    """By moment and what was hit: kills, and stops that were continued."""
     outcomes: Counter[str] = field(default_factory=Counter)
     """Of the runs."""
     events_before: int = 0
@@ -26,24 +28,30 @@ class Figures:
     files_lost: int = 0
     orphan_seconds: float = 0.0
     """The longest that a process of a killed run lived on."""
+    stops: int = 0
+    """SIGSTOP, each with its SIGCONT."""
+    gits: int = 0
+    """That were killed."""
+    told: Counter[str] = field(default_factory=Counter)
+    """What these cost, as the run itself has said."""
     problems: list[str] = field(default_factory=list)
 
     @property
     def killed(self) -> int:
-        """All kills."""
+        """All of them."""
         return self.kills.total()
 
     def table(self, seconds: float) -> Iterator[str]:
         """Lines for a note."""
-        targets = ("ralph-tui", "its keeper", "both")
-        yield f"{'killed while':<20}" + "".join(f"{target:>12}" for target in (*targets, "all"))
+        yield f"{'hit while':<18}" + "".join(f"{target:>12}" for target in (*TARGETS, "all"))
         for moment in sorted({moment for moment, _ in self.kills}):
-            numbers = [self.kills[moment, target] for target in targets]
-            yield f"{moment:<20}" + "".join(f"{n:>12}" for n in (*numbers, sum(numbers)))
-        sums = [sum(n for (_, t), n in self.kills.items() if t == target) for target in targets]
-        yield f"{'all':<20}" + "".join(f"{n:>12}" for n in (*sums, sum(sums)))
+            numbers = [self.kills[moment, target] for target in TARGETS]
+            yield f"{moment:<18}" + "".join(f"{n:>12}" for n in (*numbers, sum(numbers)))
+        sums = [sum(n for (_, t), n in self.kills.items() if t == target) for target in TARGETS]
+        yield f"{'all':<18}" + "".join(f"{n:>12}" for n in (*sums, sum(sums)))
         yield ""
         outcomes = ", ".join(f"{number} {name}" for name, number in self.outcomes.most_common())
+        costs = ", ".join(f"{name} ({number})" for name, number in self.told.most_common())
         rows = {
             "runs": f"{self.outcomes.total()} ({outcomes}), resumed {self.resumes} times",
             "events": f"{self.events_before:,} readable at the kills, {self.events_lost} lost",
@@ -52,6 +60,8 @@ class Figures:
             "snapshots": f"{self.snapshots}, each whole after each later kill",
             "restores": f"{self.restores} compared byte for byte, {self.files_lost} files lost",
             "processes": f"the last one was gone after {self.orphan_seconds:.1f} s",
+            "stops": f"{self.stops}, each continued",
+            "git": f"{self.gits} killed, which cost, and the run told: {costs or 'nothing'}",
             "problems": f"{len(self.problems)}",
             "time": f"{seconds:.0f} s",
         }

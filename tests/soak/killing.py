@@ -1,4 +1,4 @@
-"""One run, killed and resumed until it comes to its end; what must hold is looked at each time."""
+"""One run, hit and resumed until it comes to its end; what must hold is looked at each time."""
 
 import time
 from collections.abc import Sequence
@@ -12,16 +12,18 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.cli.exit_codes import OUTCOME_CODES
 from ralph_tui.commands import Answer, Unpause
 from tests.e2e.cli import processes_of
+from tests.soak.blows import Target, aim, strike
 from tests.soak.figures import Figures
-from tests.soak.looking import Look, living, start_of
+from tests.soak.looking import NOT_TAKEN, Look, living, start_of
 from tests.soak.moments import MOMENTS, Watched, choose, patience
 from tests.soak.place import prepare, tree_of
-from tests.soak.program import Program, Tail, Target
+from tests.soak.program import Program, Tail
 
 END_S = 120.0
 MAX_FAILURES = 3
 """Of one run."""
-TARGETS: dict[Target, int] = {"ralph-tui": 4, "both": 4, "its keeper": 2}
+AGAIN_S = 0.5
+"""After which a command that may have been refused is sent again."""
 
 
 class Trial:
@@ -49,26 +51,40 @@ class Trial:
         self._left: set[tuple[int, str]] = set()
         """Processes whose keeper was killed along with ralph-tui: the next process sweeps."""
         self._outcome: str | None = None
+        self._is_over = False
+        """As the journal has it: a run that failed is over until it is resumed."""
         self._failures = 0
+        self._hurt = False
+        """A git of this process was killed, and no snapshot was taken since."""
+        self._just_hurt = False
+        self._paused_at: float | None = None
+        """When it paused, or was last told to go on."""
+        self._last_tree = ""
+        """Of the newest snapshot."""
         self._moment = ""
         """What is waited for."""
         self._resumed = False
         self._start()
 
-    def play(self, kills: int, moments: Sequence[str] = ()) -> None:
-        """Kill it so often, at these moments or at others, then let it come to its end."""
-        named = list(moments)
+    def play(self, kills: int, moments: Sequence[str] = (), targets: Sequence[Target] = ()) -> None:
+        """Hit it so often, at these moments or at others, then let it come to its end.
+
+        `targets` are what is hit first; what comes after is chosen.
+        """
+        named, self._targets = list(moments), list(targets)
         while True:
             name = named.pop(0) if named else self._choose() if kills > 0 else ""
             if moment := self._wait(name):
                 kills -= 1
                 self._kill(moment)
             elif self._outcome == "failed" and self._failures < MAX_FAILURES:
-                # Without a keeper there is no baseline, and without that no run: so far.
+                # Without a keeper or git there is no baseline, and without that no run: so far.
                 self._failures += 1
                 self._leave()
                 self._outcome = None
-                self._resume()
+                self._go_on()
+            elif self._refused:
+                self._go_on()
             else:
                 break
         if self._outcome is None:
@@ -89,6 +105,7 @@ class Trial:
     # -- waiting -------------------------------------------------------------------------------
 
     def _start(self) -> None:
+        self._refused = self._hurt = False
         self._tail = Tail(self.folder)
         self._attended = self._rng.random() < self._probably
         self.program = Program(
@@ -122,15 +139,26 @@ class Trial:
                 time.sleep(pause)
         self._listen()
         if self._outcome is None:
-            code = self.program.process.returncode
-            self.look.problem(f"it ended by itself with {code}: {self.program.said()}")
+            code, said = self.program.process.returncode, self.program.said()
+            # Without git no run begins or is resumed: it says so, and can be tried again.
+            self._refused = self._hurt and "git " in said and "Traceback" not in said
+            if self._refused:
+                self.figures.told["a start"] += 1
+            else:
+                self.look.problem(f"it ended by itself with {code}: {said}")
         return ""
 
     def _listen(self) -> None:
         for event in self._tail.new():
             self._watched.events.append(event)
             self._hear(event)
+            self._hear_of_files(event)
         self._watched.journal = self._tail.path
+        pausing = self._moment == "restore" and self._watched.saw("paused")
+        if self._paused_at is not None and not pausing and time.monotonic() > self._paused_at:
+            # A keeper was killed, or a restore has been; while one goes on, this is refused.
+            self._paused_at = time.monotonic() + AGAIN_S
+            self.program.send(Unpause())
         if self._question is not None and time.monotonic() > self._asked_at + 0.5:
             asked, self._question = self._question, None
             options = [o["answer"] for o in asked["options"] if o["takes"] == "nothing"]
@@ -146,68 +174,98 @@ class Trial:
             case "question_answered":
                 self._question = None
                 self._decided = self._attended
-            case "paused" if self._moment != "restore":  # the keeper was killed before it came
-                self.program.send(Unpause())
+            case "paused":
+                self._paused_at = time.monotonic()
+            case "unpaused":
+                self._paused_at = None
+            case "session_started":
+                self._expected = None
+                self._swept()
+            case "run_finished":
+                self._outcome, self._is_over = event["outcome"], True
+            case "run_resumed":
+                self._is_over = False
+            case "run_crashed":
+                self.look.problem(f"a bug: {event['error']}\n{event['traceback']}")
+
+    def _hear_of_files(self, event: dict[str, Any]) -> None:
+        match event["kind"]:
             case "snapshot_taken":
                 if self._expected not in (None, event["tree"]):
                     self.look.problem(
                         f"{event['reason']}: the snapshot is not what was there", files=1
                     )
                 self._expected = None
+                self._hurt, self._last_tree = self._just_hurt, event["tree"]
                 self._swept()
+            case "noticed" if event["level"] == "error":
+                self._told(event["text"])
+            case "checkpoint_captured" if event["error"]:
+                self._told(f"a checkpoint: {event['error']}")
             case "restore_began":
+                if self._watched.worktree not in ("", self._last_tree):
+                    self.look.problem("what a restore overwrites is not held", files=1)
                 # A restore that was cut off is finished: half of it is what nobody wanted held.
                 self._expected = None
-            case "session_started":
-                self._expected = None
-                self._swept()
-            case "run_finished":
-                self._outcome = event["outcome"]
-            case "run_crashed":
-                self.look.problem(f"a bug: {event['error']}\n{event['traceback']}")
+
+    def _told(self, text: str) -> None:
+        """What the run could not do, as it says itself."""
+        self.figures.told[text.partition(":")[0]] += 1
+        if text.startswith(NOT_TAKEN) and not self._hurt:
+            self.look.problem(f"no git was killed, and yet: {text}")
 
     def _swept(self) -> None:
         if left := living() & self._left:
             self.look.problem(f"{len(left)} processes were left over by a killed keeper")
         self._left = set()
 
-    # -- killing -------------------------------------------------------------------------------
+    # -- hitting -------------------------------------------------------------------------------
 
     def _kill(self, moment: str) -> None:
-        target: Target = self._rng.choices(list(TARGETS), list(TARGETS.values()))[0]
+        target = self._targets.pop(0) if self._targets else aim(self._rng, moment)
         if moment == "the end":
             target = "ralph-tui"
         path = self._tail.path
         before = path.read_bytes() if path else b""
-        hit, kept = self.program.kill(target)
+        blow = strike(self.program, target, self._rng)
         began = time.monotonic()
-        self.figures.kills[moment, hit] += 1
-        self.look.where = f"{self.folder.parent.name} {self.scenario}, {moment}, {hit}"
+        self.figures.kills[moment, blow.hit] += 1
+        self.figures.gits += blow.gits
+        self.figures.stops += blow.stops
+        self.look.where = f"{self.folder.parent.name} {self.scenario}, {moment}, {blow.hit}"
         self.look.compare(before, path.read_bytes() if path else b"")
-        if hit == "its keeper":
-            self.look.gone(began, lambda: {entry[0] for entry in kept & living()})
+        self._hurt = self._hurt or blow.gits > 0
+        self._just_hurt = blow.gits > 0
+        self._listen_only()  # of what was before: it neither heals nor sweeps
+        self._just_hurt = False
+        if not blow.fatal:
+            self.look.gone(began, lambda: {pid for pid, _ in blow.kept & living()})
             return
-        if hit == "both":
-            self._left |= kept
+        self._left |= blow.kept
         if not self._began():
-            self.program.close()
-            self._start()
+            self._go_on()
             return
         self._left &= living()
         mine = {pid for pid, _ in self._left}
         run_id = start_of(read_journal(self._run().journal)).run_id
         self.look.gone(began, lambda: set(processes_of(run_id)) - mine)
         self.look.gone(began, lambda: {1} if holder(self._run().lock) else set())
-        self.look.at(self._run(), over=self._outcome is not None)
+        self.look.at(self._run(), over=self._is_over)
         self.look.at_restore(self._watched.worktree)
         self._was_asked = self._question is not None
         self._question = None
         self._expected = tree_of(self.folder) if not self._left else None
         if moment != "the end":
-            self._resume()
+            self._go_on()
 
-    def _resume(self) -> None:
+    def _go_on(self) -> None:
+        """Resume it; begin it anew where it is no run yet."""
         self.program.close()
+        self._paused_at = None
+        if not self._began():
+            self._start()
+            return
+        self._refused = self._hurt = False
         self._attended = self._rng.random() < self._probably
         self.program = Program(self.folder, "ralph_tui", "resume", attended=self._attended)
         self._resumed = True
@@ -221,6 +279,7 @@ class Trial:
     def _listen_only(self) -> None:
         for event in self._tail.new():
             self._hear(event)
+            self._hear_of_files(event)
 
     def _leave(self) -> None:
         code = self.program.leave()

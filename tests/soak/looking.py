@@ -1,7 +1,7 @@
 """What must hold while nobody works on a run, however it was killed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ralph_tui.adapters.processes.keeper import process_table
@@ -12,10 +12,20 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.errors import RalphError
-from ralph_tui.events import RunStarted, SnapshotTaken
+from ralph_tui.events import (
+    Event,
+    IterationFinished,
+    IterationStarted,
+    Noticed,
+    RunStarted,
+    SessionFinished,
+    SnapshotTaken,
+)
 from tests.soak.figures import Figures
 from tests.soak.place import differences, git, owned, tree_of
 
+NOT_TAKEN = "no snapshot taken"
+"""So a run says it."""
 LIMIT_S = 6.0
 """Seconds in which everything of a killed run has to be gone."""
 
@@ -72,6 +82,10 @@ class Look:
         now = owned(self.folder)
         if changed := [name for name, was in self.mine.items() if now[name] != was]:
             self.problem(f"changed: {', '.join(changed)}", files=len(changed))
+        if locks := locks_of(self.folder / ".git"):
+            self.problem(f"locks of git are left: {locks}")
+        for number in untold(recording.events):
+            self.problem(f"iteration {number} has no snapshot, and nobody was told")
         taken = _snapshots(recording)
         self.figures.snapshots += len(taken)
         for event in taken:
@@ -117,6 +131,30 @@ def start_of(recording: Recording) -> RunStarted:
 
 def _snapshots(recording: Recording) -> list[SnapshotTaken]:
     return [event for event in recording.events if isinstance(event, SnapshotTaken)]
+
+
+def untold(events: Iterable[Event]) -> list[int]:
+    """Iterations that ended without a snapshot of what their session did, in silence."""
+    found, told = [], True
+    for event in events:
+        match event:
+            case IterationStarted() | SessionFinished():
+                told = False
+            case SnapshotTaken():
+                told = True
+            case Noticed(level="error", text=text) if text.startswith(NOT_TAKEN):
+                told = True
+            case IterationFinished() if not told:
+                found.append(event.iteration)
+            case _:
+                pass
+    return found
+
+
+def locks_of(git_dir: Path) -> list[str]:
+    """Those that the owner's git would meet: ralph-tui's own make way for its next one."""
+    names = [str(path.relative_to(git_dir)) for path in git_dir.rglob("*.lock")]
+    return [name for name in names if not name.startswith(("ralph-tui/", "refs/ralph/"))]
 
 
 def living() -> set[tuple[int, str]]:

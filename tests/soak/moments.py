@@ -1,4 +1,4 @@
-"""The moments at which a run is killed: random ones, and those where something is half done.
+"""The moments at which a run is hit: random ones, and those where something is half done.
 
 A moment is a generator: it yields how many seconds to wait, and returns when it has come.
 """
@@ -83,6 +83,15 @@ def snapshot(run: Watched) -> Iterator[float]:
     yield from _for(run.rng.choice((0.0, 0.005, 0.02)))
 
 
+def git_begins(run: Watched) -> Iterator[float]:
+    """When a git runs that did not before, or up to 10 ms later: at a start, or at any step."""
+    yield from _for(run.rng.choice((0.0, run.rng.uniform(0.3, 2))))
+    known = run.program.gits()
+    while run.program.gits() <= known:
+        yield 0
+    yield from _for(run.rng.choice((0.0, 0.003, 0.01)))
+
+
 def checkpoint(run: Watched) -> Iterator[float]:
     """While a checkpoint is taken beside a session."""
     while not run.saw("session_started"):
@@ -119,6 +128,7 @@ MOMENTS: dict[str, tuple[Moment, int]] = {
     "projection rename": (projection, 3),
     "snapshot": (snapshot, 4),
     "snapshot held": (after("snapshot_taken", 0.01), 1),
+    "git begins": (git_begins, 8),
     "checkpoint": (checkpoint, 2),
     "verification": (after("gate_started", 0.2), 4),
     "gate finished": (after("gate_finished", 0.03), 1),

@@ -4,23 +4,21 @@ import fcntl
 import json
 import os
 import pty
-import signal
 import struct
 import subprocess
 import sys
 import termios
 import threading
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table
+from ralph_tui.adapters.processes.keeper import Entry, process_table
 from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
 
 ROOT = Path(__file__).parents[2]
-Target = Literal["ralph-tui", "its keeper", "both"]
 
 
 class Program:
@@ -67,21 +65,20 @@ class Program:
 
     def keepers(self) -> list[int]:
         """Its keepers at this moment."""
-        return [entry.pid for entry in process_table().values() if self._is_keeper(entry)]
+        return [e.pid for e in self._children() if b"keeper.py" in _read(e, "cmdline")]
 
-    def kill(self, target: Target) -> tuple[Target, set[tuple[int, str]]]:
-        """KILL; what was hit, for there may be no keeper now, and what the keepers kept."""
-        keepers = [] if target == "ralph-tui" else self.keepers()
-        kept = descendants(set(keepers), process_table()) if keepers else []
-        if target == "both":
-            self.process.kill()
-        if not [keeper for keeper in keepers if _killed(keeper)] and target == "its keeper":
-            target = "ralph-tui"  # they have just gone by themselves
-        if target != "its keeper":
-            self.process.kill()
-            self.process.wait()
-        hit: Target = target if keepers else "ralph-tui"
-        return hit, {(entry.pid, entry.started) for entry in kept}
+    def children(self) -> list[int]:
+        """What it has started itself and is still there."""
+        return [entry.pid for entry in self._children()]
+
+    def gits(self) -> set[int]:
+        """Those that it runs at this moment."""
+        return {entry.pid for entry in self._children() if _read(entry, "comm") == b"git\n"}
+
+    def end(self) -> None:
+        """KILL, if it is still there."""
+        self.process.kill()
+        self.process.wait()
 
     def send(self, command: Command) -> None:
         """Give it a command through its socket; a run that is just ending need not hear it."""
@@ -95,12 +92,14 @@ class Program:
     def leave(self) -> int:
         """Wait for the end of a run that is over; its exit code."""
         if self._terminal is not None:
-            for _ in range(100):
+            for _ in range(20):
                 try:
                     os.write(self._terminal, b"q")
-                    return self.process.wait(0.3)
+                    # A dialog takes no key that follows another one at once.
+                    return self.process.wait(1.5)
                 except subprocess.TimeoutExpired:
                     continue
+            raise AssertionError(f"it does not leave its last screen: {self.said()}")
         return self.process.wait(20)
 
     def said(self) -> str:
@@ -109,20 +108,14 @@ class Program:
 
     def close(self) -> None:
         """End it in any case."""
-        if self.alive:
-            self.process.kill()
-        self.process.wait()
+        self.end()
         if self._terminal is not None:
             os.close(self._terminal)
             self._terminal = None
 
-    def _is_keeper(self, entry: Entry) -> bool:
-        if entry.parent != self.process.pid or not entry.alive:
-            return False
-        try:
-            return b"keeper.py" in Path(f"/proc/{entry.pid}/cmdline").read_bytes()
-        except OSError:
-            return False
+    def _children(self) -> list[Entry]:
+        table = process_table().values()
+        return [entry for entry in table if entry.parent == self.process.pid and entry.alive]
 
     def _drain(self, terminal: int) -> None:
         with self.output.open("wb") as output:
@@ -154,10 +147,9 @@ class Tail:
         return [json.loads(line) for line in lines.split(b"\n") if line]
 
 
-def _killed(pid: int) -> bool:
-    """Whether it was still there to be killed."""
+def _read(entry: Entry, name: str) -> bytes:
+    """A file of a process, which may be gone."""
     try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
+        return Path(f"/proc/{entry.pid}/{name}").read_bytes()
+    except OSError:
+        return b""

@@ -288,6 +288,11 @@ def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> Work
         return WorkspaceError(
             f"git {subcommand(arguments)} failed in {one_line(str(folder))}: {why(limit, '')}"
         )
+    if result.status < 0:
+        return WorkspaceError(
+            f"git {subcommand(arguments)} was ended by signal {-result.status} in "
+            f"{one_line(str(folder))}; try again"
+        )
     kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
     return kind(
         f"git {subcommand(arguments)} failed in {one_line(str(folder))} (status {result.status}): "

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -319,3 +320,29 @@ def test_a_folder_whose_name_git_would_read_otherwise(tmp_path: Path) -> None:
     git(root, "init", "-q")
     taken = workspace_of(root).snapshot(0, "first")
     assert git(root, "rev-parse", taken.ref) == taken.commit
+
+
+def test_a_git_that_is_killed_each_time_costs_one_snapshot_and_says_so(git_repo: Path) -> None:
+    workspace = workspace_of(git_repo)
+    (git_repo / "new.py").write_text("1\n")
+    before, over = children(), Event()
+
+    def kill_each() -> None:
+        while not over.is_set():
+            for process in children() - before:
+                with suppress(ProcessLookupError):
+                    os.kill(int(process), signal.SIGKILL)
+
+    killer = Thread(target=kill_each)
+    killer.start()
+    try:
+        with pytest.raises(
+            WorkspaceError, match=r"^git \S+ was ended by signal 9 in .*; try again"
+        ):
+            until(lambda: workspace.snapshot(0, "first") and None)
+    finally:
+        over.set()
+        killer.join()
+    taken = workspace.snapshot(1, "second")
+    assert git(git_repo, "show", f"{taken.ref}:new.py") == "1"
+    assert not [*(git_repo / ".git").glob("*.lock")]
