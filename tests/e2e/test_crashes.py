@@ -43,7 +43,8 @@ def test_a_run_goes_on_after_stops_and_kills_of_git(tmp_path: Path) -> None:
     moments = ["git begins", "verification", "tool at work", "git begins", "snapshot"]
     targets: list[Target] = ["git", "stopped", "keeper stop", "git, both", "stop, kill"]
     figures = Figures()
-    trial = Trial(tmp_path / "run", "steady", Random(3), figures, attended=0)
+    # A run that does not end before all of them have come.
+    trial = Trial(tmp_path / "run", "stuck", Random(3), figures, attended=0)
     try:
         trial.play(0, moments, targets)
     finally:
