@@ -283,21 +283,15 @@ def run_git(
 
 def git_error(result: GitResult, arguments: Iterable[str], folder: Path) -> WorkspaceError:
     """What to raise for a command that failed: ``NoRoomError`` where git names a full disk."""
+    what, where = f"git {subcommand(arguments)}", f"in {one_line(str(folder))}"
     if met_size_limit(result):
         limit = OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        return WorkspaceError(
-            f"git {subcommand(arguments)} failed in {one_line(str(folder))}: {why(limit, '')}"
-        )
+        return WorkspaceError(f"{what} failed {where}: {why(limit, '')}")
     if result.status < 0:
-        return WorkspaceError(
-            f"git {subcommand(arguments)} was ended by signal {-result.status} in "
-            f"{one_line(str(folder))}; try again"
-        )
+        return WorkspaceError(f"{what} was ended by signal {-result.status} {where}; try again")
     kind = NoRoomError if _names_a_full_disk(result) else WorkspaceError
-    return kind(
-        f"git {subcommand(arguments)} failed in {one_line(str(folder))} (status {result.status}): "
-        f"{one_line(result.error) or 'no reason given'}"
-    )
+    reason = one_line(result.error) or "no reason given"
+    return kind(f"{what} failed {where} (status {result.status}): {reason}")
 
 
 def met_size_limit(result: GitResult) -> bool:
