@@ -165,7 +165,7 @@ def test_the_bug_is_fixed(bench: Bench, version: str) -> None:
     assert "a + b" in (bench.root / "calc.py").read_text()
     assert [event.ok for event in heard.of(ToolFinished)] == [True] * 3
     described = heard.of(SessionDescribed)[0]
-    assert (described.billing, described.permission_mode) == ("subscription", "bypassPermissions")
+    assert (described.billing, described.permission_mode) == ("no API key", "bypassPermissions")
     assert heard.of(UsageReported)[-1].context_window == 1_000_000
 
 
@@ -264,7 +264,7 @@ def test_the_owner_ends_background_work_that_holds_the_session(bench: Bench) -> 
     heard.wait_for(lambda event: isinstance(event, BackgroundAwaited))
     session.stop("interrupted")
     assert heard.finished().outcome == "success", "the turn itself was over"
-    assert [event.given_up for event in heard.of(BackgroundAwaited)] == [False]
+    assert not any(event.given_up for event in heard.of(BackgroundAwaited))
 
 
 def test_compaction_restarts_the_context(bench: Bench) -> None:

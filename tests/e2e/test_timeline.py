@@ -200,7 +200,7 @@ def test_a_replay_whose_snapshots_are_gone_says_so(
         screen.press("3", "Enter")
         screen.shows("not inside a git repository")
         press_until(screen, "Escape", lambda: "long lines" not in screen.screen)
-        press_until(screen, "r", lambda: "only in a live run" in screen.screen)
+        press_until(screen, "r", lambda: "r restore: ralph-tui restore" in screen.screen)
         screen.press("q")
         assert screen.exit_code() == 0
     finally:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import PIPE, Popen, TimeoutExpired
+from subprocess import PIPE, Popen
 from typing import IO, cast
 
-from ralph_tui.adapters.workspace.git_calls import LOOK_S, GitCalls, Wait, stop
+from ralph_tui.adapters.workspace.git_calls import GitCalls, communicate, stop
 from ralph_tui.errors import (
     NO_ROOM,
     GitEndedError,
@@ -150,22 +150,12 @@ class Running:
         """
         what, paths = subcommand(self._arguments), stdin.count(b"\0")
         with self._calls.waiting(self._popen, what, paths) as wait:
-            out, error = self._communicate(stdin, wait)
+            out, error = communicate(self._popen, stdin, wait)
         text = error.removesuffix(b"\n").decode("utf-8", "surrogateescape")
         result = GitResult(self._popen.returncode, out, text)
         if accept is not None and result.status not in accept:
             raise self._error_of(result, self._arguments)
         return result
-
-    def _communicate(self, stdin: bytes, wait: Wait) -> tuple[bytes, bytes]:
-        """Its output; nothing of one that was killed while somebody else holds its pipes."""
-        given: bytes | None = stdin or None
-        while not wait.killed:
-            try:
-                return self._popen.communicate(given, timeout=LOOK_S)
-            except TimeoutExpired:
-                given = None  # it is on its way
-        return b"", b""
 
 
 class PersistentGit:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, Thread
+from typing import IO
 from uuid import uuid4
 from weakref import finalize
 
@@ -24,6 +25,8 @@ from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, orphans, proces
 from ralph_tui.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
+PIPE_BYTES = 1 << 12
+"""As much as any pipe holds, where a user has very many of them."""
 LOOK_S = 0.25
 """From one look to the next; what takes less costs nothing."""
 LIMIT_S = 60.0
@@ -292,3 +295,24 @@ def _is_read(pipe: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def communicate(git: subprocess.Popen[bytes], stdin: bytes, wait: Wait) -> tuple[bytes, bytes]:
+    """What an awaited git writes; nothing of one that was killed while others hold its pipes."""
+    given: bytes | None = stdin or None
+    if len(stdin) > PIPE_BYTES and git.stdin is not None:
+        # A second `Popen.communicate` would forget what the first has not written yet.
+        Thread(target=_feed, args=(git.stdin, stdin), daemon=True).start()
+        git.stdin = given = None
+    while not wait.killed:
+        try:
+            return git.communicate(given, timeout=LOOK_S)
+        except subprocess.TimeoutExpired:
+            given = None  # it is on its way
+    return b"", b""
+
+
+def _feed(pipe: IO[bytes], stdin: bytes) -> None:
+    """Write all of it; a git that has ended needs no more."""
+    with suppress(OSError), pipe:
+        pipe.write(stdin)
