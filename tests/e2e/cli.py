@@ -111,6 +111,14 @@ def events_of(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
+def name_of(pid: int) -> str:
+    """What a process runs; empty when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def processes_of(run_id: str) -> list[int]:
     """Living processes that carry a run's mark."""
     found = []

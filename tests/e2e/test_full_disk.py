@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.e2e.cli import CLI, events_of, here, processes_of
+from tests.e2e.cli import CLI, events_of, here, name_of, processes_of
 from tests.processes import Child
 from tests.waiting import until
 
@@ -169,7 +169,8 @@ def test_while_the_agent_works(disk: Disk) -> None:
         waiting = working.until_it_waits()
         assert "journal" in waiting["reason"]
         run_id = json.loads(working.lines[0])["run_id"]
-        until(lambda: not processes_of(run_id))
+        # The gits of snapshots stay open for the run.
+        until(lambda: all(name_of(pid) in ("git", "") for pid in processes_of(run_id)))
         journal = next(disk.as_seen_by(working.pid).rglob("events.jsonl"))
         asked = here("status", str(journal), "--json", cwd=disk.folder)
         assert asked.returncode == 0, asked.stderr

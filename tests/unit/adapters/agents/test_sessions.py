@@ -189,7 +189,7 @@ def test_a_command_that_prints_much_is_told_in_few_words(
 
 
 def test_one_endless_line_harms_nothing(tmp_path: Path, turn: Turn, heard: Heard) -> None:
-    command(tmp_path, "head -c 20000000 /dev/zero | tr '\\0' x").start(turn, heard)
+    command(tmp_path, "head -c 8000000 /dev/zero | tr '\\0' x").start(turn, heard)
     assert heard.finished().outcome == "success"
     assert sum(len(event.text) for event in heard.of(AgentSpoke)) < 20 * SPOKEN
 
@@ -488,7 +488,7 @@ def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) 
 
 @pytest.mark.parametrize(
     "flood",
-    ["yes '' | head -c 20000000", "yes 'token: abcdefg' | tr '\\n' ' ' | head -c 20000000"],
+    ["yes '' | head -c 8000000", "yes 'token: abcdefg' | tr '\\n' ' ' | head -c 8000000"],
     ids=["blank lines", "nearly secrets in one line"],
 )
 def test_a_flood_takes_a_bounded_time_and_what_is_left_out_is_said(
