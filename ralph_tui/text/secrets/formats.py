@@ -149,6 +149,9 @@ class Index:
             yield _DISCORD_BOT
 
 
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+
+
 def _alternatives(tree: dict[str, Any]) -> str:
     """A pattern for all ways through the tree; a way that ends makes longer ones needless."""
     if "" in tree:
@@ -220,6 +223,8 @@ def cut_token(text: str, lowered: str, begin: int) -> int | None:
     """Where at the end of a line, behind `begin`, a token stands that may go on in the next."""
     for place in _index().places.finditer(lowered, max(0, begin - 8)):
         at = place.start()
+        if any(found.end() > at for found in _UUID.finditer(text, max(0, at - 35), at + 36)):
+            continue  # an identifier, whole as it is
         rest = _REST_OF_WORD.match(text, at)
         if rest is None or rest.end() < len(text):
             continue

@@ -135,3 +135,10 @@ def test_the_words_before_an_open_end_go_with_it() -> None:
     chance = random.Random(1)
     long = "eyJ" + "".join(chance.choice("abcdefGHIJ123") for _ in range(2000))
     assert redact(f"x {long}.{long}.{long} y") == f"x {HIDDEN} y"
+
+
+@pytest.mark.parametrize("tail", ["4b1d-bb11-5d5d5a085dff", "4b1d-9aee-7bbe3c3a8306"])
+def test_an_identifier_is_no_secret_whatever_it_begins_like(tail: str) -> None:
+    identifier = f"af988971-3579-{tail}"
+    assert redact(identifier) == identifier
+    assert redact(f"question {identifier}") == f"question {identifier}"

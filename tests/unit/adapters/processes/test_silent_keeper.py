@@ -120,4 +120,4 @@ def test_a_keeper_that_is_stopped_before_it_has_started_the_command(
     with pytest.raises(ProcessError, match=r"Cannot start 'true': its keeper did not answer"):
         launch(["true"], cwd=tmp_path, env=os.environ, run_id="r", stdin="pipe", stdout=PIPE)
     assert state_of(json.loads((tmp_path / "pid").read_text())) == ""
-    assert len(list(Path("/dev/fd").iterdir())) == before
+    assert len(list(Path("/dev/fd").iterdir())) <= before
