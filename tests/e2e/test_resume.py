@@ -80,7 +80,7 @@ def journal(root: Path) -> Path:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
-    held = "import time; held = bytearray(60 << 20); time.sleep(0.5)"
+    held = "import time; held = bytearray(60 << 20); time.sleep(1.5)"
     agent = f"{sys.executable} -c '{held}'; {ONE_MORE}"
     done = here(*order(agent), "--headless", "--max-iterations", "1", cwd=repo)
     assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
