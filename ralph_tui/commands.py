@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ralph_tui.events.memory import Change
 from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
@@ -130,6 +131,16 @@ class SetPermissions(Command):
     allow: tuple[Line, ...] = ()
 
 
+class ChangeLearning(Command):
+    """Pin, mute, edit or delete what a run has looked up or learned."""
+
+    name: Literal["learning"] = "learning"
+    learning_id: Line
+    change: Change
+    text: Plain = Field(default="", max_length=10_000)
+    """The new words of an ``edit``."""
+
+
 AnyCommand = Annotated[
     Pause
     | Unpause
@@ -143,7 +154,8 @@ AnyCommand = Annotated[
     | Hold
     | Extend
     | Restore
-    | SetPermissions,
+    | SetPermissions
+    | ChangeLearning,
     Field(discriminator="name"),
 ]
 
@@ -204,6 +216,8 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
             return _question_refusal(command, state)
         case Extend():
             return _extend_refusal(command, state)
+        case ChangeLearning():
+            return _learning_refusal(command, state)
         case SetPermissions() if run.started and run.started.permissions == UNRESTRICTED:
             return "this agent keeps to no permissions: it may do whatever you may"
     return None
@@ -233,6 +247,15 @@ def _extend_refusal(command: Extend, state: "RunState") -> str | None:
         return f"iteration {run.iteration} has begun"
     if not (command.iterations or command.budget_usd):
         return "by nothing: name iterations or dollars"
+    return None
+
+
+def _learning_refusal(command: ChangeLearning, state: "RunState") -> str | None:
+    seen = state.memory.seen.get(command.learning_id)
+    if seen is None or seen.deleted:
+        return f"this run has seen no learning {command.learning_id}"
+    if command.change == "edit" and not command.text.strip():
+        return "an edit needs words: give some, or delete the learning"
     return None
 
 

@@ -8,6 +8,7 @@
     ├── LockHeldError          another run owns this worktree
     ├── AgentError             the agent's program cannot be started or spoken to
     ├── ProcessError           a command under the keeper cannot be started
+    ├── KnowledgeError         the knowledge files cannot be used; a run goes on without memory
     └── JournalError           a journal cannot be read or written
         └── JournalFullError   the disk is full: waited for, never given up on
 
@@ -81,6 +82,10 @@ def workspace_error(sentence: str, cause: OSError) -> WorkspaceError:
     """The error to raise for what the file system refused: `NoRoomError` where the disk is full."""
     kind = NoRoomError if cause.errno in NO_ROOM else WorkspaceError
     return kind(sentence)
+
+
+class KnowledgeError(RalphError):
+    """The knowledge files cannot be used, or know no such learning."""
 
 
 class LockHeldError(RalphError):

@@ -13,9 +13,11 @@ from pydantic_core import from_json, to_json
 from ralph_tui.events.agent import *  # noqa: F403
 from ralph_tui.events.base import Event as Event
 from ralph_tui.events.control import *  # noqa: F403
+from ralph_tui.events.memory import *  # noqa: F403
 from ralph_tui.events.oversight import *  # noqa: F403
 from ralph_tui.events.run import *  # noqa: F403
 from ralph_tui.events.sensor import *  # noqa: F403
+from ralph_tui.events.text import cleaned
 from ralph_tui.events.waiting import *  # noqa: F403
 from ralph_tui.events.workspace import *  # noqa: F403
 from ralph_tui.text.sanitize import plain
@@ -69,19 +71,7 @@ def parse_event(line: str | bytes) -> Event:
 
 def _unknown(fields: dict[str, Any]) -> UnknownEvent:
     """Raw fields are foreign text too: every string is sanitized."""
-    clean = {plain(key): _clean(value) for key, value in fields.items()}
+    clean = {plain(key): cleaned(value) for key, value in fields.items()}
     return UnknownEvent.model_validate(
         {"seq": fields.get("seq"), "at": fields.get("at"), "kind": clean["kind"], "raw": clean}
     )
-
-
-def _clean(value: Any) -> Any:
-    match value:
-        case str():
-            return plain(value)
-        case list():
-            return [_clean(item) for item in value]
-        case dict():
-            return {plain(str(key)): _clean(item) for key, item in value.items()}
-        case _:
-            return value

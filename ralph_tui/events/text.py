@@ -1,6 +1,6 @@
 """The types of every text field of an event: foreign text that is sanitized."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
@@ -11,3 +11,16 @@ Plain = Annotated[str, AfterValidator(plain)]
 
 Line = Annotated[str, AfterValidator(one_line)]
 """Untrusted text that stays on one line: names, paths, titles."""
+
+
+def cleaned(value: Any) -> Any:
+    """Foreign JSON with every text in it sanitized, names of fields too."""
+    match value:
+        case str():
+            return plain(value)
+        case list():
+            return [cleaned(item) for item in value]
+        case dict():
+            return {plain(str(key)): cleaned(item) for key, item in value.items()}
+        case _:
+            return value

@@ -20,6 +20,17 @@ from ralph_tui.ports.agents import (
     Turn,
 )
 from ralph_tui.ports.host import Accepted, Clock, CommandRequest, Emit, Host, Job, Refused
+from ralph_tui.ports.knowledge import (
+    Candidate,
+    Credit,
+    Knowledge,
+    NoKnowledge,
+    NoPastRuns,
+    PastReflection,
+    PastRuns,
+    Promotion,
+    RelatedTask,
+)
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
 from ralph_tui.ports.worktree import Gate, LeftAlone, Restored, Snapshot, Watcher, Workspace
@@ -38,6 +49,8 @@ class Ports:
     outreach: Outreach = field(default_factory=Silent)
     checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)
     memory: Memory = field(default_factory=NoMemory)
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
+    past: PastRuns = field(default_factory=NoPastRuns)
     read_plan: Callable[[], Progress | None] = lambda: None
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
@@ -49,23 +62,32 @@ __all__ = [
     "Ask",
     "Asked",
     "Asker",
+    "Candidate",
     "CheckpointFacts",
     "CheckpointFiles",
     "Clock",
     "CommandRequest",
+    "Credit",
     "Emit",
     "Gate",
     "Host",
     "Job",
+    "Knowledge",
     "LeftAlone",
     "Memory",
     "NoCheckpointFiles",
+    "NoKnowledge",
     "NoMemory",
+    "NoPastRuns",
     "Outreach",
+    "PastReflection",
+    "PastRuns",
     "Permissions",
     "Ports",
+    "Promotion",
     "Records",
     "Refused",
+    "RelatedTask",
     "Restored",
     "Session",
     "Silent",

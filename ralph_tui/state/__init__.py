@@ -16,6 +16,7 @@ from ralph_tui.state.fold import Fold, Handler
 from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
 from ralph_tui.state.log import LogFold, LogRow
+from ralph_tui.state.memory import MemoryFold, SeenLearning
 from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.oversight import Intervention, OversightFold
 from ralph_tui.state.run import Phase, RunFold
@@ -40,6 +41,7 @@ class RunState:
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
         self.oversight = OversightFold()
+        self.memory = MemoryFold()
         self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():
@@ -75,5 +77,6 @@ __all__ = [
     "LogRow",
     "Phase",
     "RunState",
+    "SeenLearning",
     "SignalPoint",
 ]

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.events.run import Outcome
-from ralph_tui.ports import Session
+from ralph_tui.ports import Job, Knowledge, Session
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
@@ -52,10 +52,18 @@ class Steerable(Protocol):
     controls: Controls
     session: Session | None
     """The session that works, if one does."""
+    knowledge: Knowledge
+    """What earlier runs have taught."""
 
     @property
     def ending(self) -> bool:
         """Whether the run is on its way out, and takes no more commands."""
+        ...
+
+    def spawn(
+        self, name: str, work: Callable[[], object], then: Callable[[Job], Steps[None]]
+    ) -> None:
+        """Run `work` without waiting; `then` tells its events when it is done."""
         ...
 
     def hurry(self) -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from ralph_tui.commands import (
     Abort,
     Answer,
+    ChangeLearning,
     Checkpoint,
     Command,
     Extend,
@@ -24,12 +25,15 @@ from ralph_tui.commands import (
     Unpause,
     refusal,
 )
+from ralph_tui.errors import RalphError
 from ralph_tui.events import (
     AbortRequested,
     CommandRefused,
     GuidanceQueued,
     InterruptRequested,
+    LearningChanged,
     LimitsChanged,
+    Noticed,
     PauseRequested,
     PermissionsChanged,
     QuestionAnswered,
@@ -38,6 +42,7 @@ from ralph_tui.events import (
     Unpaused,
 )
 from ralph_tui.loop.waiting.controls import Steerable, Steps
+from ralph_tui.ports import Job
 from ralph_tui.state import RunState
 
 
@@ -148,6 +153,31 @@ def _permit(_: Steerable, command: SetPermissions) -> Steps[None]:
     yield PermissionsChanged(mode=command.mode, allow=list(command.allow), by=command.by)
 
 
+def _change_learning(waiting: Steerable, command: ChangeLearning) -> Steps[None]:
+    """It is told when the knowledge file says so, or why it does not."""
+
+    def told(job: Job) -> Steps[None]:
+        if isinstance(job.error, RalphError | OSError):
+            text = f"learning {command.learning_id} stays as it is: {job.error}"
+            yield Noticed(level="warn", source="memory", text=text)
+        elif job.error is not None:
+            raise job.error
+        else:
+            yield LearningChanged(
+                learning_id=command.learning_id,
+                change=command.change,
+                text=command.text if command.change == "edit" else "",
+                by=command.by,
+            )
+
+    waiting.spawn(
+        "learning",
+        lambda: waiting.knowledge.change(command.learning_id, command.change, command.text),
+        told,
+    )
+    yield from ()
+
+
 OFFERED: dict[type[Command], Callable[[Steerable], bool]] = {
     Checkpoint: lambda waiting: waiting.controls.capture is not None,
     Interrupt: lambda waiting: waiting.session is not None,
@@ -169,5 +199,6 @@ HANDLERS: dict[type[Command], Callable[[Steerable, Any], Steps[None]]] = {
     Extend: _extend,
     Restore: _restore,
     SetPermissions: _permit,
+    ChangeLearning: _change_learning,
 }
 """One for every command."""

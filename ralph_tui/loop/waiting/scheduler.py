@@ -46,7 +46,16 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.handlers import handle
-from ralph_tui.ports import Accepted, CommandRequest, Host, Job, Refused, Session
+from ralph_tui.ports import (
+    Accepted,
+    CommandRequest,
+    Host,
+    Job,
+    Knowledge,
+    NoKnowledge,
+    Refused,
+    Session,
+)
 from ralph_tui.state import RunState
 
 T = TypeVar("T")
@@ -59,11 +68,19 @@ class Scheduler:
     """Waits for the loop, and handles what comes meanwhile."""
 
     def __init__(
-        self, host: Host, state: RunState, hurry: Callable[[], None] = lambda: None
+        self,
+        host: Host,
+        state: RunState,
+        hurry: Callable[[], None] = lambda: None,
+        knowledge: Knowledge | None = None,
     ) -> None:
-        """`hurry` is called when the owner ends the run: git takes no long time from then on."""
+        """`hurry` is called when the owner ends the run: git takes no long time from then on.
+
+        `knowledge` is where the owner's wishes about learnings are carried out.
+        """
         self.host = host
         self._hurry = hurry
+        self.knowledge = knowledge or NoKnowledge()
         self.state = state
         self.session: Session | None = None
         self.controls = Controls()

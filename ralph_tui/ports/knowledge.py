@@ -1,0 +1,144 @@
+"""What earlier runs have taught, shared between runs. Every call blocks and is run as a job."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ralph_tui.events.memory import Change, Learning
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learning that may fit an objective."""
+
+    learning: Learning
+    score: float = 0.0
+    """How well its text fits, 0 and more, comparable within one answer; 0: not at all."""
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """A staged learning that has become knowledge."""
+
+    staged_id: str
+    learning: Learning
+    """As it stands now."""
+    merged: bool
+    because: str
+    """One sentence."""
+
+
+@dataclass(frozen=True)
+class Credit:
+    """How a learning did in one iteration of this run."""
+
+    learning_id: str
+    iteration: int
+    success: bool
+
+
+class Knowledge(Protocol):
+    """The knowledge files of a repository, as one run uses them.
+
+    A call that was made before changes nothing: a resumed run may repeat its last ones. Each raises
+    ``KnowledgeError`` when the files cannot be used.
+    """
+
+    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+        """What may fit, proven and staged by runs that are over, pinned and muted ones too."""
+        ...
+
+    def stage(self, learnings: Sequence[Learning]) -> None:
+        """Keep what this run has learned for a second run to confirm."""
+        ...
+
+    def credit(self, given: Sequence[Credit]) -> None:
+        """Count uses and successes."""
+        ...
+
+    def promote(self) -> Sequence[Promotion]:
+        """Make knowledge of what is proven; gives back every promotion this run has made."""
+        ...
+
+    def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
+        """Carry out an owner's wish; the learning as it stands now, None when it is deleted.
+
+        Raises ``KnowledgeError`` when there is no such learning.
+        """
+        ...
+
+    def take_notices(self) -> Sequence[str]:
+        """What the owner is to be told of the files since the last call, a sentence each."""
+        ...
+
+
+class NoKnowledge:
+    """Nothing was learned, and nothing is kept: each run starts fresh."""
+
+    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+        """None."""
+        return ()
+
+    def stage(self, learnings: Sequence[Learning]) -> None:
+        """Nothing is kept."""
+
+    def credit(self, given: Sequence[Credit]) -> None:
+        """Nothing is counted."""
+
+    def promote(self) -> Sequence[Promotion]:
+        """None."""
+        return ()
+
+    def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
+        """There is none."""
+        return None
+
+    def take_notices(self) -> Sequence[str]:
+        """Nothing is to be told."""
+        return ()
+
+
+@dataclass(frozen=True)
+class PastReflection:
+    """A reflection of an earlier attempt."""
+
+    cite: str
+    """``task-001/001 #1``."""
+    triggered_by: str
+    learning: str
+    action_items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RelatedTask:
+    """A task of another description that is like this one."""
+
+    task: str
+    description: str
+    iterations: tuple[int, ...] = ()
+    """Of its attempts that completed."""
+    reflections: tuple[PastReflection, ...] = ()
+
+
+class PastRuns(Protocol):
+    """What the records of earlier runs say. Every call blocks and is run as a job."""
+
+    def reflections(self) -> Sequence[PastReflection]:
+        """Of the earlier attempts of this task, oldest first."""
+        ...
+
+    def related(self) -> Sequence[RelatedTask]:
+        """Tasks like this one, most alike first, at most 5."""
+        ...
+
+
+class NoPastRuns:
+    """There were none."""
+
+    def reflections(self) -> Sequence[PastReflection]:
+        """None."""
+        return ()
+
+    def related(self) -> Sequence[RelatedTask]:
+        """None."""
+        return ()
