@@ -214,10 +214,8 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
             return "the files are in use: pause the run, and restore when it holds"
         case Hold() | Answer():
             return _question_refusal(command, state)
-        case Extend():
-            return _extend_refusal(command, state)
-        case ChangeLearning():
-            return _learning_refusal(command, state)
+        case Extend() | ChangeLearning():
+            return _change_refusal(command, state)
         case SetPermissions() if run.started and run.started.permissions == UNRESTRICTED:
             return "this agent keeps to no permissions: it may do whatever you may"
     return None
@@ -235,6 +233,12 @@ def _taken(command: Command, state: "RunState") -> bool:
         case Restore():
             return files_rest(state)
     return True
+
+
+def _change_refusal(command: Extend | ChangeLearning, state: "RunState") -> str | None:
+    if isinstance(command, Extend):
+        return _extend_refusal(command, state)
+    return _learning_refusal(command, state)
 
 
 def _extend_refusal(command: Extend, state: "RunState") -> str | None:
