@@ -1,0 +1,42 @@
+"""What a screen needs of the runs that were: places to find, and a source to look at each with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ralph_tui.ports.source import Source
+
+
+@dataclass(frozen=True)
+class Found:
+    """A place in the record of a run where what was searched for stands."""
+
+    what: str
+    """``objective``, ``reflection``, ``learning``, ``action``, ``outcome``, ``handoff``."""
+    run: str
+    """``task-001/002``, as ``replay`` takes it; empty: no run's record has it any more."""
+    text: str
+    """What stands there, sanitized, with the words that were found in it."""
+    seq: int = 1
+    """The event a replay opens at."""
+    iteration: int = 0
+    """0: before iteration 1, or after the last."""
+    objective: str = ""
+    """Of the run."""
+    at: datetime | None = None
+
+
+class Archive(Protocol):
+    """The runs of a repository. Every call blocks: a screen makes it in a thread."""
+
+    def search(self, query: str, limit: int = 50) -> Sequence[Found]:
+        """Where the query's words stand, or what is like it; best first.
+
+        Raises ``RalphError`` where the records cannot be searched.
+        """
+        ...
+
+    def open(self, found: Found) -> Source:
+        """The run, recorded, at that moment; raises ``RalphError`` when it is not there any more."""
+        ...
