@@ -38,5 +38,5 @@ class Archive(Protocol):
         ...
 
     def open(self, found: Found) -> Source:
-        """The run, recorded, at that moment; raises ``RalphError`` when it is not there any more."""
+        """The recorded run at that moment; raises ``RalphError`` when it is there no more."""
         ...

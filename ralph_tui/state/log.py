@@ -33,6 +33,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.memory_wording import MemoryRows
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
     PROMISE_NEEDED,
@@ -91,6 +92,7 @@ class LogFold(Fold):
         """See `Fold`; the words of an event are told apart from where they go."""
         worded: tuple[tuple[type[Event], Wording], ...] = (
             *ROWS.items(),
+            *MemoryRows().wordings(),
             on(ReadingTaken, self._reading),
             on(GateFinished, _gate),
             on(AlarmRaised, _alarm),

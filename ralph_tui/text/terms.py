@@ -117,6 +117,25 @@ CHECKPOINTS: Mapping[str, Term] = {
 }
 """What a checkpoint was captured by."""
 
+LEARNINGS: Mapping[str, Term] = {
+    "strategy": Term("", "strategy"),
+    "antipattern": Term("", "to avoid"),
+    "estimate": Term("", "estimate"),
+    "convention": Term("", "convention"),
+}
+"""What a learning is."""
+
+HELPED = Term(GOOD.glyph, "helped")
+NO_HELP = Term("–", "did not help")
+IN_PROMPT = Term("→", "in the prompt")
+FITS = Term("·", "fits, not in the prompt", "fits")
+EARLIER = Term("·", "looked up earlier", "earlier")
+LEARNED = Term("+", "learned in this run", "learned")
+PINNED = Term("◉", "pinned")
+MUTED = Term("⊘", "muted")
+UNPROVEN = Term("◌", "unproven")
+"""How a learning stands in a run."""
+
 NEEDS_YOU = Term("?", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
 """The same in a recorded run, where nobody is needed any more."""

@@ -20,6 +20,7 @@ from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.modal import Modal
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
+from tests.world.taught import TAUGHT
 
 
 class Stopwatch:
@@ -122,4 +123,4 @@ def drive(
 @cache
 def story(name: str) -> list[Event]:
     """The events of a named story."""
-    return (STORIES | DECISIONS)[name]()
+    return (STORIES | DECISIONS | TAUGHT)[name]()

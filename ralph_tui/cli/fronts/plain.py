@@ -21,15 +21,20 @@ from ralph_tui.events import (
     InterruptRequested,
     IterationStarted,
     JournalRestored,
+    LearningChanged,
+    LearningPromoted,
+    LearningsRetrieved,
     Noticed,
     Paused,
     PermissionsChanged,
+    PlanMade,
     PromiseMade,
     QuestionAnswered,
     QuestionAsked,
     QuestionWithdrawn,
     ReadingTaken,
     RedirectDecided,
+    ReflectionWritten,
     RunCrashed,
     RunFinished,
     RunStarted,
@@ -47,6 +52,13 @@ from ralph_tui.events import (
 from ralph_tui.layers.control import push_words
 from ralph_tui.state.agent import without_claims
 from ralph_tui.state.fold import on
+from ralph_tui.state.memory_wording import (
+    changed_words,
+    plan_words,
+    promoted_row,
+    reflection_words,
+    retrieved_words,
+)
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
     PROMISE_NEEDED,
@@ -171,6 +183,11 @@ def _question_asked(e: QuestionAsked) -> str:
     return f"question {e.text} ({choices}; {silence})"
 
 
+def _retrieved(e: LearningsRetrieved) -> str | None:
+    words = retrieved_words(e)
+    return words and f"memory  {words}"
+
+
 def _row(wording: Wording, e: Event) -> str | None:
     row = wording(e)
     return None if row is None else f"{row.word.lower():<7} {row.text}"
@@ -219,6 +236,11 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
         on(InterruptRequested, lambda e: f"interrupting the agent, asked by {e.by}"),
         on(PermissionsChanged, lambda e: f"permissions from the next session on: {e.mode}"),
+        on(LearningsRetrieved, _retrieved),
+        on(LearningPromoted, partial(_row, promoted_row)),
+        on(LearningChanged, lambda e: f"memory  {changed_words(e)}"),
+        on(PlanMade, lambda e: f"plan    {plan_words(e)}"),
+        on(ReflectionWritten, lambda e: f"reflection {reflection_words(e)}"),
         on(RunFinished, _run_finished),
         on(RunCrashed, lambda e: f"crashed: {e.error}"),
         on(UnknownEvent, lambda e: f"newer   {e.words}"),

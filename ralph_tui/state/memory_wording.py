@@ -1,0 +1,168 @@
+"""How learnings are worded, on every screen and line: what they say, how far they are proven.
+
+Rule: a credit says nothing that its iteration has not said: the log tells of an iteration once,
+however many learnings its prompt carried.
+"""
+
+from ralph_tui.events import (
+    LearningChanged,
+    LearningCredited,
+    LearningPromoted,
+    LearningsRetrieved,
+    LearningStaged,
+    PlanMade,
+    ReflectionWritten,
+)
+from ralph_tui.events.memory import Learning
+from ralph_tui.state.fold import on
+from ralph_tui.state.wording import Row, Wording
+from ralph_tui.text.format import count, points_gained
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import HELPED, LEARNINGS, NO_HELP, UNPROVEN, in_words
+
+NAMED = 60
+"""Characters of a learning where others stand beside it."""
+LISTED = 2
+"""Learnings that a line names."""
+WORD = "MEMORY"
+FORBIDDING = ("avoid", "do not", "don't", "never", "no ")
+"""How what is to be avoided may say so itself."""
+
+CHANGED = {
+    "pin": "pinned",
+    "unpin": "not pinned any more",
+    "mute": "muted",
+    "unmute": "not muted any more",
+    "edit": "reworded",
+    "delete": "deleted",
+}
+"""What has been done to a learning."""
+
+
+def saying(learning: Learning) -> str:
+    """What it says, as a sentence of its own: what is to be avoided says so."""
+    text = one_line(learning.text)
+    bare = learning.type == "antipattern" and not text.lower().startswith(FORBIDDING)
+    return f"avoid: {text}" if bare else text
+
+
+def helped_words(uses: int, successes: int) -> str:
+    """``helped 6 of 7 times``; ``not judged yet`` before it was in a prompt."""
+    if not uses:
+        return "not judged yet"
+    return f"{HELPED.word} {successes} of {count(uses, 'time')}"
+
+
+def proof_words(learning: Learning) -> str:
+    """``unproven: said by 1 run``, ``proven, said by 3 runs``."""
+    runs = f"said by {count(learning.runs, 'run')}"
+    return f"{UNPROVEN.word}: {runs}" if learning.standing == "staged" else f"proven, {runs}"
+
+
+def type_word(learning: Learning) -> str:
+    """``strategy``, ``to avoid``, ..."""
+    return LEARNINGS[learning.type].word
+
+
+def unchanged_words(learning_id: str, why: str) -> str:
+    """That a wish about a learning could not be carried out."""
+    return f"learning {learning_id} stays as it is: {why}"
+
+
+def retrieved_words(e: LearningsRetrieved) -> str | None:
+    """``3 learnings fit, 2 in the prompt: …; …``; nothing is said where nothing fits."""
+    if not e.learnings:
+        return None
+    carried = [one for one in e.learnings if one.in_prompt]
+    verb = "fits" if len(e.learnings) == 1 else "fit"
+    head = f"{count(len(e.learnings), 'learning')} {verb}, {len(carried) or 'none'} in the prompt"
+    named = [clip(saying(one), NAMED) for one in carried[:LISTED]]
+    more = [f"{len(carried) - LISTED} more"] if len(carried) > LISTED else []
+    return f"{head}: {'; '.join([*named, *more])}" if named else head
+
+
+def promoted_row(e: LearningPromoted) -> Row:
+    """It is knowledge now."""
+    how = "joined to what was known" if e.merged else "proven now"
+    because = f" ({one_line(e.because)})" if e.because else ""
+    return Row(
+        "log", WORD, f"{how}: {clip(saying(e.learning), 2 * NAMED)}{because}", e.learning.text
+    )
+
+
+def changed_words(e: LearningChanged, name: str = "") -> str:
+    """``muted by you: run one test first``."""
+    return f"{CHANGED[e.change]} by {e.by}: {name or e.learning_id}"
+
+
+def estimate_words(e: PlanMade) -> str:
+    """``about 4 iterations, from 6 runs``; empty where nothing is known of tasks like this."""
+    if e.estimated_iterations is None:
+        return ""
+    told = f"about {count(e.estimated_iterations, 'iteration')}"
+    return f"{told}, from {count(e.estimate_from, 'run')}" if e.estimate_from else told
+
+
+def plan_words(e: PlanMade) -> str:
+    """``about 4 iterations, from 6 runs; follows task-001/001 #1: small steps``."""
+    cites = f"follows {', '.join(e.cites[:3])}" if e.cites else ""
+    head = "; ".join(part for part in (estimate_words(e), cites) if part)
+    return f"{head}: {e.approach}" if head else e.approach
+
+
+def reflection_words(e: ReflectionWritten) -> str:
+    """``on failure: read the failing test before the code``."""
+    return f"on {in_words(e.triggered_by)}: {e.learning}"
+
+
+class MemoryRows:
+    """What the log says of learnings; events name them by id, people by their words."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._carried: dict[int, list[str]] = {}
+        """By iteration, the ids in its prompt; the last look-up alone."""
+        self._judged = 0
+        """The last iteration that was told of."""
+
+    def wordings(self) -> tuple[tuple[type, Wording], ...]:
+        """A row of the table for each type of event; most look-ups are worth no row."""
+        return (
+            on(LearningsRetrieved, self._retrieved),
+            on(LearningStaged, self._staged),
+            on(LearningPromoted, self._promoted),
+            on(LearningCredited, self._credited),
+            on(LearningChanged, self._changed),
+        )
+
+    def _name(self, learning: Learning) -> None:
+        self._words[learning.learning_id] = saying(learning)
+
+    def _retrieved(self, e: LearningsRetrieved) -> None:
+        for one in e.learnings:
+            self._name(one)
+        self._carried = {e.iteration: [o.learning_id for o in e.learnings if o.in_prompt]}
+
+    def _staged(self, e: LearningStaged) -> None:
+        self._name(e.learning)
+
+    def _promoted(self, e: LearningPromoted) -> Row:
+        self._name(e.learning)
+        return promoted_row(e)
+
+    def _credited(self, e: LearningCredited) -> Row | None:
+        if e.iteration == self._judged:
+            return None
+        self._judged = e.iteration
+        ids = self._carried.get(e.iteration) or [e.learning_id]
+        names = [self._words.get(one, one) for one in ids]
+        only = f"“{clip(names[0], NAMED)}”"
+        who = only if len(ids) == 1 else f"{len(ids)} learnings in the prompt"
+        came = f"{(HELPED if e.success else NO_HELP).word}, {points_gained(e.points)}"
+        return Row("log", WORD, f"iteration {e.iteration}: {who} {came}", "\n".join(names))
+
+    def _changed(self, e: LearningChanged) -> Row:
+        if e.change == "edit":
+            self._words[e.learning_id] = one_line(e.text)
+        name = self._words.get(e.learning_id, e.learning_id)
+        return Row("owner", WORD, changed_words(e, clip(name, 2 * NAMED)), name)

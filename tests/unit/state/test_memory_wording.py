@@ -1,0 +1,153 @@
+"""What the log and plain lines say of learnings."""
+
+import pytest
+
+from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.events import (
+    Event,
+    LearningChanged,
+    LearningCredited,
+    LearningPromoted,
+    LearningsRetrieved,
+    LearningStaged,
+    PlanMade,
+    ReflectionWritten,
+)
+from ralph_tui.state import RunState
+from ralph_tui.state.memory_wording import helped_words, proof_words, saying, unchanged_words
+from tests.world.taught import ABOUT_FOUR, FIXTURES, LARGE, QUOTES, RETRIEVED, RUN_ONE, TAUGHT
+
+
+def rows(events: list[Event]) -> list[tuple[str, str, str]]:
+    log = RunState().apply_all(events).log.rows
+    return [(row.level, row.word, row.text) for row in log if row.word == "MEMORY"]
+
+
+def line(event: Event) -> str | None:
+    told = plain_line(event)
+    return told and told.split(" ", 1)[1]
+
+
+def test_the_log_tells_once_of_an_iteration_whether_its_learnings_helped() -> None:
+    assert rows(TAUGHT["taught"]()) == [
+        ("log", "MEMORY", "iteration 1: 3 learnings in the prompt helped, +24 points"),
+        ("log", "MEMORY", "iteration 2: 3 learnings in the prompt did not help, +2 points"),
+        ("log", "MEMORY", "iteration 3: 3 learnings in the prompt helped, +22 points"),
+        (
+            "log",
+            "MEMORY",
+            "proven now: In this project fixtures always end with a newline. "
+            "(it was used with success)",
+        ),
+    ]
+
+
+def test_one_learning_is_named_and_the_evidence_names_all() -> None:
+    one = LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[RUN_ONE, ABOUT_FOUR])
+    state = RunState().apply_all(
+        [one, LearningCredited(iteration=1, learning_id=RUN_ONE.learning_id, success=True)]
+    )
+    (row,) = state.log.rows
+    assert row.text == (
+        "iteration 1: “Run one failing test first, then trace it to its root cause…” "
+        "helped, +0 points"
+    )
+    assert row.detail == RUN_ONE.text
+
+
+def test_a_credit_of_what_was_never_looked_up_has_its_id() -> None:
+    state = RunState().apply_all(
+        [LearningCredited(iteration=2, learning_id="learn-x", success=False, points=-3)]
+    )
+    assert state.log.rows[0].text == "iteration 2: “learn-x” did not help, −3 points"
+
+
+def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
+    assert rows(TAUGHT["marked"]()) == [
+        ("owner", "MEMORY", f"muted by you: {saying(LARGE)}"),
+        ("owner", "MEMORY", f"pinned by you: {RUN_ONE.text}"),
+    ]
+    edit = LearningChanged(learning_id=QUOTES.learning_id, change="edit", text="Ask the token.")
+    state = RunState().apply_all(
+        [
+            LearningStaged(iteration=1, learning=QUOTES),
+            edit,
+            LearningChanged(learning_id=QUOTES.learning_id, change="delete"),
+        ]
+    )
+    assert [row.text for row in state.log.rows] == [
+        "reworded by you: Ask the token.",
+        "deleted by you: Ask the token.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (LearningsRetrieved(iteration=1, task_type="general"), None),
+        (
+            LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[ABOUT_FOUR]),
+            "memory  1 learning fits, none in the prompt",
+        ),
+        (
+            LearningsRetrieved(iteration=1, task_type="test-fix", learnings=RETRIEVED),
+            "memory  4 learnings fit, 3 in the prompt: Run one failing test first, then trace it "
+            "to its root cause…; avoid: Large refactors across many files in one…",
+        ),
+        (LearningStaged(iteration=1, learning=QUOTES), None),
+        (LearningCredited(iteration=1, learning_id="learn-x", success=True), None),
+        (
+            LearningPromoted(
+                iteration=1, staged_id="s", learning=FIXTURES, because="two runs have said it"
+            ),
+            "memory  proven now: In this project fixtures always end with a newline. "
+            "(two runs have said it)",
+        ),
+        (
+            LearningPromoted(
+                iteration=1, staged_id="s", learning=FIXTURES, merged=True, because=""
+            ),
+            "memory  joined to what was known: In this project fixtures always end with a newline.",
+        ),
+        (
+            LearningChanged(learning_id="learn-x", change="unmute", by="you (pts/3)"),
+            "memory  not muted any more by you (pts/3): learn-x",
+        ),
+        (
+            PlanMade(
+                approach="Small steps.",
+                estimated_iterations=4,
+                estimate_from=6,
+                cites=["task-001/001 #1"],
+            ),
+            "plan    about 4 iterations, from 6 runs; follows task-001/001 #1: Small steps.",
+        ),
+        (PlanMade(approach="Small steps."), "plan    Small steps."),
+        (
+            ReflectionWritten(
+                attempt=1,
+                observation="o",
+                analysis="a",
+                learning="Read the test first.",
+                triggered_by="timeout",
+                reflection_type="process-improvement",
+            ),
+            "reflection on timeout: Read the test first.",
+        ),
+    ],
+)
+def test_plain_lines(event: Event, told: str | None) -> None:
+    shown = line(event)
+    assert (shown and shown[:150]) == (told and told[:150])
+
+
+def test_the_words_of_what_is_known() -> None:
+    assert helped_words(0, 0) == "not judged yet"
+    assert helped_words(1, 0) == "helped 0 of 1 time"
+    assert helped_words(7, 6) == "helped 6 of 7 times"
+    assert proof_words(FIXTURES) == "unproven: said by 1 run"
+    assert proof_words(RUN_ONE) == "proven, said by 3 runs"
+    assert saying(LARGE) == "avoid: Large refactors across many files in one iteration."
+    never = LARGE.model_copy(update={"text": "Never refactor."})
+    assert saying(never) == "Never refactor."
+    assert unchanged_words("learn-x", "no") == "learning learn-x stays as it is: no"
