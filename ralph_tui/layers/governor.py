@@ -10,6 +10,7 @@ from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
+from ralph_tui.text.words import same_words
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Governor:
         """Blockers, and learnings that were not said before in this run."""
         if report is None:
             return 0
-        said = {" ".join(learning.casefold().split()).rstrip(".") for learning in report.learnings}
+        said = {same_words(learning) for learning in report.learnings}
         new = said - self._learned
         self._learned |= new
         return len(report.blockers) + len(new)

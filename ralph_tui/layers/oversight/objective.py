@@ -5,12 +5,12 @@ things, says nothing about any work (who mends a calculator's lexer need not say
 a long one a few words are enough; and words match loosely.
 """
 
-import re
 from functools import lru_cache
 
 from ralph_tui.layers.control import History
 from ralph_tui.layers.oversight.behavior import Evidence
 from ralph_tui.text.sanitize import clip
+from ralph_tui.text.words import words_of
 
 RELEVANT = 0.3
 """Share of the objective's words that shows in the work of a loop on course."""
@@ -25,16 +25,6 @@ KNOWN = 4
 LISTED = 5
 MOST = 200
 """Words of an objective that are looked for."""
-
-_TOKENS = re.compile(r"[^\W_]+")
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text in their order, case-folded; ``fooBar`` and ``foo_bar`` are two."""
-    tokens = (_HUMPS.sub(" ", token) for token in _TOKENS.findall(text))
-    return [word.casefold() for token in tokens for word in token.split()]
-
 
 _ENGLISH = frozenset(
     words_of(

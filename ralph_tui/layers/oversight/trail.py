@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from ralph_tui.layers.control import History, below
 from ralph_tui.layers.oversight.behavior import Evidence
 from ralph_tui.text.format import percent
+from ralph_tui.text.words import without_particulars
 
 MANY_CALLS = 5000
 LOW = 30.0
@@ -63,14 +64,3 @@ class Trail:
                 "last rose enough to count."
             )
         return None
-
-
-def without_particulars(error: str) -> str:
-    """An error's words without numbers, ids, times and paths; never empty for an error."""
-    words = error.casefold().split()
-    same = [
-        word
-        for word in words
-        if not any(character.isdigit() or character in "/\\" for character in word)
-    ]
-    return " ".join(same) or ("#" if words else "")

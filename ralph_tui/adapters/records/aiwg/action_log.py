@@ -27,6 +27,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.plain_files import appending, reading, write_all
 from ralph_tui.text.sanitize import clip
+from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
 """Characters of a parameter, an output, an error."""
@@ -37,25 +38,11 @@ _ENDS = SessionStarted | SessionFinished | IterationFinished | RunResumed | RunF
 _READ = ToolStarted | ToolFinished | ToolDenied | _ENDS
 _KINDS = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
 
-_TYPES = {
-    "read": ("read", "notebookread", "webfetch", "websearch", "view"),
-    "write": ("write", "create"),
-    "edit": ("edit", "multiedit", "notebookedit", "applypatch", "strreplace"),
-    "bash": ("bash", "bashoutput", "killshell", "killbash", "shell", "exec", "commandexecution"),
-    "grep": ("grep", "search"),
-    "glob": ("glob", "ls", "listdir"),
-}
-_SUBJECTS = {
+_SUBJECTS: dict[ActionKind, str] = {
     **dict.fromkeys(("read", "write", "edit"), "file_path"),
     **dict.fromkeys(("grep", "glob"), "pattern"),
     "bash": "command",
 }
-
-
-def action_type(tool: str) -> str:
-    """Which of the schema's seven kinds a tool is; ``task`` where no other fits."""
-    name = re.sub(r"[^a-z]", "", tool.lower())
-    return next((kind for kind, tools in _TYPES.items() if name in tools), "task")
 
 
 class Actions:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.records.aiwg.action_log import ActionLog, action_type
+from ralph_tui.adapters.records.aiwg.action_log import ActionLog
 from ralph_tui.adapters.records.aiwg.attempt import Attempt, attempt_of, project
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, task_files, write_task
 from ralph_tui.adapters.records.aiwg.write import put
@@ -210,17 +210,6 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
         ("bash", False, "not allowed"),
         ("task", False, "no answer"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("tool", "kind"),
-    [
-        *(("MultiEdit", "edit"), ("NotebookEdit", "edit"), ("Write", "write"), ("LS", "glob")),
-        *(("WebFetch", "read"), ("Task", "task"), ("shell", "bash"), ("apply_patch", "edit")),
-    ],
-)
-def test_tools_have_the_types_of_the_schema(tool: str, kind: str) -> None:
-    assert action_type(tool) == kind
 
 
 @given(cuts=st.lists(st.integers(0, 120), max_size=6).map(sorted), torn=st.integers(0, 40))
