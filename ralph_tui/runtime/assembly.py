@@ -12,7 +12,7 @@ from uuid import uuid4
 from ralph_tui import __version__
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
-from ralph_tui.adapters.processes.sweep import sweep
+from ralph_tui.adapters.processes.sweep import no_orphans, sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
 from ralph_tui.adapters.records.journal import Journal, cut
@@ -139,7 +139,8 @@ def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
     records = prepare_folder(repository.root)
     lock = claim(records / "lock", run_id=run_id)
     try:
-        yield lock
+        with no_orphans():
+            yield lock
     finally:
         lock.release()
 

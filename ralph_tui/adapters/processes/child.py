@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from ralph_tui.adapters.processes.adopted import collect, starting
 from ralph_tui.adapters.processes.keeper import descendants, process_table
 from ralph_tui.adapters.processes.sweep import (
     COMMAND_MARK,
@@ -65,8 +66,15 @@ class Child:
     """A command under its keeper, made by `launch`. Its pipes are the caller's to close."""
 
     def __init__(
-        self, keeper: subprocess.Popen[bytes], pid: int, command_id: str, control: int, status: int
+        self,
+        keeper: subprocess.Popen[bytes],
+        pid: int,
+        command_id: str,
+        control: int,
+        status: int,
+        lost: str = "",
     ) -> None:
+        """`lost`: what became of the keeper before it has told of the command, if anything."""
         self.pid = pid
         self.stdin: IO[bytes] | None = keeper.stdin
         """Buffered: flush after writing."""
@@ -81,7 +89,7 @@ class Child:
         self._exit: Exit | None = None
         # A daemon: the end of ralph-tui never waits for a command, it stops it.
         threading.Thread(
-            target=self._follow, args=(status,), name=f"keeper-{keeper.pid}", daemon=True
+            target=self._follow, args=(status, lost), name=f"keeper-{keeper.pid}", daemon=True
         ).start()
 
     def interrupt(self) -> None:
@@ -110,8 +118,10 @@ class Child:
                 except BrokenPipeError:
                     return
 
-    def _follow(self, status: int) -> None:
+    def _follow(self, status: int, lost: str) -> None:
         try:
+            if lost:
+                raise _KeeperLostError(lost)
             line = _next_line(status, lambda: self._order(b"answer\n"))
             end = Exit(
                 code=line["exit"],
@@ -120,11 +130,12 @@ class Child:
                 leftovers=line["leftovers"],
                 survivors=line["survivors"],
             )
-        except _KeeperLostError as lost:
+        except _KeeperLostError as error:
             gone = _stop_from_here(self._keeper, self._command_id, self.pid)
-            end = Exit(None, stopped=True, survivors=0 if gone else 1, lost=str(lost))
+            end = Exit(None, stopped=True, survivors=0 if gone else 1, lost=str(error))
         if not end.survivors:
             self._keeper.wait()
+        collect()
         self._exit = end
         self._ended.set()
         if end.survivors:
@@ -150,7 +161,8 @@ def launch(
     """Start `command` in `cwd` under a keeper of its own; some 30 ms.
 
     `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. `lock_fd` is held by
-    the keeper until the last process is gone. Raises ``ProcessError`` when it cannot be started.
+    the keeper until the last process is gone. Raises ``ProcessError`` when it cannot be started. A
+    keeper that is lost meanwhile is the end of the command, as it is later; `pid` is the keeper's.
     """
     command_id = uuid.uuid4().hex
     try:
@@ -165,16 +177,18 @@ def launch(
     marks = {RUN_MARK: run_id, PLACE_MARK: place_of(cwd), COMMAND_MARK: command_id}
     marked = [part for name, value in marks.items() for part in ("--set", f"{name}={value}")]
     try:
-        keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(KEEPER), *options, *marked, "--", *command],
-            cwd=cwd,
-            env=dict(env),
-            stdin=PIPE if stdin == "pipe" else NULL,
-            stdout=stdout,
-            stderr=stderr,
-            pass_fds=tuple(passed.values()),
-            start_new_session=True,
-        )
+        with starting() as own:
+            keeper = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(KEEPER), *options, *marked, "--", *command],
+                cwd=cwd,
+                env=dict(env),
+                stdin=PIPE if stdin == "pipe" else NULL,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=tuple(passed.values()),
+                start_new_session=True,
+            )
+            own(keeper.pid)
     except (OSError, ValueError) as error:
         os.close(control_write)
         os.close(status_read)
@@ -190,8 +204,7 @@ def launch(
         code = started["errno"]
         reason = _why_not(command[0], cwd, OSError(code, os.strerror(code)))
     except _KeeperLostError as lost:
-        _stop_from_here(keeper, command_id, keeper.pid)
-        reason = f"Cannot start {command[0]!r}: its keeper {lost}; try again."
+        return Child(keeper, keeper.pid, command_id, control_write, status_read, str(lost))
     os.close(control_write)
     os.close(status_read)
     for stream in (keeper.stdin, keeper.stdout, keeper.stderr):

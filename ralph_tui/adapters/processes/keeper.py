@@ -288,12 +288,12 @@ def say(status: int, line: str) -> None:
         os.write(status, line.encode() + b"\n")
 
 
-def adopt_orphans() -> None:
-    """Processes whose parent dies become children of this one (Linux)."""
+def adopt_orphans(*, adopt: bool = True) -> None:
+    """Processes whose parent dies become children of this one (Linux), or do so no more."""
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - Linux alone has the call
 
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:

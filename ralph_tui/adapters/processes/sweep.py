@@ -9,9 +9,10 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from ralph_tui.adapters.processes.adopted import adopting, collect, is_adopted
 from ralph_tui.adapters.processes.keeper import Entry, descendants, process_table, send
 
 RUN_MARK = "RALPH_RUN_ID"
@@ -70,13 +71,29 @@ def mark(entry: Entry, name: str) -> str | None:
 
 
 def stop_command(command_id: str, session: int, below: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Stop what one lost keeper kept: all with its mark, and all in the command's session.
+    """Stop what one lost keeper kept: by its mark, by the command's session, or as adopted since.
 
     `below`: what was seen below it.
     """
-    return _stop(
-        lambda entry: entry.session == session or mark(entry, COMMAND_MARK) == command_id, below
-    )
+
+    def belongs(entry: Entry) -> bool:
+        kept = entry.session == session or mark(entry, COMMAND_MARK) == command_id
+        return kept or is_adopted(entry)
+
+    stopped = _stop(belongs, below)
+    collect()
+    return stopped
+
+
+@contextlib.contextmanager
+def no_orphans() -> Iterator[None]:
+    """Who is started while the block runs, and is an orphan at its end, is stopped (Linux)."""
+    with adopting():
+        try:
+            yield
+        finally:
+            _stop(is_adopted)
+            collect()
 
 
 def stop_guarded(guard_id: str) -> tuple[int, ...]:
@@ -106,11 +123,14 @@ def processes_below(pid: int) -> list[Entry]:
 
 
 def orphans(name: str, value: str) -> list[Entry]:
-    """What bears this mark and does not descend from this process any more."""
+    """What this process has adopted; what bears this mark and does not descend from it any more."""
     table = process_table()
-    below = {entry.pid for entry in descendants({os.getpid()}, table)}
+    adopted = {entry.pid for entry in table.values() if is_adopted(entry)}
+    below = {entry.pid for entry in descendants({os.getpid()}, table)} | {os.getpid()}
     rest = (entry for entry in table.values() if entry.alive and entry.pid not in below)
-    return [entry for entry in rest if entry.pid != os.getpid() and mark(entry, name) == value]
+    found = [entry for entry in rest if mark(entry, name) == value]
+    alive = [table[pid] for pid in adopted if table[pid].alive]
+    return [*found, *alive, *descendants(adopted, table)]
 
 
 def kill(processes: list[Entry]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import IO, cast
 
+from ralph_tui.adapters.processes.adopted import starting
 from ralph_tui.adapters.workspace.git_calls import GitCalls, communicate, stop
 from ralph_tui.errors import (
     NO_ROOM,
@@ -227,14 +228,16 @@ def begin_git(
         without = [part for name in scrubbed for part in ("-u", name)]
         command = ["env", *without, *(f"{n}={value}" for n, value in given.items()), *command]
     try:
-        process = Git().execute(
-            command,
-            istream=PIPE if waits else None,
-            env=given,
-            as_process=True,
-            # A ctrl+c that is meant for the run must not cut a git command in half.
-            start_new_session=True,
-        )
+        with starting() as own:
+            process = Git().execute(
+                command,
+                istream=PIPE if waits else None,
+                env=given,
+                as_process=True,
+                # A ctrl+c that is meant for the run must not cut a git command in half.
+                start_new_session=True,
+            )
+            own(cast("Popen[bytes]", process.proc).pid)
     except GitCommandNotFound as missing:
         raise WorkspaceError(
             f"git was not found on PATH; install git {OLDEST_GIT} or newer and run again."

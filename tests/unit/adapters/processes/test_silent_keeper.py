@@ -11,7 +11,6 @@ import pytest
 from ralph_tui.adapters.processes import child as running
 from ralph_tui.adapters.processes import sweep as sweeping
 from ralph_tui.adapters.processes.child import PIPE, Child, Exit, launch
-from ralph_tui.errors import ProcessError
 from tests.paths import FIXTURES
 from tests.processes import state_of
 from tests.waiting import until
@@ -106,18 +105,26 @@ def test_a_healthy_keeper_answers_whatever_its_command_does(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_keeper_that_is_stopped_before_it_has_started_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("blow", "lost"), [("STOP", "did not answer for 1 s"), ("KILL", "was killed")]
+)
+def test_a_keeper_that_is_lost_before_it_has_told_of_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blow: str, lost: str
 ) -> None:
+    """As one that is lost later: the command has ended, and not by itself."""
     keeper = tmp_path / "keeper.py"
     keeper.write_text(
         "import os, signal\n"
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
-        "os.kill(os.getpid(), signal.SIGSTOP)\n"
+        f"os.kill(os.getpid(), signal.SIG{blow})\n"
     )
     monkeypatch.setattr(running, "KEEPER", keeper)
     before = len(list(Path("/dev/fd").iterdir()))
-    with pytest.raises(ProcessError, match=r"Cannot start 'true': its keeper did not answer"):
-        launch(["true"], cwd=tmp_path, env=os.environ, run_id="r", stdin="pipe", stdout=PIPE)
+    child = launch(["true"], cwd=tmp_path, env=os.environ, run_id="r", stdin="pipe", stdout=PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with child.stdin, child.stdout:
+        assert child.stdout.read() == b""
+    assert child.wait(LIMIT_S) == Exit(None, stopped=True, lost=lost)
     assert state_of(json.loads((tmp_path / "pid").read_text())) == ""
-    assert len(list(Path("/dev/fd").iterdir())) <= before
+    until(lambda: len(list(Path("/dev/fd").iterdir())) <= before)

@@ -311,6 +311,23 @@ def test_one_guard_from_the_first_snapshot_to_the_end(git_repo: Path) -> None:
     assert guards_of(os.getpid()) == before
 
 
+def test_a_guard_that_was_stopped_holds_up_nobody(git_repo: Path) -> None:
+    before = guards_of(os.getpid())
+    workspace = workspace_of(git_repo)
+    workspace.snapshot(0, "first")
+    (guard,) = guards_of(os.getpid()) - before
+    os.kill(guard, signal.SIGSTOP)
+    try:
+        closing = threading.Thread(target=workspace.close, daemon=True)
+        closing.start()
+        closing.join(5)
+        assert not closing.is_alive()
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(guard, signal.SIGCONT)
+    assert guards_of(os.getpid()) == before
+
+
 def test_what_is_late_has_a_guard_too(changed: GitWorkspace) -> None:
     changed.close()
     repository, before = open_repository(changed.root), guards_of(os.getpid())

@@ -1,0 +1,86 @@
+"""An agent that kills its keeper and leaves its session, its environment and its parents behind."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.remote.peer import STARTED_BY_RUN
+from tests.e2e.cli import GATE, ONE_MORE, project, start
+from tests.e2e.test_last_screen import events
+from tests.processes import state_of
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere orphans are not adopted")
+
+ESCAPE = """
+import json, os, pathlib, signal, socket, sys, time
+folder, *parent = sys.argv[1:]
+if not parent:
+    if os.fork() == 0:
+        os.setsid()
+        parent = str(os.getpid())
+        if os.fork() == 0:
+            os.execve(sys.executable, [sys.executable, *sys.argv, parent], {})
+        os._exit(0)
+    os.wait()
+    time.sleep(300)
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+nothing = os.open(os.devnull, os.O_RDWR)
+for standard in (0, 1, 2):
+    os.dup2(nothing, standard)
+while os.getppid() == int(parent[0]):
+    time.sleep(0.01)
+keeper = os.getppid()
+os.kill(keeper, signal.SIGKILL)
+while os.getppid() == keeper:
+    time.sleep(0.001)
+path = json.loads(pathlib.Path(".aiwg/ralph/lock").read_text())["socket"]
+answers = []
+for command in ({"name": "permissions", "mode": "skip", "allow": []}, {"name": "stop"}):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    line = {"version": 1, "command": command}
+    try:
+        connection.sendall(json.dumps(line).encode() + b"\\n")
+    except BrokenPipeError:
+        pass
+    answers.append(json.loads(connection.makefile().readline()).get("refused"))
+told = pathlib.Path(folder, "told")
+told.with_name("new").write_text(json.dumps([os.getpid(), answers]))
+told.with_name("new").rename(told)
+time.sleep(300)
+"""
+
+
+def test_it_is_ended_soon_and_commands_nothing(git_repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "escape.py").write_text(ESCAPE)
+    told, goes_on = tmp_path / "told", tmp_path / "goes on"
+    escape = f"[ -e {told} ] || exec {sys.executable} {tmp_path / 'escape.py'} {tmp_path}"
+    waits = f"until [ -e '{goes_on}' ]; do sleep 0.1; done"
+    root = project(git_repo)
+    order = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command")
+    with start(*order, f"{escape}; {waits}; {ONE_MORE}", "--json", cwd=root) as process:
+        try:
+            until(told.exists, 40)
+            began = time.monotonic()
+            pid, answers = json.loads(told.read_text())
+            until(lambda: len(events(root, "session_started")) == 2, 40)
+            # Neither living nor dead, while the run is alive.
+            assert state_of(pid) == ""
+            assert time.monotonic() - began < 6
+            goes_on.touch()
+            process.communicate(timeout=50)
+        finally:
+            process.kill()
+            if told.exists() and state_of(pid := json.loads(told.read_text())[0]):
+                os.kill(pid, signal.SIGKILL)
+    assert answers == [STARTED_BY_RUN, STARTED_BY_RUN]
+    assert process.returncode == 0
+    ends = [event["outcome"] for event in events(root, "session_finished")]
+    assert ends == ["crashed", *["success"] * 4]
