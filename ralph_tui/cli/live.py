@@ -14,7 +14,7 @@ from typing import Any
 
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
-from ralph_tui.adapters.records.lock import Owner, holder
+from ralph_tui.adapters.records.lock import Owner, worker
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
@@ -67,9 +67,7 @@ def find_live(name: str | None) -> LiveRun:
         if name is not None and ralph_folder(named_path(name)).is_dir():
             root, name = named_path(name), None
     run = resolve_run(root, name) if name is not None else _holding(root)
-    owner = holder(run.lock)
-    if owner is not None and not owner.alive:
-        owner = None  # only its keeper is left
+    owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and owner.run_id != status["run_id"]):
         raise _no_live(f"the run {run.name} is over")
@@ -81,7 +79,7 @@ def find_live(name: str | None) -> LiveRun:
 
 
 def _holding(root: Path) -> RecordedRun:
-    owner = holder(ralph_folder(root) / "lock")
+    owner = worker(ralph_folder(root) / "lock")
     if owner is None:
         raise _no_live("no run is alive in this worktree")
     task, _, attempt = owner.run.partition("/")

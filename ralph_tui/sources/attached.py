@@ -4,7 +4,6 @@ Rule: `poll` runs on the UI thread and stays short, however much there is to rea
 spoken to in a thread.
 """
 
-import os
 import socket
 import threading
 from collections import deque
@@ -14,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
 
-from ralph_tui.adapters.records.lock import Owner, holder
+from ralph_tui.adapters.records.lock import Owner, holder, worker
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.remote.client import send
@@ -38,21 +37,8 @@ GONE = "the process of this run is gone; 'ralph-tui resume' goes on with it"
 
 def owner_of(lock: Path, run_id: str) -> Owner | None:
     """Who works on this run now; None when its process is gone."""
-    owner = holder(lock)
-    if owner is None or owner.run_id != run_id:
-        return None
-    # What is left of a dead run holds the lock until it has been stopped.
-    return owner if owner.host != socket.gethostname() or _alive(owner.pid) else None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    owner = worker(lock)
+    return owner if owner is not None and owner.run_id == run_id else None
 
 
 def _wall_clock() -> datetime:

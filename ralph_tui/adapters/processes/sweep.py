@@ -103,6 +103,12 @@ def stop_guarded(guard_id: str) -> tuple[int, ...]:
 
 def continue_keepers(worktree: Path) -> None:
     """Let keepers of this worktree go on that were stopped: they end what they keep, and go."""
+    for pid in keepers(worktree):
+        send(pid, signal.SIGCONT)
+
+
+def keepers(worktree: Path) -> Iterator[int]:
+    """The keepers of this worktree's commands."""
     place = f"{PLACE_MARK}={place_of(worktree)}".encode()
     for entry in process_table().values():
         home = Path("/proc") / str(entry.pid)
@@ -111,7 +117,7 @@ def continue_keepers(worktree: Path) -> None:
             # It does not bear the mark itself: it gives it to its command.
             is_keeper = any(word.endswith(b"/keeper.py") for word in words[:4])
             if is_keeper and place in words and _is_ours(home):
-                send(entry.pid, signal.SIGCONT)
+                yield entry.pid
 
 
 def processes_below(pid: int) -> list[Entry]:

@@ -165,6 +165,12 @@ def holder(path: Path) -> Owner | None:
         os.close(descriptor)
 
 
+def worker(path: Path) -> Owner | None:
+    """As `holder`, but None where its process is gone, and only what it has left holds the lock."""
+    owner = holder(path)
+    return owner if owner is not None and owner.alive else None
+
+
 def _open(path: Path) -> int:
     try:
         make_folder(path.parent)

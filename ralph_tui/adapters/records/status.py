@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.folders import from_here
-from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError, why
 from ralph_tui.plain_files import read_bytes, reading
@@ -23,7 +23,7 @@ def read_status(run: RecordedRun) -> dict[str, Any]:
     The projection is enough while it is whole; without it the journal is folded.
     """
     status = _projection(run.status) or _folded(run)
-    owner = holder(run.lock) if status["outcome"] is None else None
+    owner = worker(run.lock) if status["outcome"] is None else None
     alive = owner is not None and owner.run_id == status["run_id"]
     status["alive"] = alive
     status["run"] = status["run"] or run.name

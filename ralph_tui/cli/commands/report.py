@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.journal import Recording, read_journal
-from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:
-    owner, first = holder(found.lock), recording.events[0]
+    owner, first = worker(found.lock), recording.events[0]
     alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
     problems = [recording.problem] if recording.problem else []
     if recording.torn and not alive:  # a living one may just be writing it

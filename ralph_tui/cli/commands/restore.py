@@ -10,7 +10,7 @@ from pathlib import Path
 from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
 from ralph_tui.adapters.records.tail import Tail
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
@@ -208,7 +208,7 @@ def _outcome(live: LiveRun, since: int) -> WorktreeRestored:
     tail = Tail(live.run.journal)
     try:
         while True:
-            alive = holder(live.run.lock) is not None  # asked before the last look
+            alive = worker(live.run.lock) is not None  # asked before the last look
             lines = tail.lines()
             for event in map(parse_event, lines):
                 if event.seq <= since:

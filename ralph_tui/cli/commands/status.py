@@ -4,8 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
+from ralph_tui.adapters.processes.sweep import keepers
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import problem_of, read_status
 from ralph_tui.cli.status_words import status_line, status_text
 
@@ -24,6 +26,8 @@ def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
     found = resolve_run(worktree_root(Path.cwd()), args.run or args.named)
     status = read_status(found)
+    if status["phase"] == "died" and holder(found.lock) is not None:
+        status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found)
     if args.json:
@@ -33,3 +37,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(status_text(status))
     return 0
+
+
+def _left_over(run: RecordedRun) -> str:
+    """What a run has left that died and whose worktree is not free yet."""
+    left = ", ".join(f"process {pid}" for pid in keepers(run.lock.parents[2]))
+    still = f"its keeper ({left}) is still there" if left else "what it has started is still there"
+    return f"its process is gone, but {still}"
