@@ -1,0 +1,202 @@
+"""What a learning says, from the fields that its type has in the knowledge file, camelCase.
+
+==========  =======================================================================
+strategy    approach, toolSequence (kinds of action in their order)
+antipattern pattern, consequence, alternative
+estimate    estimatedIterations, estimatedMinutes, basedOnSamples, confidence
+convention  convention, source
+==========  =======================================================================
+
+Rule: what is not known is left out. Content may come from a file that anybody has written: fields
+of another tool's forms are read too, and a field of a wrong type is no field.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, Final
+
+from ralph_tui.events.memory import LearningType
+from ralph_tui.text.format import count
+from ralph_tui.text.words import same_words
+
+MAIN: Final[Mapping[LearningType, tuple[str, ...]]] = {
+    "strategy": ("approach", "description"),
+    "antipattern": ("pattern", "description"),
+    "estimate": (),
+    "convention": ("convention", "description"),
+}
+"""The field that says it, ours first, then what another tool calls it."""
+EXAMPLES: Final = 3
+"""Of another tool's antipattern, told with it."""
+
+MS_PER_MINUTE: Final = 60_000
+"""Another tool tells the time of an iteration in milliseconds."""
+
+Content = dict[str, Any]
+
+
+def learning_id(type_: LearningType, task_type: str, text: str) -> str:
+    """The same for the same words, so that what two runs say meets.
+
+    An estimate is one for its kind of task, whatever its numbers are.
+    """
+    said = "" if type_ == "estimate" else same_words(text)
+    parts = "\0".join((type_, task_type, said))
+    return f"learn-{hashlib.sha256(parts.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+def strategy(approach: str, tools: Sequence[str] = ()) -> Content:
+    """What worked, and with which kinds of action in their order."""
+    return {"approach": approach, **({"toolSequence": list(tools)} if tools else {})}
+
+
+def antipattern(pattern: str, consequence: str, alternative: str = "") -> Content:
+    """What went wrong, what came of it, what went better."""
+    told = {"pattern": pattern, "consequence": consequence, "alternative": alternative}
+    return {name: text for name, text in told.items() if text}
+
+
+def estimate(iterations: float, minutes: float | None, samples: int) -> Content:
+    """What runs of this kind of task took; the more of them, the more it can be relied on."""
+    known = {} if minutes is None else {"estimatedMinutes": _rounded(minutes)}
+    return {
+        "estimatedIterations": _rounded(iterations),
+        **known,
+        "basedOnSamples": samples,
+        "confidence": round(sample_confidence(samples), 3),
+    }
+
+
+def convention(text: str, source: str) -> Content:
+    """How things are done in this project, and who says so."""
+    return {"convention": text, "source": source}
+
+
+def sample_confidence(samples: int) -> float:
+    """How far an estimate from that many runs can be relied on, a fraction."""
+    return samples / (samples + 2)
+
+
+def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
+    """What it says, in one or a few sentences; empty where it says nothing."""
+    if type_ == "estimate":
+        return _estimate_words(content)
+    main = _main(type_, content)
+    if type_ != "antipattern" or not main:
+        return main
+    examples = "; ".join(_texts(content.get("examples"))[:EXAMPLES])
+    better = _text(content, "alternative")
+    told = (
+        main,
+        f"Seen as: {examples}" if examples else "",
+        _text(content, "consequence"),
+        f"Better: {better}" if better else "",
+    )
+    return " ".join(_sentence(text) for text in told if text)
+
+
+def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Content:
+    """The content once its owner has said in other words what it says."""
+    if type_ == "estimate":
+        return {**content, "description": text}
+    dropped = {"consequence", "alternative", "examples"} if type_ == "antipattern" else set()
+    kept = {name: value for name, value in content.items() if name not in dropped}
+    field = next((name for name in MAIN[type_] if name in kept), MAIN[type_][0])
+    return {**kept, field: text}
+
+
+def iterations_of(content: Mapping[str, Any]) -> float | None:
+    """Iterations that an estimate expects; None where it does not say."""
+    for name in ("estimatedIterations", "totalIterations"):
+        if (number := _number(content, name)) is not None and number > 0:
+            return number
+    return None
+
+
+def minutes_of(content: Mapping[str, Any]) -> float | None:
+    """Minutes that an estimate expects; None where it does not say."""
+    told, iterations = _number(content, "estimatedMinutes"), _number(content, "totalIterations")
+    if told is not None or iterations is None:
+        return told
+    each = _number(content, "avgIterationTime")
+    return None if each is None else each * iterations / MS_PER_MINUTE
+
+
+def samples_of(content: Mapping[str, Any]) -> int:
+    """Runs that an estimate rests on, at least the one that made it."""
+    return max(1, int(_number(content, "basedOnSamples") or 1))
+
+
+def joined_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
+    """Both estimates as one, each counting as much as the runs it rests on; other fields stay."""
+    samples = samples_of(one) + samples_of(other)
+    iterations = _mean(iterations_of(one), samples_of(one), iterations_of(other), samples_of(other))
+    minutes = _mean(minutes_of(one), samples_of(one), minutes_of(other), samples_of(other))
+    if iterations is None:
+        return dict(one)
+    return {**one, **estimate(iterations, minutes, samples)}
+
+
+def _mean(one: float | None, weight: int, other: float | None, others: int) -> float | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return (one * weight + other * others) / (weight + others)
+
+
+def _estimate_words(content: Mapping[str, Any]) -> str:
+    if said := _text(content, "description"):
+        return said
+    iterations, minutes = iterations_of(content), minutes_of(content)
+    samples = count(samples_of(content), "run")
+    if iterations is not None:
+        takes = f"about {_amount(iterations, 'iteration')}"
+        takes += "" if minutes is None else f" and {_minutes(minutes)}"
+        return f"A task of this kind takes {takes}, judging by {samples}."
+    each = _number(content, "avgIterationTime")
+    if each is None:
+        return ""
+    takes = _minutes(each / MS_PER_MINUTE)
+    return f"An iteration of such a task takes {takes}, judging by {samples}."
+
+
+def _minutes(number: float) -> str:
+    return _amount(number, "minute") if number >= 1 else "less than a minute"
+
+
+def _amount(number: float, noun: str) -> str:
+    """``4 iterations``, ``3.5 iterations``: halves only where they matter."""
+    near = round(number * 2) / 2 if number < 10 else float(round(number))
+    whole = near == int(near)
+    return count(max(1, int(near)), noun) if whole else f"{near:g} {noun}s"
+
+
+def _main(type_: LearningType, content: Mapping[str, Any]) -> str:
+    return next((text for name in MAIN[type_] if (text := _text(content, name))), "")
+
+
+def _text(content: Mapping[str, Any], name: str) -> str:
+    value = content.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list):
+        return []
+    return [text.strip() for text in value if isinstance(text, str) and text.strip()]
+
+
+def _number(content: Mapping[str, Any], name: str) -> float | None:
+    """A number that is one, not negative, and of this world."""
+    value = content.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1e9 and isfinite(value) else None
+
+
+def _rounded(number: float) -> float:
+    return round(number, 2)
+
+
+def _sentence(text: str) -> str:
+    return text if text[-1:] in ".!?:…" else f"{text}."
