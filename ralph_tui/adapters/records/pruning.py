@@ -113,7 +113,9 @@ def old_runs(root: Path, *, keep: int, age: timedelta, dead: bool, now: datetime
         if owner is not None and owner.run_id in ("", ends.run_id):
             why = f"it is alive (process {owner.pid})"
             if not owner.alive:
-                why = "its process is gone, what it has started is not: 'ralph-tui resume' ends that"
+                why = (
+                    "its process is gone, what it has started is not: 'ralph-tui resume' ends that"
+                )
         elif ends.kind not in ENDS and not dead:
             why = "it has no end; 'ralph-tui resume' goes on with it, --dead prunes it"
         elif not dead and problem_of(run):

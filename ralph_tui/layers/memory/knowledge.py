@@ -87,7 +87,7 @@ def merged(known: Learning, new: Learning) -> Learning:
 def proven(learning: Learning) -> str:
     """Why it may become knowledge, one sentence; empty while it may not.
 
-    What joins a known learning is asked after it was `merged` into that: then two runs have said it.
+    What joins a known learning is asked once it is `merged` into that: then two runs have said it.
     """
     if below(learning.confidence, PROMOTABLE):
         return ""
