@@ -127,7 +127,8 @@ def _completion(told: Material) -> str:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
     held = ", held" if run.held else ""
-    source = escaped(told.state.gate.accepted) or f"from {run.source}{tests}{held}"
+    accepted = told.state.gate.accepted
+    source = escaped(accepted) if accepted else f"from {run.source}{tests}{held}"
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
     known = [told for told in (run.baseline, run.completion, run.best) if told is not None]
     start = "" if run.baseline is None else f"; {percent(run.baseline, *known)} at the start"
