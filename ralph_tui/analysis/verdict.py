@@ -180,7 +180,10 @@ def _episode(state: RunState) -> Verdict | None:
         did = f"instructions were sent after iteration {made.iteration}"
     else:
         did = f"{made.decision} after iteration {made.iteration}"
-    still = "" if alarm else "; better since, not yet by enough to call it over"
+    if state.oversight.stale:
+        still = "; files were brought back since: the next reading tells"
+    else:
+        still = "" if alarm else "; better since, not yet by enough to call it over"
     return Verdict(glyph, tone, word.upper(), f"{word}: {reason}; {did}{still}")
 
 
@@ -228,7 +231,7 @@ def _forecast(state: RunState) -> Verdict:
     if _done(state):
         return Verdict(*_mark("good"), "done", f"done: {percent(run.completion)} measured")
     left = _left(state, signal.iteration)
-    if state.oversight.rollback is not None:
+    if state.oversight.stale:
         text = f"files were brought back: the next reading tells, {_remain(left)}"
         return Verdict(begun, "dim", "restored", text)
     if signal.forecast is None:

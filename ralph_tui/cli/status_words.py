@@ -14,6 +14,7 @@ from ralph_tui.text.terms import (
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
+    ROLLED_BACK,
     WAITS,
     WARNING,
     Term,
@@ -33,6 +34,7 @@ def status_line(status: dict[str, Any]) -> str:
     state, needs = _term(status), _needs(status)
     glyph = needs.glyph if needs else state.glyph
     done = "—" if status["completion"] is None else percent(status["completion"])
+    done += f" before {ROLLED_BACK.glyph}" if status.get("stale") else ""
     words = needs.word if needs and not status["outcome"] else state.word
     alarms = (
         f" {WARNING.glyph} {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
@@ -218,7 +220,8 @@ def _completion(status: dict[str, Any]) -> str:
     now, best = status["completion"], status["best"]
     at = status["best_iteration"]
     where = f"after iteration {at}" if at else "at the start"
-    return f"{percent(now, best)} ({source}), best {percent(best, now)} {where}"
+    stale = ", before the files were brought back" if status.get("stale") else ""
+    return f"{percent(now, best)} ({source}{stale}), best {percent(best, now)} {where}"
 
 
 def _verdict(status: dict[str, Any]) -> str:

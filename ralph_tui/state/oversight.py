@@ -1,7 +1,6 @@
 """What the overseer found and did, and what of it is still in force."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from ralph_tui.events import (
     ConflictsFound,
@@ -74,6 +73,8 @@ class OversightFold(Fold):
         """A restore that was begun and not finished."""
         self.rolled_back: WorktreeRestored | None = None
         """The rollback between the last two readings: the step counts for nothing."""
+        self.owed: int | None = None
+        """The snapshot that an answer has chosen to go back to, until the files are those."""
         self.decided = 0
         """The iteration whose REDIRECT was decided last."""
         self.conflicts: tuple[str, ...] = ()
@@ -85,7 +86,7 @@ class OversightFold(Fold):
         self._landed: str | None = None
         """What they were after the last restore; None until that is held."""
         self._completion = 0.0
-        self._topics: dict[str, Literal["redirect", "pause"]] = {}
+        self._asked: dict[str, QuestionAsked] = {}
 
     def handlers(self) -> Handlers:
         """See `Fold`."""
@@ -119,7 +120,7 @@ class OversightFold(Fold):
         made = self.interventions[-1] if self.interventions else None
         if made is None or made.level not in ("REDIRECT", "PAUSE"):
             return None
-        if made.decision.startswith(DECISIONS["roll_back"]) and self.rollback is None:
+        if self.owed is not None:
             return made
         open_ = made.iteration > self.decided if made.level == "REDIRECT" else not made.decision
         return made if open_ else None
@@ -137,8 +138,8 @@ class OversightFold(Fold):
         return False
 
     def _reading_taken(self, event: ReadingTaken) -> bool:
-        self._completion, self._measured = event.completion, self._tree
-        self.rolled_back, self.rollback = self.rollback, None
+        self.rolled_back, self.rollback = (self.rollback if self.stale else None), None
+        self._completion, self._measured, self.owed = event.completion, self._tree, None
         return False
 
     def _conflicts_found(self, event: ConflictsFound) -> None:
@@ -165,17 +166,19 @@ class OversightFold(Fold):
 
     def _question_asked(self, event: QuestionAsked) -> bool:
         if event.topic in ("redirect", "pause"):
-            self._topics[event.question_id] = event.topic
+            self._asked[event.question_id] = event
         return False
 
     def _question_answered(self, event: QuestionAnswered) -> bool:
-        topic = self._topics.pop(event.question_id, None)
-        if topic is None or not self.interventions:
+        asked = self._asked.pop(event.question_id, None)
+        if asked is None or not self.interventions:
             return False
-        if topic == "pause" and self.status == "paused":
+        if asked.topic == "pause" and self.status == "paused":
             self.status = "critical"  # the pause is over, and what called for it is not
         word = DECISIONS.get(event.answer, event.answer)
         self.interventions[-1].decision = f"{word} by {event.by}"
+        if event.answer == "roll_back" and asked.rollback is not None:
+            self.owed = asked.rollback.snapshot
         return True
 
     def _redirect_decided(self, event: RedirectDecided) -> None:
@@ -214,6 +217,8 @@ class OversightFold(Fold):
 
     def _worktree_restored(self, event: WorktreeRestored) -> None:
         self.restoring = None
+        # Of a restore that was under way when the answer came, the answer is not done yet.
+        self.owed = None if event.snapshot == self.owed else self.owed
         self.rollback, self._landed = event, None
 
     def _snapshot_taken(self, event: SnapshotTaken) -> bool:

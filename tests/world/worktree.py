@@ -29,12 +29,17 @@ class FakeGate:
         self.cancelled += 1
 
 
+STILL = ("ralph: before going back", "ralph: as snapshot")
+"""Snapshots around a restore: nobody has worked since the one before, or since the restore."""
+
+
 class FakeWorkspace:
     """Numbers its trees; every session changes one file unless told otherwise."""
 
     def __init__(self) -> None:
         self.root = Path("/r")
         self.taken: list[str] = []
+        self._tree = ""
         self.changed = [FileChange(path="a.py", status="modified", category="source", added=1)]
         self.error: Exception | None = None
         self.restored: list[str] = []
@@ -48,7 +53,9 @@ class FakeWorkspace:
         if self.error is not None:
             raise self.error
         self.taken.append(message)
-        return Snapshot(number, f"refs/ralph/x/{number:03}", f"c{number}", f"t{number}")
+        if not message.startswith(STILL):
+            self._tree = f"t{number}"
+        return Snapshot(number, f"refs/ralph/x/{number:03}", f"c{number}", self._tree)
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         return tuple(self.changed)
@@ -57,6 +64,7 @@ class FakeWorkspace:
         if self.error is not None:
             raise self.error
         self.restored.append(tree)
+        self._tree = tree
         return Restored(("a.py",), ())
 
     def newest(self) -> int:

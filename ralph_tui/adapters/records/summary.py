@@ -41,6 +41,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "source": run.source,
         "accepted": state.gate.accepted,
         "held": run.held,
+        "stale": state.oversight.stale,
         "passed": run.passed,
         "total": run.total,
         "best": run.best,

@@ -127,6 +127,7 @@ def _completion(told: Material) -> str:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
     held = ", held" if run.held else ""
+    held += ", before the files were brought back" if told.state.oversight.stale else ""
     accepted = told.state.gate.accepted
     source = escaped(accepted) if accepted else f"from {run.source}{tests}{held}"
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"

@@ -225,7 +225,8 @@ class Overseer:
                 yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
             case "extend":
                 yield extended(self._state, answer.iterations, answer.budget_usd, answer.by)
-            case "roll_back" if best is not None and self._state.oversight.rollback is None:
+            case "roll_back" if best is not None and self._state.oversight.owed is not None:
+                yield from self._scheduler.join()  # of two restores the later one counts
                 self._checkpoints.restore(best.snapshot, answer.by)
                 yield from self._scheduler.join()
             case "abort":

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.verdict import course, verdict
+from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import HealthChecked, IterationStarted, PromptPrepared, ReadingTaken
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
@@ -100,3 +102,30 @@ def test_what_is_left_counts_the_iteration_under_way(most: int, expected: int) -
         if isinstance(event, HealthChecked) and event.iteration == 1:
             left.append(verdict(state, event.at).text)
     assert left == [f"no forecast: no progress yet, {expected} iterations left"] * 2
+
+
+def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> None:
+    world = World([0, 7, 6, 5, 8, 10], mode="attended")
+    world.play(answer("roll_back"))
+    state = RunState()
+    for event in world.events:
+        state.apply(event)
+        if isinstance(event, IterationStarted) and event.iteration == 4:
+            break
+    said = verdict(state, event.at).text
+    assert said == (
+        "regressing: 2 falls in a row lost 20 points; instructions were sent after iteration 3; "
+        "files were brought back since: the next reading tells"
+    )
+    status = {**summarize(state), "alive": True}
+    assert f"verdict     {said}" in status_text(status)
+    now = "completion  50 % (from tests, 5/10, before the files were brought back), best 70 % "
+    assert f"{now}after iteration 1" in status_text(status)
+    assert status_line(status).startswith("◔ 50 % before ↶ 4/10 ")
+    page = report(world.events[: event.seq], Circumstances(alive=True))
+    assert "50 % (from tests, 5 of 10, before the files were brought back)" in page
+    for event in world.events[event.seq :]:
+        state.apply(event)
+        if isinstance(event, ReadingTaken):
+            assert "brought back" not in verdict(state, event.at).text
+            assert "before" not in status_text({**summarize(state), "alive": True})

@@ -199,6 +199,19 @@ def test_a_restore_that_was_cut_off_is_finished_and_can_still_be_undone() -> Non
     assert later.state.oversight.restoring is None
 
 
+def test_a_roll_back_that_was_done_is_no_open_question_later() -> None:
+    def back(asked: QuestionAsked) -> Command:
+        return Answer(question_id=asked.question_id, answer="roll_back")
+
+    whole = world(STORIES["regressing"]).play(back)
+    fourth = next(e.seq for e in whole.all(IterationFinished) if e.iteration == 4)
+    state = RunState()
+    for event in whole.events[:fourth]:
+        state.apply(event)
+    assert found(state).startswith("iteration 4 was complete")
+    assert "question" not in found(state)
+
+
 def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
     whole = world(STORIES["steady"]).play(first)
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]

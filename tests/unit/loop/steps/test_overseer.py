@@ -210,6 +210,26 @@ def test_a_roll_back_that_was_undone_is_none() -> None:
     assert len(world.all(WorktreeRestored)) == 2
     assert "The command counted 5 passed, 5 failed." in prompt
     assert "brought back" not in prompt
+    # What the agent then gained is its own: from 50 to 80.
+    assert world.all(SignalComputed)[3].derivative == pytest.approx(-0.3)
+
+
+@pytest.mark.parametrize("undone", [True, False])
+def test_an_answer_that_rolls_back_does_so_whatever_was_restored_before_it(undone: bool) -> None:  # noqa: FBT001
+    world = regressing()
+
+    def reply(asked: QuestionAsked) -> Command:
+        last = world.state.timeline.spans[-1].boundary
+        assert last is not None
+        world.host.inbox += [Restore(snapshot=1), *([Restore(snapshot=last.number)] * undone)]
+        return Answer(question_id=asked.question_id, answer="roll_back")
+
+    world.play(reply)
+    asked, restored = world.only(QuestionAsked), world.all(WorktreeRestored)
+    assert asked.rollback is not None
+    assert len(restored) == 2 + undone
+    assert restored[-1].snapshot == asked.rollback.snapshot
+    assert restored[-1].seq > world.only(QuestionAnswered).seq
 
 
 def test_the_way_back_says_that_the_instructions_go_with_it() -> None:
