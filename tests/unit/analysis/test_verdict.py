@@ -107,12 +107,12 @@ def test_what_is_left_counts_the_iteration_under_way(most: int, expected: int) -
 def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> None:
     world = World([0, 7, 6, 5, 8, 10], mode="attended")
     world.play(answer("roll_back"))
+    fourth = next(e for e in world.all(IterationStarted) if e.iteration == 4)
+    before, after = world.events[: fourth.seq], world.events[fourth.seq :]
     state = RunState()
-    for event in world.events:
+    for event in before:
         state.apply(event)
-        if isinstance(event, IterationStarted) and event.iteration == 4:
-            break
-    said = verdict(state, event.at).text
+    said = verdict(state, fourth.at).text
     assert said == (
         "regressing: 2 falls in a row lost 20 points; instructions were sent after iteration 3; "
         "files were brought back since: the next reading tells"
@@ -122,9 +122,9 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
     now = "completion  50 % (from tests, 5/10, before the files were brought back), best 70 % "
     assert f"{now}after iteration 1" in status_text(status)
     assert status_line(status).startswith("◔ 50 % before ↶ 4/10 ")
-    page = report(world.events[: event.seq], Circumstances(alive=True))
+    page = report(before, Circumstances(alive=True))
     assert "50 % (from tests, 5 of 10, before the files were brought back)" in page
-    for event in world.events[event.seq :]:
+    for event in after:
         state.apply(event)
         if isinstance(event, ReadingTaken):
             assert "brought back" not in verdict(state, event.at).text
