@@ -415,7 +415,12 @@ def decide(
             asked.add(level)
             spent.add(name)
 
-    if k >= 3 and velocity(s, k) < mean_step(s, k) / 2 - EPS:
+    lately = range(max(1, k - s.settings.window_size + 1), k + 1)
+    if (
+        k >= 3
+        and velocity(s, k) < mean_step(s, k) / 2 - EPS
+        and not any(s.mark(i).rolled_back for i in lately)
+    ):
         asked.add("LOG")
     if 10 * k >= 7 * s.max:
         once("70", "WARN")

@@ -76,6 +76,8 @@ class History:
         """t: readings since the last rise or novelty."""
         self.longest_wait = 0
         """L: the most readings that a rise ever took."""
+        self.since_rollback: int | None = None
+        """Readings since the one that a rollback caused; None without one."""
         self._taken = 0.0
         self._made_good = [baseline]
         self._bests = [baseline]
@@ -101,6 +103,9 @@ class History:
         self._taken += self.taken
         if sample.rolled_back:
             self._undo(sample.undone)
+            self.since_rollback = 0
+        elif self.since_rollback is not None:
+            self.since_rollback += 1
         self._made_good.append(sample.completion + self._taken)
         self._bests.append(max(self._bests[-1], self._made_good[-1]))
         counted = 0.0 if sample.rolled_back else step + self.taken

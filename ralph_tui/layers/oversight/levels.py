@@ -67,7 +67,8 @@ def assess(
 ) -> Finding:
     """Judge the latest reading, once. `settings` are those `evaluation` was made with."""
     evidence = evidence or Evidence()
-    patience = Patience.of(history, budget, settings or ControlSettings())
+    settings = settings or ControlSettings()
+    patience = Patience.of(history, budget, settings)
     episode = state.episode
     if episode and history.restarted:
         episode = episode.rebased(history)
@@ -100,7 +101,7 @@ def assess(
     if strayed and all(one.about != "objective_deviation" for one in found):
         found.append(Situation("WARN", "objective_deviation", strayed))
     found += [once[name] for name in once if name not in state.spent]
-    found += rows.pace(history, evaluation)
+    found += rows.pace(history, evaluation, settings.window_size)
     found.sort(key=lambda one: -LEVELS.index(one.level))
 
     opened: Episode | None = None

@@ -58,9 +58,12 @@ def redirect(conditions: list[Alarm], trail: Trail, strayed: str | None) -> list
     return []
 
 
-def pace(history: History, evaluation: Evaluation) -> list[Situation]:
-    """Velocity below half of the run's mean."""
+def pace(history: History, evaluation: Evaluation, window: int) -> list[Situation]:
+    """Velocity, over `window` steps, below half of the run's mean."""
     mean = history.mean_step / 100
+    since = history.since_rollback
+    if since is not None and since < window:
+        return []  # steps from before a rollback say nothing of the pace of what stands
     if history.iteration < 3 or not below(evaluation.signal.velocity, mean / 2):
         return []
     reason = (

@@ -264,6 +264,14 @@ def test_a_step_caused_by_a_rollback_counts_for_nothing() -> None:
     assert [e.volatility for e in world.all(SignalComputed)][3] < 0.5
 
 
+def test_what_was_undone_slows_no_pace() -> None:
+    """48 64 52 64 52, back to 64, then 72 and 80: nothing is slow, a new best each time."""
+    world = World([12, 16, 13, 16, 13, 18, 20, 22, 25], mode="attended")
+    world.gate.total = 25
+    world.play(answer("roll_back"))
+    assert [e.about for e in world.all(InterventionMade)] == ["oscillating", "budget"]
+
+
 def test_a_restore_that_fails_is_told_and_the_run_goes_on() -> None:
     world = regressing()
 
