@@ -12,7 +12,8 @@ from threading import Lock
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
-from ralph_tui.adapters.records.aiwg.attempt import Attempt, project
+from ralph_tui.adapters.records.aiwg.attempt import project
+from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description, write_task
 from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import write_json, write_text
@@ -130,7 +131,7 @@ class AttemptFolder:
         attempt = Attempt(
             id=number, task_id=self.task, description=self.description, started=now, updated=now
         )
-        put(self.folder / "attempt.json", attempt.model_dump(mode="json"))
+        put(self.folder / "attempt.json", attempt.as_json())
         write_task(self.task_folder, attempt)
 
     def iteration_folder(self, iteration: int) -> Path:

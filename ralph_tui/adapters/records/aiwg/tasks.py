@@ -1,18 +1,17 @@
-"""The files of a task, folded from the records of its attempts; snake_case.
+"""The files of a task on disk: read, and written again when an attempt has gone on.
 
-``metadata.json``, ``trajectory.json``, ``summary.json``. An attempt whose record is missing or
-unreadable is folded from its journal again.
+An attempt whose record is missing or unreadable is folded from its journal again.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
-from ralph_tui.adapters.records.aiwg.attempt import Attempt, attempt_of, project
+from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
+from ralph_tui.adapters.records.aiwg.records import Attempt
+from ralph_tui.adapters.records.aiwg.task_files import task_files
 from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of, numbered
@@ -90,7 +89,7 @@ def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:
             continue
         attempt = _recorded(folder)
         if attempt is None and (attempt := fold_attempt(folder)) is not None:
-            aside += put(folder / "attempt.json", attempt.model_dump(mode="json"))
+            aside += put(folder / "attempt.json", attempt.as_json())
         if attempt is not None:
             attempts.append(attempt)
     if attempts:
@@ -99,77 +98,6 @@ def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:
         for name, content in task_files(task_folder.name, attempts, old).items():
             aside += put(task_folder / name, content)
     return aside
-
-
-def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> dict[str, Any]:
-    """File name to content; `attempts` in their order, at least one.
-
-    Of the `old` metadata only what no attempt knows is kept: tags and related tasks.
-    """
-    first = attempts[0]
-    current = max(attempts, key=lambda attempt: (attempt.updated, attempt.id))
-    dumped = [attempt.model_dump(mode="json") for attempt in attempts]
-    now = current.model_dump(mode="json")
-    history = current.execution.quality_history
-    completion = history[-1].quality if history else 0.0
-    qualities = [step.quality for a in attempts for step in a.execution.quality_history]
-    costs = [a.execution.cost_usd for a in attempts if a.execution.cost_usd is not None]
-    verdicts = [attempt.outcome.status for attempt in attempts if attempt.outcome]
-    return {
-        "metadata.json": {
-            "id": task,
-            "description": first.description,
-            "completion_criteria": current.completion_criteria,
-            "created": dumped[0]["started"],
-            "updated": now["updated"],
-            "completed": now["ended"] if current.status == "completed" else None,
-            "status": current.status,
-            "current_attempt": current.id,
-            "total_attempts": max(attempt.id for attempt in attempts),
-            "tags": _words(old.get("tags")),
-            "related_tasks": _words(old.get("related_tasks")),
-        },
-        "trajectory.json": {
-            "task_id": task,
-            "attempts": [
-                {
-                    "attempt_id": attempt["id"],
-                    "started": attempt["started"],
-                    "ended": attempt["ended"],
-                    "outcome": attempt["outcome"] and attempt["outcome"]["status"],
-                    "plan": attempt["plan"]["approach"],
-                    "actions": attempt["execution"]["actions_performed"],
-                    "iterations": attempt["execution"]["iterations"],
-                }
-                for attempt in dumped
-            ],
-            "milestones": [
-                {**milestone, "details": _within(attempt["id"], milestone["details"])}
-                for attempt in dumped
-                for milestone in attempt["milestones"]
-            ],
-            "final_quality": completion,
-            "completion_percent": completion,
-        },
-        "summary.json": {
-            "task_id": task,
-            "description": first.description,
-            "status": current.status,
-            "attempts": len(attempts),
-            "successes": verdicts.count("success"),
-            "failures": verdicts.count("failure"),
-            "timeouts": verdicts.count("timeout"),
-            "iterations": sum(attempt.execution.iterations for attempt in attempts),
-            "actions": sum(attempt.execution.actions_performed for attempt in attempts),
-            "tokens": sum(attempt.execution.tokens for attempt in attempts),
-            "cost_usd": round(sum(costs), 6) if costs else None,
-            "duration_s": round(sum(attempt.execution.duration_s for attempt in attempts), 3),
-            "best_completion": max(qualities, default=0.0),
-            "completion_percent": completion,
-            "last_outcome": now["outcome"] and now["outcome"]["status"],
-            "last_reason": current.outcome.reason if current.outcome else "",
-        },
-    }
 
 
 def _recorded(folder: Path) -> Attempt | None:
@@ -182,14 +110,4 @@ def _recorded(folder: Path) -> Attempt | None:
 
 def in_its_place(attempt: Attempt, folder: Path) -> Attempt:
     """The folders' names count: an attempt may have come from elsewhere."""
-    names = {"id": number_of(folder.name), "task_id": folder.parent.parent.name}
-    return attempt.model_copy(update=names)
-
-
-def _within(attempt: int, details: str) -> str:
-    return f"attempt {attempt}: {details}" if details else f"attempt {attempt}"
-
-
-def _words(value: object) -> list[str]:
-    words = value if isinstance(value, list) else []
-    return [plain(word) for word in words if isinstance(word, str)]
+    return attempt.moved(folder.parent.parent.name, number_of(folder.name))

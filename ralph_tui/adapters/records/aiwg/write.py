@@ -26,6 +26,8 @@ def put(path: Path, content: Any) -> list[Path]:
     Gives back where garbage in its place was put. Raises ``OSError``.
     """
     if content is None:
+        if os.path.lexists(path) and not is_plain(path):
+            return [set_aside(path)]
         path.unlink(missing_ok=True)
         return []
     text = content if isinstance(content, str) else json_text(content)

@@ -12,26 +12,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
-from ralph_tui.adapters.records.aiwg.attempt import Attempt, attempt_of, project
-from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, task_files, write_task
+from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
+from ralph_tui.adapters.records.aiwg.records import Attempt
+from ralph_tui.adapters.records.aiwg.task_files import task_files
+from ralph_tui.adapters.records.aiwg.tasks import read_attempt, rebuild_attempt, write_task
 from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.events import (
     AgentReported,
     Event,
+    LearningCredited,
+    LearningsRetrieved,
+    PlanMade,
+    ReflectionWritten,
     RunResumed,
     SessionFinished,
     ToolDenied,
     ToolFinished,
     ToolStarted,
 )
+from ralph_tui.events.memory import Retrieved
+from ralph_tui.events.run import Outcome
 from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
 from tests.world.stories import STORIES
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PROJECTIONS = ("attempt.json", "outcome.json", "plan.md", "actions.jsonl")
-TASK_FILES = ("metadata.json", "trajectory.json", "summary.json")
+TASK_FILES = ("metadata.json", "trajectory.json", "summary.json", "reflections.jsonl")
 
 
 @cache
@@ -66,8 +74,12 @@ def read(attempt: AttemptFolder, name: str) -> Any:
     return json.loads(contents(attempt)[name])
 
 
+def lines(attempt: AttemptFolder, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in contents(attempt)[name].splitlines()]
+
+
 def actions(attempt: AttemptFolder) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in contents(attempt)["actions.jsonl"].splitlines()]
+    return lines(attempt, "actions.jsonl")
 
 
 # -- what they say ------------------------------------------------------------------------------
@@ -77,7 +89,7 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
     attempt = record(tmp_path, story_of("steady"))
     told = read(attempt, "attempt.json")
     assert (told["id"], told["task_id"]) == (1, "task-001")
-    assert told["plan"]["estimated_iterations"] == 10
+    assert "estimated_iterations" not in told["plan"], "nothing is known of tasks like this"
     assert told["execution"]["agent"] == "claude"
     assert told["execution"]["iterations"] == 6
     assert told["execution"]["quality_history"][:2] == [
@@ -122,7 +134,7 @@ def test_a_run_that_goes_on_has_no_outcome(tmp_path: Path, story: str, status: s
     attempt = record(tmp_path, story_of(story))
     assert not (attempt.folder / "outcome.json").exists()
     assert read(attempt, "metadata.json")["status"] == status
-    assert read(attempt, "trajectory.json")["attempts"][0]["outcome"] is None
+    assert "outcome" not in read(attempt, "trajectory.json")["attempts"][0]
 
 
 def test_a_run_that_is_resumed_has_no_outcome_any_more(tmp_path: Path) -> None:
@@ -157,7 +169,7 @@ def test_a_task_tells_of_all_its_attempts(tmp_path: Path) -> None:
     metadata, summary = read(second, "metadata.json"), read(second, "summary.json")
     assert (metadata["total_attempts"], summary["attempts"], summary["timeouts"]) == (2, 2, 1)
     attempts = read(second, "trajectory.json")["attempts"]
-    assert [(a["attempt_id"], a["outcome"]) for a in attempts] == [(1, "timeout"), (2, None)]
+    assert [(a["attempt_id"], a.get("outcome")) for a in attempts] == [(1, "timeout"), (2, None)]
 
 
 def test_tags_and_related_tasks_are_nobody_elses_to_lose(tmp_path: Path) -> None:
@@ -165,7 +177,7 @@ def test_tags_and_related_tasks_are_nobody_elses_to_lose(tmp_path: Path) -> None
     path = attempt.task_folder / "metadata.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "tags": ["parser", 7]}))
     write_task(attempt.task_folder)
-    assert read(attempt, "metadata.json")["tags"] == ["parser"]
+    assert read(attempt, "metadata.json")["tags"][-2:] == ["config", "parser"]
 
 
 def test_the_last_attempt_that_moved_speaks_for_the_task() -> None:
@@ -178,6 +190,167 @@ def test_the_last_attempt_that_moved_speaks_for_the_task() -> None:
     assert files["metadata.json"]["status"] == "running"
     assert files["summary.json"]["timeouts"] == 1
     assert [a["attempt_id"] for a in files["trajectory.json"]["attempts"]] == [1, 2]
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+PLAN = PlanMade(
+    approach="Fix the lexer first",
+    steps=["read the failing tests", "carry the quote state"],
+    estimated_iterations=4,
+    estimate_from=6,
+    cites=["task-001/001 #1"],
+    related=["task-003"],
+)
+LEARNED = Retrieved(
+    learning_id="learn-0123456789ab",
+    type="strategy",
+    task_type="test-fix",
+    text="Run one test first.",
+    confidence=0.9,
+    why="It fits.",
+    in_prompt=True,
+)
+
+
+def reflection(attempt: int, kind: str = "error-analysis", **fields: Any) -> ReflectionWritten:
+    told = {
+        "attempt": attempt,
+        "observation": "2 of 10 iterations brought nothing",
+        "analysis": "The fixture has a trailing newline",
+        "learning": "Look at the fixture before the lexer",
+        "action_items": ["strip the fixture"],
+        "triggered_by": "failure",
+        "reflection_type": kind,
+    }
+    return ReflectionWritten.model_validate({**told, **fields})
+
+
+def a_run_with_memory(attempt: int = 1, outcome: Outcome = "limit_reached") -> list[Event]:
+    run = Recorder(10)
+    run.baseline(0)
+    run.add(PLAN)
+    run.open(1)
+    run.add(LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[LEARNED]))
+    run.work(1)
+    run.close(1, 20)
+    credit = LearningCredited(
+        iteration=1, learning_id=LEARNED.learning_id, success=True, points=20.0
+    )
+    run.add(credit)
+    run.add(reflection(attempt))
+    run.add(reflection(attempt, "process-improvement", triggered_by="timeout", analysis=""))
+    run.end(outcome, "used up")
+    return run.events
+
+
+def nulls(value: Any) -> bool:
+    match value:
+        case dict():
+            return any(nulls(inner) for inner in value.values())
+        case list():
+            return any(nulls(inner) for inner in value)
+    return value is None
+
+
+@pytest.mark.parametrize("story", sorted(STORIES))
+def test_what_is_not_known_is_left_out_and_never_null(tmp_path: Path, story: str) -> None:
+    attempt = record(tmp_path, story_of(story))
+    for name in contents(attempt):
+        if name.endswith(".json"):
+            assert not nulls(read(attempt, name)), name
+        elif name.endswith(".jsonl"):
+            assert not any(nulls(line) for line in lines(attempt, name)), name
+
+
+def test_a_record_of_before_with_nulls_in_it_is_read(tmp_path: Path) -> None:
+    attempt = record(tmp_path, story_of("running"))
+    path = attempt.folder / "attempt.json"
+    old = json.loads(path.read_text())
+    old |= {"ended": None, "outcome": None}
+    old["execution"] |= {"model": None, "cost_usd": None, "tokens": 0}
+    old["plan"]["estimated_iterations"] = 10
+    path.write_text(json.dumps(old))
+    told = read_attempt(attempt.folder)
+    assert told is not None
+    assert (told.id, told.outcome, told.execution.cost_usd) == (1, None, None)
+    write_task(attempt.task_folder)
+    assert not nulls(read(attempt, "trajectory.json"))
+
+
+def test_what_was_never_measured_has_no_quality(tmp_path: Path) -> None:
+    run = Recorder(10)
+    run.end("aborted", "aborted by you")
+    attempt = record(tmp_path, run.events)
+    assert "final_quality" not in read(attempt, "outcome.json")
+    assert "best_completion" not in read(attempt, "summary.json")
+    assert "completion_percent" not in read(attempt, "trajectory.json")
+
+
+def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
+    first = record(tmp_path, a_run_with_memory())
+    second = record(tmp_path, [*a_run_with_memory(1, "completed")])
+    told = lines(second, "reflections.jsonl")
+    assert [(one["attempt_id"], one["triggered_by"]) for one in told] == [
+        *((1, "failure"), (1, "timeout")),
+        *((2, "failure"), (2, "timeout")),
+    ], "their folders' names count"
+    assert told[0] == {
+        "timestamp": told[0]["timestamp"],
+        "attempt_id": 1,
+        "observation": "2 of 10 iterations brought nothing",
+        "analysis": "The fixture has a trailing newline",
+        "learning": "Look at the fixture before the lexer",
+        "action_items": ["strip the fixture"],
+        "triggered_by": "failure",
+        "reflection_type": "error-analysis",
+    }
+    assert "analysis" not in told[1]
+    assert read(first, "attempt.json")["reflections"] == told[:2]
+
+
+def test_the_plan_that_was_made_is_the_plan(tmp_path: Path) -> None:
+    attempt = record(tmp_path, a_run_with_memory())
+    plan = read(attempt, "attempt.json")["plan"]
+    assert plan == {
+        "approach": "Fix the lexer first",
+        "steps": ["read the failing tests", "carry the quote state"],
+        "estimated_iterations": 4,
+        "estimate_from": 6,
+        "cites": ["task-001/001 #1"],
+        "related": ["task-003"],
+    }
+    text = (attempt.folder / "plan.md").read_text()
+    for words in (
+        "## Approach\n\nFix the lexer first.\n",
+        "1. read the failing tests\n2. carry the quote state\n",
+        "About 4 iterations, from 6 runs.",
+        "- task-001/001 #1\n",
+        "- at most 10 iterations\n",
+    ):
+        assert words in text
+    assert read(attempt, "metadata.json")["related_tasks"] == ["task-003"]
+
+
+def test_an_outcome_speaks_from_evidence(tmp_path: Path) -> None:
+    attempt = record(tmp_path, a_run_with_memory())
+    outcome = read(attempt, "outcome.json")
+    assert outcome["what_worked"] == [
+        "iteration 1 gained 20 points",
+        "a learning helped in 1 iteration: Run one test first.",
+    ]
+    assert outcome["what_didnt_work"][-1] == "The fixture has a trailing newline"
+    assert outcome["suggestions_for_next_time"] == [
+        "nested groups",
+        "Look at the fixture before the lexer",
+        "strip the fixture",
+    ]
+    [used] = read(attempt, "attempt.json")["learnings"]
+    assert (used["text"], used["prompts"]) == ("Run one test first.", [1])
+    assert used["credits"] == [{"iteration": 1, "success": True, "points": 20.0}]
+    assert read(attempt, "metadata.json")["tags"] == [
+        *("test-fix", "source", "test", "config"),
+    ]
 
 
 # -- actions -------------------------------------------------------------------------------------
@@ -255,9 +428,9 @@ def test_without_a_journal_everything_else_is_written(tmp_path: Path) -> None:
 # -- made again ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("story", sorted(STORIES))
+@pytest.mark.parametrize("story", [*sorted(STORIES), "with memory"])
 def test_what_is_rebuilt_is_what_was_written_live(tmp_path: Path, story: str) -> None:
-    events = story_of(story)
+    events = a_run_with_memory() if story == "with memory" else story_of(story)
     attempt = AttemptFolder.create(tmp_path, "Fix the failing parser tests", NOW)
     earlier = () if story == "hostile" else (len(events) // 3, len(events) // 2)
     for step in (*earlier, len(events)):
@@ -274,7 +447,7 @@ def test_what_is_rebuilt_is_what_was_written_live(tmp_path: Path, story: str) ->
 def test_a_projection_is_read_as_it_was_written() -> None:
     for story in STORIES:
         told = project(fold(story_of(story)))["attempt.json"]
-        assert Attempt.model_validate(json.loads(json.dumps(told))).model_dump(mode="json") == told
+        assert Attempt.model_validate(json.loads(json.dumps(told))).as_json() == told
 
 
 GARBAGE = (b"", b"null", b"[1]", b'{"a":', b"\xff\xfe", b"[" * 100_000)
