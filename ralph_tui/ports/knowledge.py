@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ralph_tui.events.memory import Change, Learning
+from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 
 
 @dataclass(frozen=True)
@@ -98,28 +99,6 @@ class NoKnowledge:
         return ()
 
 
-@dataclass(frozen=True)
-class PastReflection:
-    """A reflection of an earlier attempt."""
-
-    cite: str
-    """``task-001/001 #1``."""
-    triggered_by: str
-    learning: str
-    action_items: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class RelatedTask:
-    """A task of another description that is like this one."""
-
-    task: str
-    description: str
-    iterations: tuple[int, ...] = ()
-    """Of its attempts that completed."""
-    reflections: tuple[PastReflection, ...] = ()
-
-
 class PastRuns(Protocol):
     """What the records of earlier runs say. Every call blocks and is run as a job."""
 
@@ -129,6 +108,10 @@ class PastRuns(Protocol):
 
     def related(self) -> Sequence[RelatedTask]:
         """Tasks like this one, most alike first, at most 5."""
+        ...
+
+    def index(self) -> Sequence[str]:
+        """Let what is recorded by now be found; gives back what the owner is to be told."""
         ...
 
 
@@ -141,4 +124,8 @@ class NoPastRuns:
 
     def related(self) -> Sequence[RelatedTask]:
         """None."""
+        return ()
+
+    def index(self) -> Sequence[str]:
+        """There is no index."""
         return ()

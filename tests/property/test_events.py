@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annotated_types import Le
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic.fields import FieldInfo
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import (
@@ -19,6 +21,7 @@ from ralph_tui.events import (
     Unpaused,
     parse_event,
 )
+from ralph_tui.events.base import Fact
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import one_line, plain, strip_controls
 from ralph_tui.text.secrets import redact
@@ -36,17 +39,23 @@ hostile = st.text(
 def events(draw: st.DrawFn) -> Event:
     """Any kind, with hostile words in every text field."""
     event_type = EVENT_TYPES[draw(st.sampled_from(sorted(EVENT_TYPES)))]
-    fields: dict[str, Any] = {
-        "seq": draw(st.integers(1, 10**9)),
-        "at": datetime(2026, 1, 2, 3, tzinfo=UTC),
-    }
-    for name, field in event_type.model_fields.items():
+    stamps = {"seq": draw(st.integers(1, 10**9)), "at": datetime(2026, 1, 2, 3, tzinfo=UTC)}
+    return event_type.model_validate(draw(fields_of(event_type)) | stamps)
+
+
+@st.composite
+def fields_of(draw: st.DrawFn, fact: type[Fact]) -> dict[str, Any]:
+    """Values for the fields of an event or of a value inside one."""
+    fields: dict[str, Any] = {}
+    for name, field in fact.model_fields.items():
         annotation = str(field.annotation)
         if name in ("seq", "at", "kind"):
             continue
         if "ralph_tui" in annotation and not field.is_required():
             continue
-        if "Literal" in annotation or "list" in annotation or "dict" in annotation:
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Fact):
+            fields[name] = draw(fields_of(field.annotation))
+        elif "Literal" in annotation or "list" in annotation or "dict" in annotation:
             if field.is_required() and "list" in annotation:
                 fields[name] = []
             elif field.is_required():
@@ -56,12 +65,16 @@ def events(draw: st.DrawFn) -> Event:
         elif "bool" in annotation:
             fields[name] = draw(st.booleans())
         elif "float" in annotation:
-            fields[name] = draw(st.floats(0, 100))
+            fields[name] = draw(st.floats(0, _largest(field)))
         elif "int" in annotation:
             fields[name] = draw(st.integers(0, 10**6))
         else:
             fields[name] = draw(hostile)
-    return event_type(**fields)
+    return fields
+
+
+def _largest(field: FieldInfo) -> float:
+    return next((float(str(limit.le)) for limit in field.metadata if isinstance(limit, Le)), 100.0)
 
 
 def _first_literal(annotation: Any) -> Any:

@@ -59,6 +59,8 @@ class History:
     def _begin(self, baseline: float) -> None:
         self.baseline = baseline
         self.restarted = False
+        self.excused = True
+        """Whether a rollback, a grown total or a switch of the sensor made the latest step."""
         self.change = 0.0
         """The latest step as measured; 0 when a rollback caused it."""
         self.taken = 0.0
@@ -97,7 +99,7 @@ class History:
             return
         self.restarted = False
         step = sample.completion - self.reading
-        excused = sample.grew or sample.rolled_back
+        self.excused = excused = sample.grew or sample.rolled_back
         self.change = 0.0 if sample.rolled_back else step
         self.taken = max(0.0, -step) if excused else 0.0
         self._taken += self.taken
@@ -153,6 +155,11 @@ class History:
     def best(self) -> float:
         """The best reading so far as it counts today, baseline included."""
         return self._bests[-1] - self._taken
+
+    @property
+    def rise(self) -> float:
+        """Points by which the latest reading has raised the best; 0 before the first."""
+        return self._bests[-1] - self._bests[-2] if len(self._bests) > 1 else 0.0
 
     @property
     def complete(self) -> bool:

@@ -1,0 +1,84 @@
+"""The plan of an attempt: what earlier ones teach about it, and how long it may take.
+
+Rule: a plan cites what it rests on; where nothing is known it says so little as that.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from ralph_tui.events import PlanMade
+from ralph_tui.events.memory import Learning
+from ralph_tui.layers.memory.content import iterations_of, samples_of
+from ralph_tui.layers.memory.past import PastReflection, RelatedTask
+from ralph_tui.text.format import count
+
+MOST_STEPS: Final = 6
+"""Lessons of earlier attempts that a plan takes up, the newest."""
+MOST_RELATED: Final = 5
+RELATED_STEPS: Final = 2
+"""Lessons of other tasks, the most alike first."""
+
+
+def plan(
+    objective: str,
+    command: str,
+    task_type: str,
+    reflections: Sequence[PastReflection],
+    learnings: Sequence[Learning],
+    related: Sequence[RelatedTask],
+) -> PlanMade:
+    """`reflections` are those of earlier attempts, oldest first; `command` proves the end."""
+    own = _newest(reflections)
+    others = [said for task in related for said in task.reflections[-1:]][:RELATED_STEPS]
+    expected, samples = _expected(learnings, task_type, related)
+    return PlanMade(
+        approach=_approach(command, own, related),
+        steps=[_step(said) for said in (*own, *others)],
+        estimated_iterations=expected,
+        estimate_from=samples,
+        cites=[said.cite for said in (*own, *others)],
+        related=[task.task for task in related[:MOST_RELATED]],
+    )
+
+
+def _newest(reflections: Sequence[PastReflection]) -> list[PastReflection]:
+    """The newest lessons, each once, in the order in which they were written."""
+    newest: dict[str, PastReflection] = {}
+    for said in reversed(reflections):
+        newest.setdefault(_step(said), said)
+    return list(reversed(list(newest.values())[:MOST_STEPS]))
+
+
+def _step(said: PastReflection) -> str:
+    return " ".join([said.learning, *said.action_items])
+
+
+def _approach(command: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
+    goal = "the completion command passes" if command else "the criterion is met"
+    parts = [f"Work in iterations, each measured, until {goal}."]
+    if own:
+        attempts = len({said.cite.partition(" ")[0] for said in own})
+        parts.append(f"{count(attempts, 'earlier attempt')} of this task left a lesson: see below.")
+    if related:
+        parts.append(f"{count(len(related), 'task')} like this one came before it.")
+    return " ".join(parts)
+
+
+def _expected(
+    learnings: Sequence[Learning], task_type: str, related: Sequence[RelatedTask]
+) -> tuple[int | None, int]:
+    """Iterations, and the runs that says so: of tasks like this one, else of its kind."""
+    alike = [number for task in related for number in task.iterations]
+    if alike:
+        return _whole(sum(alike) / len(alike)), len(alike)
+    for learning in learnings:
+        if learning.type != "estimate" or learning.task_type != task_type or learning.muted:
+            continue
+        if (expected := iterations_of(learning.content)) is not None:
+            return _whole(expected), samples_of(learning.content)
+    return None, 0
+
+
+def _whole(iterations: float) -> int:
+    return max(1, math.ceil(iterations - 0.5))
