@@ -73,6 +73,8 @@ class SessionStarted(Event):
     """Whether words can reach it while it works."""
     transcript: Line = ""
     """Relative to the attempt's folder; offsets of the events below point into it."""
+    tells_tools: bool = True
+    """Whether the agent tells what tools it uses; else its actions are derived from its work."""
 
 
 class SessionDescribed(Event):

@@ -153,7 +153,7 @@ def evidence_of(state: RunState) -> Evidence:
         words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
         if report
         else "",
-        tool_calls=run.iteration_tool_calls,
+        actions=run.iteration_tool_calls + state.actions.iteration_derived,
         error=ended.reason if ended and failed else "",
         conflicts=state.oversight.conflicts,
     )

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
+from ralph_tui.state.actions import ActionsFold, DerivedAction
 from ralph_tui.state.agent import AgentFold, AgentRow
 from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
@@ -37,6 +38,7 @@ class RunState:
         self.timeline = TimelineFold()
         self.files = FilesFold()
         self.agent = AgentFold()
+        self.actions = ActionsFold()
         self.gate = GateFold()
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
@@ -70,6 +72,7 @@ __all__ = [
     "AgentRow",
     "ChartMark",
     "CheckpointPoint",
+    "DerivedAction",
     "Fold",
     "Guidance",
     "Intervention",

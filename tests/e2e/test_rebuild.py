@@ -1,5 +1,6 @@
 """What is made from a journal can be made again, and garbage in its place does no harm."""
 
+import json
 import shutil
 import signal
 from pathlib import Path
@@ -78,6 +79,24 @@ def test_an_agent_that_writes_garbage_over_the_records_breaks_nothing(git_repo: 
     done = here("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     before = projections(root)
+    assert here("rebuild", cwd=root).returncode == 0
+    assert projections(root) == before
+
+
+def test_what_a_command_does_without_telling_is_on_record(git_repo: Path) -> None:
+    root = project(git_repo)
+    agent = ("--agent", "command", "--agent-command", ONE_MORE)
+    done = here("run", "Make the checks pass", "-c", GATE, *agent, cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    before = projections(root)
+    told = [json.loads(line) for line in before["attempts/001/actions.jsonl"].splitlines()]
+    assert [(line["iteration"], line["type"], line["derived"]) for line in told] == [
+        (k, kind, True) for k in range(1, 5) for kind in ("task", "write")
+    ]
+    assert told[1]["params"] == {"file_path": "done-0.txt"}
+    record = json.loads(before["attempts/001/attempt.json"])
+    assert record["execution"]["actions_performed"] == len(told)
+    (root / TASK / "attempts/001/actions.jsonl").unlink()
     assert here("rebuild", cwd=root).returncode == 0
     assert projections(root) == before
 

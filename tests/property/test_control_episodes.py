@@ -195,7 +195,7 @@ EVIDENCE = st.builds(
     Evidence,
     objective=st.sampled_from([OBJECTIVE, OBJECTIVE, "Mach alles gut", ""]),
     changed=st.sampled_from([("docs/palette.md",), ("docs/palette.md",), ("src/login.py",), ()]),
-    tool_calls=st.integers(0, 1500),
+    actions=st.integers(0, 1500),
     error=st.sampled_from(["", "", "exit 1", "no such model"]),
     conflicts=st.sampled_from([(), (), ("a.py",), ("a.py", "b.py")]),
 )

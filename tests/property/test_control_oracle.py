@@ -314,7 +314,7 @@ def evidence(fact: oracle.Facts, k: int) -> Evidence:
     """Evidence that these facts are read from."""
     return replace(
         STRAYED if fact.strayed else ON_COURSE,
-        tool_calls=fact.calls,
+        actions=fact.calls,
         conflicts=("a.py", f"b{k}.py") if fact.conflicts else (),
         error=f"session {k}: {fact.error} (/tmp/log.{k})" if fact.error else "",
     )

@@ -84,6 +84,7 @@ class ProcessSession(ABC):
             agent=agent,
             pid=self.pid,
             takes_guidance=self.takes_guidance,
+            tells_tools=not self.speaks_plain_text,
             # results/iter-001/transcript.jsonl: the attempt's folder is two above the iteration's.
             transcript=str(transcript.relative_to(transcript.parents[2])),
         )

@@ -33,8 +33,8 @@ class Evidence:
     """Names of failing tests."""
     words: str = ""
     """The agent's report and the plan item it works on."""
-    tool_calls: int = 0
-    """In this iteration."""
+    actions: int = 0
+    """Tool calls of this iteration, and what is derived for an agent that tells of none."""
     error: str = ""
     """Why the session failed, as told; empty when it did not, or when it changed files."""
     conflicts: tuple[str, ...] = ()

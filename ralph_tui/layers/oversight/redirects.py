@@ -50,7 +50,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Make the objective more precise.",
     ),
     "resource_burn": (
-        "Look at what the many tool calls did.",
+        "Look at what the many actions did.",
         "Narrow the objective, or give it to the agent in smaller parts.",
         "Set a budget, or abort.",
     ),

@@ -7,20 +7,20 @@ from ralph_tui.layers.oversight.behavior import Evidence
 from ralph_tui.text.format import percent
 from ralph_tui.text.words import without_particulars
 
-MANY_CALLS = 5000
+MANY_ACTIONS = 5000
 LOW = 30.0
-"""Points: a mean completion below this is little for so many tool calls."""
-IDLE_CALLS = 1000
+"""Points: a mean completion below this is little for so many actions."""
+IDLE_ACTIONS = 1000
 
 
 @dataclass(frozen=True)
 class Trail:
     """Sums and streaks, up to the latest reading."""
 
-    tool_calls: int = 0
+    actions: int = 0
     """Of the whole run."""
-    idle_calls: int = 0
-    """Tool calls since the best last rose by a gain."""
+    idle_actions: int = 0
+    """Actions since the best last rose by a gain."""
     best: float | None = None
     """The best those are counted from, points; None before the first reading."""
     completion: float = 0.0
@@ -36,15 +36,15 @@ class Trail:
 
     def after(self, history: History, evidence: Evidence, *, strayed: bool) -> "Trail":
         """The trail with the iteration of the latest reading in it."""
-        calls = max(0, evidence.tool_calls)
+        actions = max(0, evidence.actions)
         best = history.baseline if self.best is None or history.restarted else self.best
         best -= history.taken
         gained = history.gained_since(best)
         error = without_particulars(evidence.error)
         return replace(
             self,
-            tool_calls=self.tool_calls + calls,
-            idle_calls=0 if gained else self.idle_calls + calls,
+            actions=self.actions + actions,
+            idle_actions=0 if gained else self.idle_actions + actions,
             best=history.best if gained else best,
             completion=self.completion + history.reading,
             deviations=self.deviations + 1 if strayed else 0,
@@ -54,13 +54,13 @@ class Trail:
         )
 
     def burn(self, history: History) -> str | None:
-        """Why so many tool calls are too many, one sentence; None while they are not."""
+        """Why so many actions are too many, one sentence; None while they are not."""
         mean = self.completion / history.count
-        if self.tool_calls >= MANY_CALLS and below(mean, LOW):
-            return f"{self.tool_calls} tool calls brought completion to a mean of {percent(mean)}."
-        if self.idle_calls >= IDLE_CALLS:
+        if self.actions >= MANY_ACTIONS and below(mean, LOW):
+            return f"{self.actions} actions brought completion to a mean of {percent(mean)}."
+        if self.idle_actions >= IDLE_ACTIONS:
             return (
-                f"{self.idle_calls} tool calls since the best, {percent(history.best)}, "
+                f"{self.idle_actions} actions since the best, {percent(history.best)}, "
                 "last rose enough to count."
             )
         return None

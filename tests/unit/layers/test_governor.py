@@ -2,6 +2,7 @@
 
 import pytest
 
+from ralph_tui.analysis.lab import recompute
 from ralph_tui.events import (
     AgentReported,
     ConflictsFound,
@@ -13,6 +14,7 @@ from ralph_tui.events import (
     ReadingTaken,
     RunStarted,
     SessionFinished,
+    SessionStarted,
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import CategoryTotal, FileChange
@@ -62,9 +64,42 @@ def test_evidence_is_what_the_journal_says_of_the_iteration() -> None:
     assert evidence.changed == ("src/parser.py",)
     assert evidence.failing == ("test_lexer",)
     assert evidence.words.split() == ["did", "it", "lexer", "none", "tokens"]
-    assert evidence.tool_calls == 7
+    assert evidence.actions == 7
     assert evidence.conflicts == ("a.py",)
     assert evidence.error == ""
+
+
+def test_what_an_agent_without_tool_events_did_counts_as_actions() -> None:
+    silent = SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
+    again = IterationStarted(iteration=2, max_iterations=10)
+    assert evidence_of(state_of(silent, session(), FILES)).actions == 2
+    assert evidence_of(state_of(silent, session(), FILES, silent, session(), FILES)).actions == 3
+    assert evidence_of(state_of(silent, session(), FILES, again)).actions == 0
+    told = silent.model_copy(update={"tells_tools": True})
+    assert evidence_of(state_of(told, session(tool_calls=7), FILES)).actions == 7
+
+
+def test_they_burn_resources_too_live_and_in_the_lab() -> None:
+    """100 iterations of ten sessions each that only ever touch one file."""
+    silent = SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
+    sessions = [event for _ in range(10) for event in (silent, session())]
+    signal = Governor(10).take(Sample(1, 10), Budget(200)).evaluation.signal
+    events: list[Event] = [START, ReadingTaken(iteration=0, completion=10, source="tests")]
+    for k in range(1, 102):
+        events.append(IterationStarted(iteration=k, max_iterations=200))
+        events += [event.model_copy(update={"iteration": k}) for event in sessions]
+        events.append(ReadingTaken(iteration=k, completion=10, source="tests"))
+        events.append(signal.model_copy(update={"iteration": k}))
+    governor, state = Governor(0), RunState()
+    burnt = []
+    for event in events:
+        evaluated = governor.recall(event, state)
+        state.apply(event)
+        if evaluated and evaluated.finding:
+            burnt.append("resource_burn" in {one.name for one in evaluated.finding.detections})
+    assert burnt.index(True) == 99
+    rows = [compared.row for compared in recompute(events)]
+    assert ["resource_burn" in row.detections for row in rows] == burnt
 
 
 def test_only_a_session_that_failed_and_changed_nothing_is_an_error() -> None:

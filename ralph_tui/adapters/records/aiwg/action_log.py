@@ -1,18 +1,23 @@
 """``actions.jsonl``: one line per tool use, made of the journal's tool events, snake_case.
 
-A line is written when the tool has answered, or can no longer answer. The journal is read on from
-where the last look ended; a file that is not as it was left is written again from its beginning.
+Where an agent tells of no tools, its sessions and the files it changed stand for them, marked as
+derived. What is not known (``reasoning``, ``expected_outcome``) is left out. A line is written when
+the tool has answered, or can no longer answer. The journal is read on from where the last look
+ended; a file that is not as it was left is written again from its beginning.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.events import (
     EVENT_TYPES,
+    AgentSpoke,
     Event,
     IterationFinished,
     RunCrashed,
@@ -26,6 +31,8 @@ from ralph_tui.events import (
     parse_event,
 )
 from ralph_tui.plain_files import appending, reading, write_all
+from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
+from ralph_tui.state.agent import without_claims
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
@@ -35,7 +42,7 @@ SHORT = 200
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = SessionStarted | SessionFinished | IterationFinished | RunResumed | RunFinished | RunCrashed
 """After these no tool that was begun before answers any more."""
-_READ = ToolStarted | ToolFinished | ToolDenied | _ENDS
+_READ = (AgentSpoke, ToolStarted, ToolFinished, ToolDenied, *DERIVED_FROM)
 _KINDS = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
 
 _SUBJECTS: dict[ActionKind, str] = {
@@ -45,20 +52,34 @@ _SUBJECTS: dict[ActionKind, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A tool that has not answered yet."""
+
+    event: ToolStarted
+    reasoning: str
+    """The last words of who uses it."""
+
+
 class Actions:
     """Folds tool events into lines; a line is given once its tool has answered."""
 
     def __init__(self) -> None:
-        self._open: dict[str, ToolStarted] = {}
+        self._open: dict[str, _Begun] = {}
         self._denied: dict[str, str] = {}
+        self._words: dict[str | None, str] = {}
+        """The last ones of the agent (None), and of each subagent by the call that owns it."""
+        self._derivation = Derivation()
 
     def take(self, event: Event) -> Iterator[dict[str, Any]]:
         """The lines that this event makes whole."""
         match event:
+            case AgentSpoke():
+                self._words[event.parent] = without_claims(event.text).strip()
             case ToolStarted():
                 if (lost := self._open.pop(event.tool_id, None)) is not None:
-                    yield _line(lost, ok=False, said="no answer")
-                self._open[event.tool_id] = event
+                    yield _line(lost, ok=False, said=NO_ANSWER)
+                self._open[event.tool_id] = _Begun(event, self._words.get(event.parent, ""))
             case ToolDenied() if event.tool_id:
                 self._denied[event.tool_id] = event.message
             case ToolFinished():
@@ -67,10 +88,13 @@ class Actions:
                     yield _line(begun, ok=event.ok, said=denied or event.summary)
             case _ if isinstance(event, _ENDS):
                 for begun in self._open.values():
-                    said = self._denied.get(begun.tool_id) or "no answer"
+                    said = self._denied.get(begun.event.tool_id) or NO_ANSWER
                     yield _line(begun, ok=False, said=said)
                 self._open.clear()
                 self._denied.clear()
+                self._words.clear()
+        for derived in self._derivation.take(event):
+            yield _derived_line(derived)
 
 
 class ActionLog:
@@ -134,21 +158,40 @@ class ActionLog:
                     continue
 
 
-def _line(begun: ToolStarted, *, ok: bool, said: str) -> dict[str, Any]:
+def _line(tool: _Begun, *, ok: bool, said: str) -> dict[str, Any]:
+    begun = tool.event
     kind = action_type(begun.tool)
     subject = {_SUBJECTS.get(kind, "description"): clip(begun.summary, SHORT)}
     return {
-        "timestamp": begun.at.isoformat().replace("+00:00", "Z"),
-        "iteration": begun.iteration,
-        "type": kind,
-        "tool": begun.tool,
+        **_head(begun.at, begun.iteration, kind, begun.tool),
         "params": subject if begun.summary else {},
-        "success": ok,
-        "output": clip(said, SHORT) if ok else "",
-        "error": "" if ok else clip(said, SHORT),
-        "reasoning": "",
-        "expected_outcome": "",
+        **_answer(ok=ok, said=said),
+        **({"reasoning": _end_of(tool.reasoning)} if tool.reasoning else {}),
     }
+
+
+def _derived_line(action: DerivedAction) -> dict[str, Any]:
+    return {
+        **_head(action.at, action.iteration, action.kind, action.agent),
+        "params": {"file_path": action.path} if action.path else {},
+        **_answer(ok=action.ok, said=action.said),
+        "derived": True,
+    }
+
+
+def _head(at: datetime, iteration: int, kind: ActionKind, tool: str) -> dict[str, Any]:
+    moment = at.isoformat().replace("+00:00", "Z")
+    return {"timestamp": moment, "iteration": iteration, "type": kind, "tool": tool}
+
+
+def _answer(*, ok: bool, said: str) -> dict[str, Any]:
+    told = {"output" if ok else "error": clip(said, SHORT)} if said else {}
+    return {"success": ok, **told}
+
+
+def _end_of(words: str) -> str:
+    """What was said right before."""
+    return words if len(words) <= SHORT else "…" + words[1 - SHORT :]
 
 
 def _text(line: dict[str, Any]) -> str:

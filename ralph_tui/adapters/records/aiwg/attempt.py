@@ -65,7 +65,7 @@ def attempt_of(state: RunState) -> Attempt:
             agent=started.agent,
             model=run.model,
             iterations=run.iteration,
-            actions_performed=state.agent.tool_calls,
+            actions_performed=state.agent.tool_calls + state.actions.derived,
             quality_history=_qualities(state),
             cost_usd=run.cost_usd if run.cost_known else None,
             tokens=run.tokens or None,

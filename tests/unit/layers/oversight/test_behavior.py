@@ -196,14 +196,14 @@ def test_an_episode_of_a_deviation_pauses_and_ends_like_others() -> None:
 
 def test_a_thousand_calls_without_a_gain_pause_once() -> None:
     run = Run()
-    calls = Evidence(tool_calls=300)
+    calls = Evidence(actions=300)
     run.climb(50, calls)
     verdicts = [run.climb(0.5, calls) for _ in range(6)]
     assert [("resource_burn" in names(finding)) for finding in verdicts] == [False] * 3 + [True] * 3
     assert [about(finding, "PAUSE") for finding in verdicts] == [[]] * 3 + [
         ["resource_burn"], [], [],
     ]  # fmt: skip
-    assert "1200 tool calls since the best" in verdicts[3].situations[0].reason
+    assert "1200 actions since the best" in verdicts[3].situations[0].reason
     assert "resource_burn" not in names(run.climb(5, calls))
     later = [run.climb(0, calls) for _ in range(5)]
     assert "resource_burn" in names(later[-1])
@@ -212,29 +212,29 @@ def test_a_thousand_calls_without_a_gain_pause_once() -> None:
 
 def test_another_source_has_bests_of_its_own() -> None:
     run = Run()
-    run.take(80, Evidence(tool_calls=10))
+    run.take(80, Evidence(actions=10))
     run.take(20, restarted=True)
-    run.take(20, Evidence(tool_calls=900))
-    assert names(run.take(30, Evidence(tool_calls=900))) == []
+    run.take(20, Evidence(actions=900))
+    assert names(run.take(30, Evidence(actions=900))) == []
 
 
 def test_five_thousand_calls_at_a_low_mean_pause() -> None:
     run = Run()
-    calls = Evidence(tool_calls=900)
+    calls = Evidence(actions=900)
     verdicts = [run.climb(6, calls) for _ in range(7)]  # 6, 12, ... 42: every step a gain
     assert [names(finding) for finding in verdicts] == [[]] * 5 + [["resource_burn"]] * 2
     assert verdicts[5].level == "PAUSE"
     assert verdicts[5].situations[0].about == "resource_burn"
     assert verdicts[5].detections[0].severity == "high"
-    assert "5400 tool calls" in verdicts[5].detections[0].reason
+    assert "5400 actions" in verdicts[5].detections[0].reason
     run = Run(baseline=30)
     assert [names(run.climb(6, calls)) for _ in range(7)] == [[]] * 7
 
 
 def test_burn_is_not_asked_about_at_the_limit_but_once_there_is_room_again() -> None:
     run = Run(2)
-    run.take(50, Evidence(tool_calls=600))
-    assert about(run.take(50, Evidence(tool_calls=2000)), "PAUSE") == []
+    run.take(50, Evidence(actions=600))
+    assert about(run.take(50, Evidence(actions=2000)), "PAUSE") == []
     run.budget = Budget(1000)
     assert about(run.take(50), "PAUSE") == ["resource_burn"]
 
@@ -289,5 +289,5 @@ def test_every_subject_has_instructions_and_recommendations(subject: Subject) ->
 def test_the_memory_is_as_small_after_a_thousand_iterations() -> None:
     run = Run(5000)
     for k in range(1000):
-        run.take(k % 7, Evidence(LOGIN, (f"f{k}.md",), tool_calls=3, conflicts=(f"c{k}",)))
+        run.take(k % 7, Evidence(LOGIN, (f"f{k}.md",), actions=3, conflicts=(f"c{k}",)))
     assert len(repr(run.governor.memory)) < 1000

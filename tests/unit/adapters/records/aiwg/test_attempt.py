@@ -20,19 +20,25 @@ from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.events import (
     AgentReported,
+    AgentSpoke,
     Event,
+    FilesChanged,
+    IterationStarted,
     LearningCredited,
     LearningsRetrieved,
     PlanMade,
     ReflectionWritten,
     RunResumed,
     SessionFinished,
+    SessionStarted,
     ToolDenied,
     ToolFinished,
     ToolStarted,
 )
+from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
+from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
 from tests.world.stories import STORIES
@@ -374,15 +380,87 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
         "params": {"file_path": "a.py"},
         "success": True,
         "output": "+9 −4",
-        "error": "",
-        "reasoning": "",
-        "expected_outcome": "",
     }
     assert [(line["type"], line["success"], line["error"]) for line in told[1:]] == [
         ("bash", False, "exit 2"),
         ("bash", False, "not allowed"),
         ("task", False, "no answer"),
     ]
+
+
+def test_the_reasoning_of_an_action_is_what_its_agent_said_last(tmp_path: Path) -> None:
+    run, report = Recorder(10), '{"ralph": {"completion": 40}}'
+    run.add(AgentSpoke(iteration=1, text="Look at the lexer."))
+    run.add(AgentSpoke(iteration=1, text=f"The quote state is lost.\n{report}"))
+    run.add(AgentSpoke(iteration=1, text="I am a helper.", parent="sub"))
+    run.tool(1, "Edit", "a.py", "+9 −4", 1)
+    run.add(ToolStarted(iteration=1, tool_id="n", tool="Grep", summary="x", parent="sub"))
+    run.add(ToolFinished(iteration=1, tool_id="n", ok=True))
+    run.add(AgentSpoke(iteration=1, text="so " * 100 + "I run the tests"))
+    run.tool(1, "Bash", "make", "exit 0", 1)
+    run.add(SessionFinished(iteration=1, outcome="success"))
+    run.tool(2, "Bash", "make", "exit 0", 1)
+    told = [line.get("reasoning") for line in actions(record(tmp_path, run.events))]
+    assert told[:2] == ["The quote state is lost.", "I am a helper."]
+    assert told[2] is not None
+    assert len(told[2]) == 200
+    assert told[2].startswith("…")
+    assert told[2].endswith("so I run the tests")
+    assert told[3] is None, "nothing was said in this session"
+
+
+CHANGED = FileChange(path="a.py", status="modified", category="source", added=9, removed=4)
+ADDED = FileChange(path="b.py", status="added", category="source", added=3)
+
+
+def files(*changes: FileChange, live: bool = False) -> FilesChanged:
+    totals = [CategoryTotal(category="source", files=len(changes))]
+    return FilesChanged(iteration=1, live=live, totals=totals, changes=list(changes))
+
+
+def without_tools(run: Recorder, outcome: SessionOutcome | None = "success") -> None:
+    """A session of an agent that tells of no tools."""
+    session = SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
+    run.add(session)
+    if outcome is not None:
+        run.add(SessionFinished(iteration=1, outcome=outcome, reason="exit 3"))
+
+
+def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> None:
+    run = Recorder(10)
+    run.add(IterationStarted(iteration=1, max_iterations=10))
+    without_tools(run, "error")
+    run.add(files(CHANGED))
+    run.add(SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False))
+    run.add(files(ADDED, live=True))
+    run.add(SessionFinished(iteration=1, outcome="success"))
+    run.add(files(CHANGED, ADDED, FileChange(path="c", status="deleted", category="other")))
+    without_tools(run, None)
+    run.add(RunResumed())
+    attempt = record(tmp_path, run.events)
+    told = actions(attempt)
+    assert all(line["derived"] is True and line["tool"] == "command" for line in told)
+    assert [(line["type"], line["success"], line["params"]) for line in told] == [
+        ("task", False, {}),
+        ("edit", True, {"file_path": "a.py"}),
+        ("task", True, {}),
+        ("write", True, {"file_path": "b.py"}),
+        ("edit", True, {"file_path": "c"}),
+        ("task", False, {}),
+    ], "what an earlier session changed is told once"
+    assert [line.get("error") or line.get("output") for line in told] == [
+        *("exit 3", "+9 −4", None, "+3 −0", "deleted", "no answer")
+    ]
+    assert read(attempt, "attempt.json")["execution"]["actions_performed"] == len(told)
+
+
+def test_where_tools_are_told_nothing_is_derived(tmp_path: Path) -> None:
+    run = Recorder(10)
+    run.add(IterationStarted(iteration=1, max_iterations=10))
+    run.add(SessionStarted(iteration=1, session_id="s", agent="claude"))
+    run.add(SessionFinished(iteration=1, outcome="success"))
+    run.add(files(CHANGED))
+    assert actions(record(tmp_path, run.events)) == []
 
 
 @given(cuts=st.lists(st.integers(0, 120), max_size=6).map(sorted), torn=st.integers(0, 40))

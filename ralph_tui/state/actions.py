@@ -1,0 +1,122 @@
+"""What an agent did that tells of no tools: its sessions, and the files that they changed.
+
+`Derivation` makes actions of the events; the overseer, who counts them, and the records, which list
+them, use the same one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from ralph_tui.events import (
+    Event,
+    FilesChanged,
+    IterationFinished,
+    IterationStarted,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
+    SessionFinished,
+    SessionStarted,
+)
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.state.fold import Fold, Handlers, on
+
+NO_ANSWER = "no answer"
+"""What is said of an action whose end nobody told."""
+DERIVED_FROM = (
+    SessionStarted,
+    SessionFinished,
+    FilesChanged,
+    IterationStarted,
+    IterationFinished,
+    RunResumed,
+    RunFinished,
+    RunCrashed,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedAction:
+    """A session (`path` is empty), or a file that it changed."""
+
+    at: datetime
+    iteration: int
+    kind: Literal["task", "write", "edit"]
+    agent: str
+    path: str
+    ok: bool
+    said: str
+
+
+class Derivation:
+    """Takes the events of `DERIVED_FROM`, in their order."""
+
+    def __init__(self) -> None:
+        self._open: SessionStarted | None = None
+        """The session that runs, where its agent tells of no tools."""
+        self._last: SessionStarted | None = None
+        """Such a session, of this iteration."""
+        self._known: dict[str, FileChange] = {}
+        """Changes of this iteration that are told."""
+
+    def take(self, event: Event) -> Iterator[DerivedAction]:
+        """The actions that this event makes whole."""
+        match event:
+            case FilesChanged():
+                yield from self._changed(event)
+            case SessionFinished():
+                yield from self._close(ok=event.outcome == "success", said=event.reason)
+            case _ if isinstance(event, DERIVED_FROM):
+                yield from self._close(ok=False, said=NO_ANSWER)
+        match event:
+            case SessionStarted():
+                self._open = self._last = None if event.tells_tools else event
+            case IterationStarted():
+                self._last = None
+                self._known.clear()
+
+    def _close(self, *, ok: bool, said: str) -> Iterator[DerivedAction]:
+        session, self._open = self._open, None
+        if session is not None:
+            yield DerivedAction(
+                session.at, session.iteration, "task", session.agent, path="", ok=ok, said=said
+            )
+
+    def _changed(self, event: FilesChanged) -> Iterator[DerivedAction]:
+        if event.live or self._last is None or self._last.iteration != event.iteration:
+            return
+        for change in event.changes:
+            if self._known.get(change.path) == change:  # told after an earlier session
+                continue
+            self._known[change.path] = change
+            kind: Literal["write", "edit"] = "write" if change.status == "added" else "edit"
+            lines = f"+{change.added} −{change.removed}"
+            said = "deleted" if change.status == "deleted" else lines
+            yield DerivedAction(
+                event.at, event.iteration, kind, self._last.agent, change.path, ok=True, said=said
+            )
+
+
+class ActionsFold(Fold):
+    """How many actions are derived."""
+
+    def __init__(self) -> None:
+        self.derived = 0
+        """In the whole run."""
+        self.iteration_derived = 0
+        """In this iteration."""
+        self._derivation = Derivation()
+
+    def handlers(self) -> Handlers:
+        """See `Fold`."""
+        return tuple(on(event_type, self._take) for event_type in DERIVED_FROM)
+
+    def _take(self, event: Event) -> bool:
+        if isinstance(event, IterationStarted):
+            self.iteration_derived = 0
+        number = sum(1 for _ in self._derivation.take(event))
+        self.derived += number
+        self.iteration_derived += number
+        return False
