@@ -6,15 +6,19 @@ from typing import Protocol
 
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
+from ralph_tui.layers.memory.retrieval import Candidate
 
-
-@dataclass(frozen=True)
-class Candidate:
-    """A learning that may fit an objective."""
-
-    learning: Learning
-    score: float = 0.0
-    """How well its text fits, 0 and more, comparable within one answer; 0: not at all."""
+__all__ = [
+    "Candidate",
+    "Credit",
+    "Knowledge",
+    "NoKnowledge",
+    "NoPastRuns",
+    "PastReflection",
+    "PastRuns",
+    "Promotion",
+    "RelatedTask",
+]
 
 
 @dataclass(frozen=True)
