@@ -1,0 +1,115 @@
+"""A learning in the file and in a run: one entry, one `Learning`.
+
+An entry is never changed in place: a new one takes its place, with every field that is not ours.
+"""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from ralph_tui.adapters.knowledge.schema import Entry
+from ralph_tui.events.memory import Learning, LearningType, Standing
+from ralph_tui.layers.memory.content import text_of, with_text
+from ralph_tui.layers.memory.knowledge import START
+from ralph_tui.layers.memory.task_types import GENERAL
+from ralph_tui.text.sanitize import one_line
+
+KINDS = frozenset(get_args(LearningType))
+_DIGITS = 6
+"""Of fractions in the file: more says nothing, and is hard to read."""
+
+
+def is_known(entry: Entry) -> bool:
+    """Whether its type is one of ours; others are kept and never looked up."""
+    return entry["type"] in KINDS
+
+
+def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = None) -> Learning:
+    """As a run sees it, sanitized; the entry fits the schema and `is_known`."""
+    uses = int(entry.get("uses", 0))
+    return Learning(
+        learning_id=name if name is not None else entry.get("id", ""),
+        type=entry["type"],
+        task_type=entry.get("taskType") or GENERAL,
+        text=text_of(entry["type"], entry["content"]),
+        content=entry["content"],
+        confidence=entry["confidence"],
+        success_rate=entry.get("successRate", START),
+        uses=uses,
+        successes=min(uses, int(entry.get("successes", 0))),
+        runs=len(runs_of(entry)),
+        standing=standing,
+        pinned=entry.get("pinned", False),
+        muted=entry.get("muted", False),
+    )
+
+
+def staged_learning(staged: Entry) -> Learning:
+    """As `learning_of`, of an entry of the staging file."""
+    learning = learning_of(staged["learning"], "staged", staged["id"])
+    return learning.model_copy(update={"runs": 1})
+
+
+def entry_of(learning: Learning, runs: list[str], at: str) -> Entry:
+    """A new entry; `at`: now, as the file writes it."""
+    content: Mapping[str, Any] = learning.content
+    if not text_of(learning.type, content):
+        content = with_text(learning.type, content, learning.text)
+    entry: Entry = {
+        "id": learning.learning_id,
+        "type": learning.type,
+        "taskType": learning.task_type,
+        "content": dict(content),
+        "confidence": 0,
+        "sourceLoops": runs,
+        "useCount": 0,
+        "successRate": 0,
+        "uses": 0,
+        "successes": 0,
+        "createdAt": at,
+        "updatedAt": at,
+    }
+    return _numbers(entry, learning) | _wishes(pinned=learning.pinned, muted=learning.muted)
+
+
+def with_learning(entry: Entry, learning: Learning, at: str) -> Entry:
+    """The entry as `learning`, which came of it, says now; wishes and words stay."""
+    changed = _numbers(entry, learning) | {"updatedAt": at}
+    before = learning_of(entry).content
+    fields = {key: value for key, value in learning.content.items() if before.get(key) != value}
+    return {**changed, "content": {**entry["content"], **fields}} if fields else changed
+
+
+def with_change(entry: Entry, change: str, text: str, at: str) -> Entry:
+    """The entry after a wish of its owner; ``delete`` is none of these."""
+    if change == "edit":
+        content = with_text(entry["type"], entry["content"], text)
+        return {**entry, "content": content, "updatedAt": at}
+    pinned, muted = entry.get("pinned", False), entry.get("muted", False)
+    pinned = change == "pin" or (pinned and change not in ("unpin", "mute"))
+    muted = change == "mute" or (muted and change not in ("unmute", "pin"))
+    kept = {key: value for key, value in entry.items() if key not in ("pinned", "muted")}
+    return {**kept, "updatedAt": at, **_wishes(pinned=pinned, muted=muted)}
+
+
+def runs_of(entry: Entry) -> frozenset[str]:
+    """The runs that have said it."""
+    return frozenset(entry.get("sourceLoops", ()))
+
+
+def is_called(entry: Entry, learning_id: str) -> bool:
+    """Whether a run, which has its name sanitized, means this one."""
+    return entry["id"] == learning_id or one_line(entry["id"]) == learning_id
+
+
+def _numbers(entry: Entry, learning: Learning) -> Entry:
+    return {
+        **entry,
+        "confidence": round(learning.confidence, _DIGITS),
+        "successRate": round(learning.success_rate, _DIGITS),
+        "uses": learning.uses,
+        "successes": learning.successes,
+    }
+
+
+def _wishes(*, pinned: bool, muted: bool) -> Entry:
+    return {**({"pinned": True} if pinned else {}), **({"muted": True} if muted else {})}

@@ -1,0 +1,108 @@
+"""JSON as JavaScript's ``JSON.stringify`` writes it, so that two programs agree on a checksum.
+
+What differs from Python's: the form of numbers (``1``, not ``1.0``; ``1e+21``; ``1e-7``), a lone
+surrogate is an escape, and keys that are array indices come first, in their order. A number of any
+size is what a double holds of it.
+"""
+
+import json
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+_EXACT = 1 << 53
+"""Integers below it are doubles as they are."""
+_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z", re.ASCII)
+_LAST_INDEX = (1 << 32) - 2
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def stringify(value: Any, indent: int = 0) -> str:
+    """What ``JSON.stringify(value, null, indent)`` gives for a value that JSON can hold.
+
+    Raises ``ValueError`` for a number that no JSON can hold (beyond the doubles, or none at all).
+    """
+    return "".join(_pieces(value, " " * indent, "\n" if indent else ""))
+
+
+def number(value: float) -> str:
+    """The number in JavaScript's form; ``ValueError`` when it is beyond the doubles."""
+    if isinstance(value, int):
+        if -_EXACT <= value <= _EXACT:
+            return str(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ValueError("a number in it is too large") from None
+    if not math.isfinite(value):
+        raise ValueError("a number in it is too large, or none at all")
+    if value == 0:
+        return "0"
+    text = repr(value)
+    # Where both write plain decimals they write the same.
+    if "e" not in text and not text.endswith(".0"):
+        return text
+    return _form(text)
+
+
+def _form(text: str) -> str:
+    """The shortest digits, which both find, in the layout of ECMAScript's Number::toString."""
+    sign, found, exponent = Decimal(text).as_tuple()
+    assert isinstance(exponent, int)
+    written = "".join(map(str, found))
+    digits = written.rstrip("0")
+    point = len(written) + exponent
+    """Digits before the decimal point."""
+    if len(digits) <= point <= 21:
+        body = digits.ljust(point, "0")
+    elif 0 < point <= 21:
+        body = f"{digits[:point]}.{digits[point:]}"
+    elif -6 < point <= 0:
+        body = f"0.{'0' * -point}{digits}"
+    else:
+        fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+        body = f"{digits[0]}{fraction}e{point - 1:+d}"
+    return f"-{body}" if sign else body
+
+
+def _text(value: str) -> str:
+    quoted = _quoted(value)
+    if quoted.isascii():
+        return quoted
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
+
+
+def _pieces(value: Any, indent: str, line: str) -> list[str]:
+    """The parts of a value's text; `line` begins a line as deep as the value is."""
+    if isinstance(value, str):
+        return [_text(value)]
+    if value is None or isinstance(value, bool):
+        return ["null" if value is None else "true" if value else "false"]
+    if isinstance(value, int | float):
+        return [number(value)]
+    deeper = line + indent
+    parts: list[str] = []
+    if isinstance(value, dict):
+        colon = ": " if line else ":"
+        for key, inner in _ordered(value).items():
+            parts += (",", deeper, _text(key), colon, *_pieces(inner, indent, deeper))
+        around = "{}"
+    else:
+        for inner in value:
+            parts += (",", deeper, *_pieces(inner, indent, deeper))
+        around = "[]"
+    if not parts:
+        return [around]
+    return [around[0], *parts[1:], line, around[1]]
+
+
+def _ordered(value: dict[str, Any]) -> dict[str, Any]:
+    """With keys that are array indices first: JavaScript's objects have them so."""
+    if not any(key[:1].isdigit() for key in value):
+        return value
+    indices = sorted(
+        (key for key in value if _INDEX.match(key) and int(key) <= _LAST_INDEX), key=int
+    )
+    return {**{key: value[key] for key in indices}, **value}

@@ -1,0 +1,265 @@
+"""What becomes of the lists in the two files: staging, credits, promotions, wishes. Pure.
+
+Each change says in the entries themselves that it was made, so that making it again changes
+nothing: a staged entry is known by run and id, a credit by run and iteration, a promotion by the
+staged entry it came from. Knowledge is written before staging: a crash between both leaves a
+promotion that staging does not tell yet, and the next one finds it in the knowledge.
+"""
+
+from collections.abc import Sequence
+
+from ralph_tui.adapters.knowledge.entries import (
+    entry_of,
+    is_called,
+    is_known,
+    learning_of,
+    runs_of,
+    staged_learning,
+    with_change,
+    with_learning,
+)
+from ralph_tui.adapters.knowledge.schema import Entry
+from ralph_tui.events.memory import Change, Learning
+from ralph_tui.layers.control import below
+from ralph_tui.layers.memory.knowledge import (
+    PROMOTABLE,
+    credited,
+    joins,
+    merged,
+    promoted,
+    proven,
+)
+from ralph_tui.ports.knowledge import Credit, Promotion
+
+WAITING, TAKEN, GONE = "staged", "promoted", "deleted"
+"""Of a staged entry: not proven yet; part of the knowledge; deleted by its owner."""
+
+
+class Ledger:
+    """Both lists at one moment, to be changed; the lists that it was given stay as they are."""
+
+    def __init__(
+        self, learnings: Sequence[Entry], staged: Sequence[Entry], run: str, at: str
+    ) -> None:
+        """`run`: who asks; `at`: now, as the files write it."""
+        self.learnings = learnings
+        self.staged = staged
+        self.run = run
+        self.at = at
+        self._views: dict[int, tuple[Entry, Learning]] = {}
+        """Of entries that were compared: to read one takes longer than to compare it."""
+
+    def stage(self, learnings: Sequence[Learning]) -> None:
+        """Add what this run has learned; once each."""
+        known = {entry["id"] for entry in self.staged if entry.get("run") == self.run}
+        fresh = {one.learning_id: one for one in learnings if one.learning_id not in known}
+        if fresh:
+            self.staged = [*self.staged, *map(self._staged_entry, fresh.values())]
+
+    def credit(self, given: Sequence[Credit]) -> None:
+        """Count uses and successes, each once; of what is gone nothing is counted."""
+        for credit in given:
+            self._credit(credit)
+
+    def promote(self) -> None:
+        """Make knowledge of everything that is proven."""
+        told = {(one["id"], one["run"]) for one in self._origins()}
+        for place, entry in enumerate(self.staged):
+            if entry["status"] == WAITING and (entry["id"], entry.get("run", "")) in told:
+                self._put_staged(place, status=TAKEN)
+        for place in range(len(self.staged)):
+            if self._is_waiting(place):
+                self._promote(place)
+
+    def promotions(self) -> list[Promotion]:
+        """All that this run has made, each staged id once."""
+        found: dict[str, Promotion] = {}
+        for entry in self.learnings:
+            for origin in entry.get("promotedFrom", ()):
+                if origin["by"] == self.run and is_known(entry):
+                    learning = learning_of(entry)
+                    told = Promotion(origin["id"], learning, origin["merged"], origin["because"])
+                    found.setdefault(origin["id"], told)
+        return list(found.values())
+
+    def change(self, learning_id: str, change: Change, text: str = "") -> bool:
+        """Carry out an owner's wish; False when no learning is called so."""
+        place = _place(self.learnings, learning_id)
+        waiting = [
+            number
+            for number, entry in enumerate(self.staged)
+            if entry["status"] == WAITING and is_called(entry, learning_id)
+        ]
+        if change == "delete":
+            return self._delete(place, learning_id, found=place is not None or bool(waiting))
+        # Nobody is told of what has no type of ours, and where its words stand is not known.
+        if place is not None and not is_known(self.learnings[place]):
+            place = None
+        waiting = [number for number in waiting if is_known(self.staged[number]["learning"])]
+        if place is not None:
+            self._put(place, with_change(self.learnings[place], change, text, self.at))
+        for number in waiting:
+            entry = with_change(self.staged[number]["learning"], change, text, self.at)
+            self._put_staged(number, learning=entry)
+        return place is not None or bool(waiting)
+
+    def find(self, learning_id: str) -> Learning | None:
+        """As it stands: proven, or else staged."""
+        for entry in self.learnings:
+            if is_called(entry, learning_id) and is_known(entry):
+                return learning_of(entry)
+        for entry in self.staged:
+            if entry["status"] == WAITING and is_called(entry, learning_id):
+                return staged_learning(entry) if is_known(entry["learning"]) else None
+        return None
+
+    def _staged_entry(self, learning: Learning) -> Entry:
+        return {
+            "id": learning.learning_id,
+            "learning": entry_of(learning, [self.run], self.at),
+            "status": WAITING,
+            "stagedAt": self.at,
+            "run": self.run,
+        }
+
+    def _credit(self, credit: Credit) -> None:
+        place = _place(self.learnings, credit.learning_id)
+        if place is None:
+            for number, entry in enumerate(self.staged):
+                if entry["status"] == WAITING and is_called(entry, credit.learning_id):
+                    self._put_staged(number, learning=self._counted(entry["learning"], credit))
+                    return
+            place = self._promoted_as(credit.learning_id)
+        if place is not None:
+            self._put(place, self._counted(self.learnings[place], credit))
+
+    def _counted(self, entry: Entry, credit: Credit) -> Entry:
+        given = entry.get("credits", {})
+        iterations = given.get(self.run, [])
+        if credit.iteration in iterations or not is_known(entry):
+            return entry
+        learning = credited(learning_of(entry), success=credit.success)
+        counted = with_learning(entry, learning, self.at)
+        return {**counted, "credits": {**given, self.run: [*iterations, credit.iteration]}}
+
+    def _is_waiting(self, place: int) -> bool:
+        """Whether it may become knowledge: an estimate is made sure enough by others alone."""
+        entry = self.staged[place]
+        learning = entry["learning"]
+        if entry["status"] != WAITING or not is_known(learning):
+            return False
+        return learning["type"] == "estimate" or not below(learning["confidence"], PROMOTABLE)
+
+    def _promote(self, place: int) -> None:
+        """Make knowledge of this entry and of all that say the same, if they are proven."""
+        entry = self.staged[place]
+        first = self._view(entry["learning"], entry)
+        places = [place] + [
+            number
+            for number in range(len(self.staged))
+            if number != place and self._is_waiting(number) and self._says(number, entry, first)
+        ]
+        members = [self.staged[number] for number in places]
+        runs = {member.get("run", "") for member in members}
+        learning = first
+        for member in members[1:]:
+            learning = merged(learning, self._view(member["learning"], member))
+        learning = learning.model_copy(update={"runs": len(runs)})
+        because = proven(learning)
+        # Another run's was held against what was known when that run promoted.
+        if not because and entry.get("run") != self.run:
+            return
+        target = self._like(entry["id"], first)
+        known = self.learnings[target] if target is not None else None
+        if known is not None:
+            learning = merged(learning_of(known), learning)
+            learning = learning.model_copy(update={"runs": len(runs | runs_of(known))})
+            because = proven(learning)
+        if not because:
+            return
+        base = known if known is not None else {**entry["learning"], "id": entry["id"]}
+        made = with_learning(base, promoted(learning), self.at)
+        made = self._with_origins(made, members, because, fresh=known is None)
+        if target is None:
+            self.learnings = [*self.learnings, made]
+        else:
+            self._put(target, made)
+        for number in places:
+            self._put_staged(number, status=TAKEN)
+
+    def _says(self, number: int, entry: Entry, learning: Learning) -> bool:
+        other = self.staged[number]
+        return other["id"] == entry["id"] or joins(self._view(other["learning"], other), learning)
+
+    def _with_origins(
+        self, entry: Entry, members: Sequence[Entry], because: str, *, fresh: bool
+    ) -> Entry:
+        """With what the members bring beside their words; a `fresh` entry is the first of them."""
+        loops, given = list(entry.get("sourceLoops", [])), dict(entry.get("credits", {}))
+        origins = list(entry.get("promotedFrom", []))
+        for number, member in enumerate(members):
+            learning, joined = member["learning"], not fresh or number > 0
+            loops += [run for run in learning.get("sourceLoops", []) if run not in loops]
+            for run, iterations in learning.get("credits", {}).items():
+                given[run] = sorted({*given.get(run, []), *iterations})
+            told = {"id": member["id"], "run": member.get("run", ""), "by": self.run}
+            origins.append({**told, "because": because, "merged": joined})
+        entry = {
+            **entry,
+            "sourceLoops": loops,
+            "useCount": entry.get("useCount", 0) + len(members) - fresh,
+            "promotedFrom": origins,
+        }
+        return {**entry, "credits": given} if given else entry
+
+    def _like(self, learning_id: str, learning: Learning) -> int | None:
+        """Where the known learning is that this one joins."""
+        for number, entry in enumerate(self.learnings):
+            if entry["type"] != learning.type:
+                continue
+            if entry["id"] == learning_id or joins(self._view(entry), learning):
+                return number
+        return None
+
+    def _view(self, entry: Entry, staged: Entry | None = None) -> Learning:
+        known = self._views.get(id(entry))
+        if known is None:
+            learning = learning_of(entry) if staged is None else staged_learning(staged)
+            known = self._views[id(entry)] = entry, learning
+        return known[1]
+
+    def _origins(self) -> list[Entry]:
+        return [one for entry in self.learnings for one in entry.get("promotedFrom", ())]
+
+    def _promoted_as(self, staged_id: str) -> int | None:
+        for number, entry in enumerate(self.learnings):
+            if any(is_called(one, staged_id) for one in entry.get("promotedFrom", ())):
+                return number
+        return None
+
+    def _delete(self, place: int | None, learning_id: str, *, found: bool) -> bool:
+        gone = {learning_id}
+        if place is not None:
+            gone |= {one["id"] for one in self.learnings[place].get("promotedFrom", ())}
+            self.learnings = [*self.learnings[:place], *self.learnings[place + 1 :]]
+        for number, entry in enumerate(self.staged):
+            if any(is_called(entry, name) for name in gone):
+                found = True  # it was deleted before
+                self._put_staged(number, status=GONE)
+        return found
+
+    def _put(self, place: int, entry: Entry) -> None:
+        if entry is not self.learnings[place]:
+            self.learnings = [*self.learnings[:place], entry, *self.learnings[place + 1 :]]
+
+    def _put_staged(self, place: int, **fields: object) -> None:
+        entry = {**self.staged[place], **fields}
+        if entry != self.staged[place]:
+            self.staged = [*self.staged[:place], entry, *self.staged[place + 1 :]]
+
+
+def _place(entries: Sequence[Entry], learning_id: str) -> int | None:
+    for number, entry in enumerate(entries):
+        if is_called(entry, learning_id):
+            return number
+    return None

@@ -1,0 +1,149 @@
+"""Which learnings may fit an objective: few of many, chosen without reading each of them.
+
+What fits by its words comes first; beside it, of each type, the ones that did best, for the task
+type and for any: an estimate fits its kind of task whatever its words are. Pinned ones always.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from math import log
+
+from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning
+from ralph_tui.adapters.knowledge.ledger import WAITING
+from ralph_tui.adapters.knowledge.schema import Entry
+from ralph_tui.events.memory import Learning
+from ralph_tui.layers.memory.content import text_of
+from ralph_tui.layers.memory.knowledge import START, merged
+from ralph_tui.layers.memory.similarity import words
+from ralph_tui.layers.memory.task_types import GENERAL
+from ralph_tui.ports.knowledge import Candidate
+
+ALL = 200
+"""So few are all looked at."""
+BY_WORDS = 100
+BY_TYPE = 20
+
+
+@dataclass
+class _Known:
+    """A learning of either list."""
+
+    name: str
+    entry: Entry
+    staged: list[Entry] = field(default_factory=list)
+    """Entries of the staging file that it is in, one of each run that has said it so."""
+
+    @property
+    def quality(self) -> float:
+        """As far as it goes without reading it."""
+        entry = self.entry
+        return float(entry["confidence"] * (0.5 + entry.get("successRate", START) / 2))
+
+    @property
+    def text(self) -> str:
+        return text_of(self.entry["type"], self.entry["content"])
+
+    def learning(self) -> Learning:
+        if not self.staged:
+            return learning_of(self.entry)
+        return reduce(merged, map(staged_learning, self.staged))
+
+
+class Lookup:
+    """All learnings of one state of the files, as one run may be told them."""
+
+    def __init__(self, learnings: Iterable[Entry], staged: Iterable[Entry], run: str) -> None:
+        """What `run` has staged itself is no news to it."""
+        proven = {entry["id"]: _Known(entry["id"], entry) for entry in learnings if is_known(entry)}
+        others: dict[str, _Known] = {}
+        for entry in staged:
+            known = entry["status"] == WAITING and is_known(entry["learning"])
+            if known and entry.get("run", "") != run and entry["id"] not in proven:
+                one = others.setdefault(entry["id"], _Known(entry["id"], entry["learning"]))
+                one.staged.append(entry)
+        self._known = proven | others
+        self._words: dict[str, frozenset[str]] | None = None
+        self._best: dict[tuple[str, str], list[_Known]] | None = None
+
+    def __len__(self) -> int:
+        """How many there are to choose from."""
+        return len(self._known)
+
+    def texts(self) -> Mapping[str, str]:
+        """What each says, by id."""
+        return {name: known.text for name, known in self._known.items()}
+
+    def candidates(
+        self, objective: str, task_type: str, scores: Mapping[str, float] | None = None
+    ) -> list[Candidate]:
+        """The ones to choose from; `scores` by id, counted here where there is no index."""
+        if scores is None:
+            scores = self.word_scores(objective)
+        if len(self._known) <= ALL:
+            chosen: Iterable[str] = self._known
+        else:
+            fitting = heapq.nlargest(BY_WORDS, scores.items(), key=lambda item: item[1])
+            chosen = dict.fromkeys([name for name, _ in fitting] + self._likely(task_type))
+        return [
+            Candidate(self._known[name].learning(), scores.get(name, 0.0))
+            for name in chosen
+            if name in self._known
+        ]
+
+    def word_scores(self, objective: str) -> dict[str, float]:
+        """Of each that has a word of the objective: what these words tell, rare ones more."""
+        if self._words is None:
+            self._words = {name: words(known.text) for name, known in self._known.items()}
+        asked = words(objective)
+        shared = {name: common for name, own in self._words.items() if (common := own & asked)}
+        having: dict[str, int] = defaultdict(int)
+        for common in shared.values():
+            for word in common:
+                having[word] += 1
+        weight = {word: log(1 + len(self._words) / number) for word, number in having.items()}
+        return {
+            name: sum(weight[word] for word in common) / (1 + log(len(self._words[name])))
+            for name, common in shared.items()
+        }
+
+    def _likely(self, task_type: str) -> list[str]:
+        """Pinned ones, and the best of each type, of this kind of task and of any."""
+        if self._best is None:
+            self._best = _best(self._known.values())
+        names = [known.name for known in self._best.get(("", ""), ())]
+        for (_, task), best in self._best.items():
+            if task in (task_type, ""):
+                names += [known.name for known in best]
+        return names
+
+
+def _best(known: Iterable[_Known]) -> dict[tuple[str, str], list[_Known]]:
+    """By type and kind of task; the kind ``""`` is any, the pair of two of these: pinned."""
+    pools: dict[tuple[str, str], list[_Known]] = defaultdict(list)
+    pinned = []
+    for one in known:
+        if one.entry.get("pinned"):
+            pinned.append(one)
+        if not one.entry.get("muted"):
+            pools[one.entry["type"], ""].append(one)
+            pools[one.entry["type"], one.entry.get("taskType") or GENERAL].append(one)
+    best = {
+        key: heapq.nlargest(BY_TYPE, pool, key=lambda one: one.quality)
+        for key, pool in pools.items()
+    }
+    return {**best, ("", ""): pinned}
+
+
+Scores = Callable[[str, Mapping[str, str]], Mapping[str, float] | None]
+"""Of an objective against texts by id; None while no index can be used."""
+
+
+def no_index(_: str, __: Mapping[str, str]) -> Mapping[str, float] | None:
+    """Words are counted instead."""
+    return None
+
+
+__all__: Sequence[str] = ("Lookup", "Scores", "no_index")
