@@ -44,6 +44,7 @@ from ralph_tui.events import (
 from ralph_tui.loop.waiting.controls import Steerable, Steps
 from ralph_tui.ports import Job
 from ralph_tui.state import RunState
+from ralph_tui.state.memory_wording import unchanged_words
 
 
 def handle(waiting: Steerable, command: Command) -> Steps[None]:
@@ -158,7 +159,7 @@ def _change_learning(waiting: Steerable, command: ChangeLearning) -> Steps[None]
 
     def told(job: Job) -> Steps[None]:
         if isinstance(job.error, RalphError | OSError):
-            text = f"learning {command.learning_id} stays as it is: {job.error}"
+            text = unchanged_words(command.learning_id, str(job.error))
             yield Noticed(level="warn", source="memory", text=text)
         elif job.error is not None:
             raise job.error

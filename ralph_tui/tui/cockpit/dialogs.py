@@ -10,6 +10,7 @@ from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way
@@ -21,6 +22,8 @@ LEAVE_S = 8.0
 """How long a stopping run may keep the screen."""
 TWICE_S = 2.0
 """Within this time a second ctrl+c stops now."""
+FRESH_S = 1.0
+"""A wish that was sent may not be recorded for so long."""
 MOST_CHARACTERS = 100_000
 """Of one piece of guidance."""
 
@@ -32,13 +35,26 @@ class Dialogs:
         self._host = host
         self._app = host.ralph
         self._source = host.source
+        self.learnings = LearningView(host)
         self._draft = ""
         self._leaving: float | None = None
         self._interrupted = float("-inf")
+        self._wish_to_pause = (float("-inf"), False)
+        """When p was pressed last, and whether it asked to pause."""
 
     @property
     def _clock(self) -> Callable[[], float]:
         return self._app.monotonic
+
+    def toggle_pause(self) -> None:
+        """Pause, or go on; a second press need not wait until the first is recorded."""
+        run = self._host.state.run
+        now, (then, wished) = self._clock(), self._wish_to_pause
+        waiting = wished if now - then < FRESH_S else run.paused or run.pause_requested
+        self._wish_to_pause = (now, not waiting)
+        self._source.send(commands.Unpause() if waiting else commands.Pause())
+        words = "go on: sent" if waiting else "pause: sent; this iteration ends first"
+        self._host.say(f"p {words}")
 
     def guide(self) -> None:
         """Ask for words to the agent."""
@@ -177,6 +193,9 @@ class Dialogs:
 
     def refused(self, command: commands.Command, reason: str) -> None:
         """Say why; a stop that was not obeyed is no way out."""
+        if isinstance(command, commands.ChangeLearning):
+            self.learnings.refused(command, reason)
+            return
         if isinstance(command, commands.Stop):
             self._leaving = None
         self._host.say(reason)

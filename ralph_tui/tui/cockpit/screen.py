@@ -27,11 +27,10 @@ from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
 from ralph_tui.tui.modals.modal import key_name
 from ralph_tui.tui.panes.header import HEADS
+from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
 
 HZ = 15
-FRESH_S = 1.0
-"""A wish that was sent may not be recorded for so long."""
 
 
 class CockpitScreen(BaseScreen):
@@ -55,8 +54,6 @@ class CockpitScreen(BaseScreen):
         self.source = source
         self.state = RunState()
         self._stamp: object = None
-        self._wish_to_pause = (float("-inf"), False)
-        """When p was pressed last, and whether it asked to pause."""
         self.body = Body(source)
         self.heads = tuple(kind(recorded=not source.live) for kind in HEADS)
         self.footer, self.banner = Footer(source, self.ralph.monotonic), Banner()
@@ -142,6 +139,7 @@ class CockpitScreen(BaseScreen):
         else:
             self.footer.sync(self.state)
         self.questions.follow()
+        self.dialogs.learnings.follow()
         while self.source.refused:
             self.dialogs.refused(*self.source.refused.popleft())
         if self.dialogs.may_go():
@@ -237,13 +235,8 @@ class CockpitScreen(BaseScreen):
         return self.history.refusal() if restores else action.refusal(self.state)
 
     def toggle_pause(self) -> None:
-        """Pause, or go on; a second press need not wait until the first is recorded."""
-        waiting = self.state.run.paused or self.state.run.pause_requested
-        now, (then, wished) = self.ralph.monotonic(), self._wish_to_pause
-        waiting = wished if now - then < FRESH_S else waiting
-        self._wish_to_pause = (now, not waiting)
-        self.source.send(commands.Unpause() if waiting else commands.Pause())
-        self.footer.say("p go on: sent" if waiting else "p pause: sent; this iteration ends first")
+        """See `ActionTarget`."""
+        self.dialogs.toggle_pause()
 
     def decide(self) -> None:
         """The question that is open."""
@@ -281,6 +274,10 @@ class CockpitScreen(BaseScreen):
     def on_pane_opened(self, message: Pane.Opened) -> None:
         """Show an entry's evidence."""
         self.dialogs.detail(message.title, message.body)
+
+    def on_learnings_pane_wanted(self, message: LearningsPane.Wanted) -> None:
+        """Show the card of a learning."""
+        self.dialogs.learnings.open(message.learning_id)
 
     def on_pane_still(self, message: Pane.Still) -> None:
         """A key that changes nothing is answered, too."""

@@ -1,4 +1,4 @@
-"""Words for the agent."""
+"""Words that are written: for the agent, or for what is known."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -40,31 +40,29 @@ class TextEntry(TextArea):
         self.insert("\n")
 
 
-class Guide(Modal[tuple[bool, str]]):
+class Writing(Modal[tuple[bool, str]]):
     """Answers whether to send, and the text; a text that is not sent is the next draft."""
 
     AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
+    SENDS = "send"
+    """What enter does."""
 
-    def __init__(
-        self, draft: str, *, into_session: bool, clock: Callable[[], float] = monotonic
-    ) -> None:
+    def __init__(self, title: str, draft: str, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(clock)
-        self._draft = draft
-        self._into_session = into_session
+        self._title, self._draft = title, draft
 
     def compose(self) -> ComposeResult:
-        """Where the words go, the words, and the keys."""
-        where = "into the running session" if self._into_session else "with the next prompt"
+        """What is written, the words, and the keys."""
         with Vertical(classes="dialog wide"):
-            yield Static(Content(f"Guidance for the agent, {where}"), classes="question")
+            yield Static(Content(self._title), classes="question")
             area = TextEntry(self._draft, show_line_numbers=False, highlight_cursor_line=False)
             area.cursor_blink = False
             area.move_cursor(area.document.end)
             yield area
             yield Static(
                 Content.assemble(
-                    ("enter", "bold"), " send   ", ("ctrl+j", "bold"), " new line   "
+                    ("enter", "bold"), f" {self.SENDS}   ", ("ctrl+j", "bold"), " new line   "
                 ).append(Content.assemble(("esc", "bold"), " close, the text is kept")),
                 classes="keys",
             )
@@ -77,3 +75,19 @@ class Guide(Modal[tuple[bool, str]]):
     def action_keep(self) -> None:
         """Close; the text waits for the next time."""
         self.dismiss((False, self.query_one(TextEntry).text))
+
+
+class Guide(Writing):
+    """Words for the agent."""
+
+    def __init__(
+        self, draft: str, *, into_session: bool, clock: Callable[[], float] = monotonic
+    ) -> None:
+        where = "into the running session" if into_session else "with the next prompt"
+        super().__init__(f"Guidance for the agent, {where}", draft, clock)
+
+
+class Rewording(Writing):
+    """Other words for what is known already."""
+
+    SENDS = "keep them"

@@ -1,26 +1,202 @@
-"""What the loop has learned. Nothing is kept in this version, and the pane says so."""
+"""What earlier runs have taught this one, and what it learns itself; an entry opens its card."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from ralph_tui.state import RunState
-from ralph_tui.tui.draw.spans import Line, wrap
-from ralph_tui.tui.panes.pane import LinesPane
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from ralph_tui.state import RunState, SeenLearning
+from ralph_tui.state.memory_wording import plan_words
+from ralph_tui.text.terms import IN_PROMPT, LEARNED
+from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
+from ralph_tui.tui.panes.learning_rows import brief_rows, whole_rows
+from ralph_tui.tui.panes.pane import LinesPane, or_still
+
+GROUPS: tuple[tuple[str, Callable[[SeenLearning], bool]], ...] = (
+    ("in the prompt of this iteration", lambda seen: seen.in_prompt),
+    ("fits too, not in the prompt", lambda seen: seen.current),
+    ("learned in this run", lambda seen: seen.origin == "learned"),
+    ("looked up in earlier iterations", lambda seen: True),
+)
+"""Each learning stands in the first that takes it."""
 
 
 class LearningsPane(LinesPane):
-    """Says kindly that there are none yet."""
+    """By what they are to this iteration: in its prompt, fitting, learned, looked up before."""
 
     key: ClassVar[str] = "learnings"
     heading: ClassVar[str] = "learnings"
     digit: ClassVar[int] = 5
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
+
+    @dataclass
+    class Wanted(Message):
+        """The card of a learning is wanted."""
+
+        learning_id: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: str | None = None
+        """Id of the selected learning; None: the first."""
+        self._spans: list[tuple[str, int, int]] = []
+        """Of each learning that is drawn its id, its first row, and the row after its last."""
+
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return 0
+        return (state.memory.revision, state.run.live)
+
+    def changed(self) -> None:
+        """See `Pane`."""
+        if self.chosen not in {seen.learning.learning_id for _, seen in self.listed()}:
+            self.chosen = None
+
+    def listed(self) -> list[tuple[int, SeenLearning]]:
+        """What is listed, each with the number of its group, best first."""
+        placed = [
+            (next(n for n, (_, takes) in enumerate(GROUPS) if takes(seen)), seen)
+            for seen in self.state.memory.seen.values()
+            if not seen.deleted
+        ]
+        return sorted(placed, key=lambda pair: pair[0])
+
+    @property
+    def selected(self) -> str | None:
+        """Id of the learning that enter opens."""
+        listed = self.listed()
+        return self.chosen or (listed[0][1].learning.learning_id if listed else None)
+
+    # drawing ----------------------------------------------------------------------------------
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
-        text = "What earlier runs have taught will stand here, with why it was chosen."
-        rows: list[Line] = [[("none yet", "text")]]
-        return rows + [[(piece, "dim")] for piece in wrap(text, width, 4)]
+        listed = self.listed()
+        rows: list[Line] = self._plan(width) if self.zoomed else []
+        self._spans = []
+        if not listed:
+            return rows + self._empty(width)
+        limit = 2 if len(listed) * 3 <= height else 1
+        iteration, group = self.state.memory.looked_up_at, -1
+        for number, seen in listed:
+            if self.zoomed:
+                rows += [[]] if rows else []
+                rows += [[(GROUPS[number][0], "accent")]] if number != group else []
+            group = number
+            drawn = (
+                whole_rows(seen, iteration, width)
+                if self.zoomed
+                else brief_rows(seen, iteration, width, limit)
+            )
+            name = seen.learning.learning_id
+            self._spans.append((name, len(rows), len(rows) + len(drawn)))
+            here = self.lit and name == self.selected
+            rows += [_lit(row, width) for row in drawn] if here else drawn
+        return rows
+
+    def _plan(self, width: int) -> list[Line]:
+        plan = self.state.memory.plan
+        if plan is None:
+            return []
+        pieces = wrap(flat(plan_words(plan), 1000), max(1, width - 6), 4)
+        return [
+            [("plan  " if not n else " " * 6, "dim"), (piece, "text")]
+            for n, piece in enumerate(pieces)
+        ]
+
+    def _empty(self, width: int) -> list[Line]:
+        memory = self.state.memory
+        if memory.looked_up_at is None:
+            head = "none yet"
+            text = (
+                "What earlier runs have taught will stand here, with why it was chosen "
+                "and whether it helped."
+            )
+        else:
+            kind = f" for a {flat(memory.task_type, 40)} task" if memory.task_type else ""
+            head = f"nothing known yet{kind}"
+            text = "What this run learns will stand here, and the next one begins with it."
+        rows: list[Line] = [[(piece, "text")] for piece in wrap(head, width, 2)]
+        return rows + [[(piece, "dim")] for piece in wrap(text, width, 5)]
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`; what the keys do while it has the focus."""
+        memory = self.state.memory
+        carried, learned = len(memory.in_prompt), len(memory.learned)
+        told: list[Line] = []
+        if memory.current:
+            told.append([(f"{IN_PROMPT.glyph} {carried} in the prompt", "dim")])
+        if learned:
+            told.append([(f"{LEARNED.glyph} {learned} learned", "dim")])
+        if self.lit and self._spans:
+            keys: Line = [("↑↓", "key"), (" select", "dim"), (" · ", "dim")]
+            told.insert(0, [*keys, ("enter", "key"), (" card", "dim")])
+        spans: Line = []
+        for part in told:
+            more: Line = [(" · ", "dim"), *part] if spans else part
+            if cells(spans) + cells(more) > width:
+                break
+            spans += more
+        return spans
+
+    # selecting --------------------------------------------------------------------------------
+
+    @property
+    def standing(self) -> object:
+        """See `Pane`."""
+        return (self.top, self.selected)
+
+    def _select(self, index: int) -> None:
+        self.lines(self.inner_width, self.inner_height)
+        if not self._spans:
+            return
+        index = max(0, min(index, len(self._spans) - 1))
+        self.chosen, start, end = self._spans[index]
+        # The first one brings its heading into view.
+        start = start if index else 0
+        self.top = min(start, max(self.top, end - self.inner_height))
+        self.redraw()
+
+    @property
+    def _index(self) -> int:
+        names = [name for name, _, _ in self._spans]
+        return names.index(self.chosen) if self.chosen in names else 0
+
+    @or_still
+    def action_move(self, by: int) -> None:
+        """See `Pane`."""
+        if self._spans:
+            self._select(self._index + by)
+        else:
+            self.scroll_rows(by)
+
+    @or_still
+    def action_edge(self, to: int) -> None:
+        """See `Pane`."""
+        self._select(to * 10**9)
+
+    def action_open(self) -> None:
+        """The card of the selected learning."""
+        if self.selected is None:
+            self.post_message(self.Still("there is nothing to open"))
+        else:
+            self.post_message(self.Wanted(self.selected))
+
+    def on_click(self, event: events.Click) -> None:
+        """Select what was clicked; a second click opens it."""
+        row = self.top + event.y - 1
+        for index, (_, start, end) in enumerate(self._spans):
+            if start <= row < end:
+                self._select(index)
+                if event.chain > 1:
+                    self.action_open()
+
+
+def _lit(row: Line, width: int) -> Line:
+    """A row of the selected learning."""
+    spans = [(text, f"{style} cursor".strip()) for text, style in row]
+    return [*spans, (" " * max(0, width - cells(spans)), "cursor")]

@@ -1,0 +1,168 @@
+"""A learning's card, and what its owner wishes of it.
+
+Rule: a wish is a command like any other, and is told as done only when the run has recorded it;
+a record that is over is for reading, and the card says how else a learning is changed.
+"""
+
+from typing import TYPE_CHECKING
+
+from ralph_tui.commands import ChangeLearning, refusal, stopping
+from ralph_tui.events.memory import Change
+from ralph_tui.state import SeenLearning
+from ralph_tui.state.memory_wording import saying, unchanged_words
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.draw.spans import clip
+from ralph_tui.tui.modals.confirm import Confirm
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.modals.learning import LearningCard
+
+DONE: dict[Change, str] = {
+    "pin": "pinned: it is in every prompt from the next iteration on",
+    "unpin": "not pinned any more: it is looked up where it fits",
+    "mute": "muted: it is in no prompt from the next iteration on",
+    "unmute": "not muted any more: it is looked up where it fits",
+    "edit": "reworded: the next prompt that carries it has your words",
+    "delete": "the learning is deleted: no run looks it up again",
+}
+
+
+class LearningView:
+    """Opens a card, sends what is wished there, and says what came of it."""
+
+    def __init__(self, host: DialogHost) -> None:
+        self._host = host
+        self._app = host.ralph
+        self._source = host.source
+        self._card: LearningCard | None = None
+        self._pending: tuple[ChangeLearning, str, int] | None = None
+        """What was sent and is not recorded yet, what the learning said, and the log's length."""
+        self._drafts: dict[str, str] = {}
+        """By id, words that were written and not sent."""
+        self._stamp: object = None
+
+    def open(self, learning_id: str) -> None:
+        """Show the card."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.modals.learning import LearningCard  # noqa: PLC0415
+
+        memory = self._host.state.memory
+        seen = memory.seen.get(learning_id)
+        if seen is None:
+            return
+        clock = self._app.monotonic
+        self._card = LearningCard(seen, memory.looked_up_at, self._wish, self._reading(seen), clock)
+        self._stamp = None
+        self._app.push_screen(self._card, self._closed)
+
+    def _closed(self, _: Change | None) -> None:
+        self._card = None
+
+    def _reading(self, seen: SeenLearning) -> str:
+        """Why nothing can be changed here, and how else; empty: it can."""
+        state = self._host.state
+        over = "this is a recorded run" if not self._source.live else stopping(state)
+        if over is None and not self._source.lost:
+            return ""
+        how = f"ralph-tui memory edit, mute or delete {seen.learning.learning_id}"
+        return f"{over or 'the run is gone'}; to change it: {how}"
+
+    # wishes -----------------------------------------------------------------------------------
+
+    def _wish(self, change: Change) -> None:
+        card = self._card
+        if card is None:
+            return
+        learning = card.seen.learning
+        name = learning.learning_id
+        if change == "edit":
+            # Textual's editor takes long to import, and the first paint does not wait for it.
+            from ralph_tui.tui.modals.guide import Rewording  # noqa: PLC0415
+
+            draft = self._drafts.get(name, learning.text)
+            dialog = Rewording("What the learning says", draft, self._app.monotonic)
+            self._app.push_screen(dialog, lambda said: self._reworded(name, said))
+        elif change == "delete":
+            question = f"Delete “{clip(saying(learning), 40)}” for all runs?"
+            confirm = Confirm(question, "Muted, it stays and is in no prompt.", self._app.monotonic)
+            self._app.push_screen(confirm, lambda yes: self._send(name, "delete") if yes else None)
+        else:
+            self._send(name, change)
+
+    def _reworded(self, name: str, said: tuple[bool, str] | None) -> None:
+        send, text = said or (False, "")
+        seen = self._host.state.memory.seen.get(name)
+        self._drafts[name] = text
+        if send and seen is not None and text == seen.learning.text.strip():
+            self._tell("it says that already", "dim")
+        elif send:
+            self._send(name, "edit", text)
+
+    def _send(self, name: str, change: Change, text: str = "") -> None:
+        try:
+            command = ChangeLearning(learning_id=name, change=change, text=text)
+        except ValueError:
+            self._tell("too long: a learning has at most 10,000 characters; yours are kept", "warn")
+            return
+        if reason := refusal(command, self._host.state):
+            self._tell(reason, "warn")
+            return
+        state = self._host.state
+        self._pending = (command, state.memory.seen[name].learning.text, len(state.log.rows))
+        self._tell("sent; the run writes it down", "dim")
+        self._source.send(command)
+
+    def _tell(self, words: str, style: str) -> None:
+        if self._card is not None:
+            self._card.answer(words, style)
+        else:
+            self._host.say(words)
+
+    # what came of them ------------------------------------------------------------------------
+
+    def refused(self, command: ChangeLearning, reason: str) -> None:
+        """The run does not take the wish."""
+        self._pending = None
+        self._tell(f"{command.change}: {reason}", "warn")
+
+    def follow(self) -> None:
+        """Bring the card up to date, and say what the run has recorded; called at every tick."""
+        state = self._host.state
+        stamp = (id(state), state.memory.revision, state.log.revision, self._source.lost)
+        if stamp == self._stamp or (self._card is None and self._pending is None):
+            return
+        self._stamp = stamp
+        if self._pending is not None:
+            self._settle(*self._pending)
+        card = self._card
+        if card is None or not card.is_mounted:
+            return
+        seen = state.memory.seen.get(card.seen.learning.learning_id)
+        if seen is not None and not seen.deleted:
+            card.show(seen, state.memory.looked_up_at, self._reading(seen))
+        elif self._app.screen is card:
+            card.dismiss(None)
+
+    def _settle(self, command: ChangeLearning, said: str, rows: int) -> None:
+        """Tell what became of a wish, once that is recorded."""
+        state, name = self._host.state, command.learning_id
+        failed = unchanged_words(name, "")
+        words = [row.text for row in state.log.rows[rows:] if row.text.startswith(failed)]
+        seen = state.memory.seen.get(name)
+        learning = None if seen is None or seen.deleted else seen.learning
+        done = {
+            "pin": learning is not None and learning.pinned,
+            "unpin": learning is not None and not learning.pinned,
+            "mute": learning is not None and learning.muted,
+            "unmute": learning is not None and not learning.muted,
+            "edit": learning is not None and learning.text != said,
+            "delete": learning is None,
+        }
+        if words or done[command.change]:
+            self._pending = None
+            if command.change == "edit" and not words:
+                self._drafts.pop(name, None)
+            if command.change == "delete" and not words:
+                self._host.say(DONE["delete"])
+            else:
+                self._tell(*((words[0], "warn") if words else (DONE[command.change], "good")))

@@ -1,0 +1,144 @@
+"""The card of a learning: all that is known of it, and what its owner may do about it."""
+
+from collections.abc import Callable
+from time import monotonic
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+
+from ralph_tui.events.memory import Change
+from ralph_tui.state import SeenLearning
+from ralph_tui.state.memory_wording import type_word
+from ralph_tui.tui.draw.spans import Line, wrap
+from ralph_tui.tui.modals.modal import Modal, key_name
+from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.panes.learning_rows import card_rows
+
+WIDEST = 76
+AROUND = 6
+"""Cells of frame, padding and margin beside the rows."""
+ABOVE = 6
+"""Rows of frame, answer and keys around them."""
+
+
+class LearningCard(Modal[Change | None]):
+    """Answers what is wished; it stays until it is closed, and follows what the run records."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "close", show=False),
+        Binding("down,j", "roll(1)", show=False),
+        Binding("up,k", "roll(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("home", "roll(-100000)", show=False),
+        Binding("end", "roll(100000)", show=False),
+    ]
+    CHANGES: ClassVar[dict[str, str]] = {"p": "pin", "m": "mute", "e": "edit", "d": "delete"}
+
+    def __init__(
+        self,
+        seen: SeenLearning,
+        iteration: int | None,
+        wish: Callable[[Change], None],
+        reading: str = "",
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`wish` takes a change that is asked for; `reading`: why nothing can be changed here."""
+        super().__init__(clock)
+        self.seen, self.iteration, self.reading = seen, iteration, reading
+        self._wish = wish
+        self._answer: tuple[str, str] = ("", "")
+        self.text, self.foot = ScrollText("learning-text"), ScrollText("learning-foot")
+
+    def compose(self) -> ComposeResult:
+        """What is known, the answer to the last wish, and the keys."""
+        with Vertical(classes="dialog", id="learning-card"):
+            yield self.text
+            yield self.foot
+
+    def on_mount(self) -> None:
+        """Begin."""
+        super().on_mount()
+        frame = self.query_one("#learning-card")
+        frame.border_title = Content(f" learning: {type_word(self.seen.learning)} ")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size."""
+        self.draw()
+
+    def show(self, seen: SeenLearning, iteration: int | None, reading: str) -> None:
+        """What is recorded by now."""
+        self.seen, self.iteration, self.reading = seen, iteration, reading
+        self.draw()
+
+    def answer(self, words: str, style: str) -> None:
+        """What came of a wish."""
+        self._answer = (words, style)
+        self.draw()
+
+    def draw(self) -> None:
+        """Lay all rows out anew; the view stays where it is."""
+        columns, rows = self.app.size
+        width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
+        foot = [*self._told(width), self._keys()]
+        self.query_one("#learning-card").styles.width = min(WIDEST, columns)
+        told = card_rows(self.seen, self.iteration, width)
+        self.foot.show(foot, len(foot))
+        self.text.show(told, max(1, min(len(told), rows - ABOVE - len(foot))))
+
+    def _told(self, width: int) -> list[Line]:
+        words, style = self._answer
+        if not words and self.reading:
+            words, style = self.reading, "dim"
+        return [[], *([[(piece, style)] for piece in wrap(words, width, 3)] if words else [])]
+
+    def _keys(self) -> Line:
+        learning = self.seen.learning
+        pairs = [("esc", "close")]
+        if not self.reading:
+            pairs = [
+                ("p", "unpin" if learning.pinned else "pin"),
+                ("m", "unmute" if learning.muted else "mute"),
+                ("e", "edit"),
+                ("d", "delete"),
+                *pairs,
+            ]
+        pairs.append(("↑↓", "scroll"))
+        spans: Line = []
+        for key, verb in pairs:
+            spans += [(key, "key"), (f" {verb}   ", "text")]
+        return spans
+
+    def take_key(self, event: events.Key) -> bool:
+        """See `Modal`: a wish, or why it cannot be one here."""
+        named = self.CHANGES.get(key_name(event))
+        if named is None:
+            return False
+        if self.reading:
+            self.answer(f"{event.key} {named}: {self.reading}", "warn")
+            return True
+        learning = self.seen.learning
+        changes: dict[str, Change] = {
+            "pin": "unpin" if learning.pinned else "pin",
+            "mute": "unmute" if learning.muted else "mute",
+            "edit": "edit",
+            "delete": "delete",
+        }
+        self._wish(changes[named])
+        return True
+
+    def action_roll(self, by: int) -> None:
+        """Scroll."""
+        self.text.roll(by)
+
+    def action_page(self, by: int) -> None:
+        """A screenful."""
+        self.text.page(by)
+
+    def action_close(self) -> None:
+        """Close."""
+        self.dismiss(None)

@@ -1,0 +1,223 @@
+"""How a learning is drawn: in the list, as one of many, and on its card, whole. Pure.
+
+Rule: a mark is never alone; the word it stands for is on the same row or in the pane's frame.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from ralph_tui.state import SeenLearning
+from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
+from ralph_tui.text.format import count, points_gained, signed
+from ralph_tui.text.terms import (
+    EARLIER,
+    FITS,
+    HELPED,
+    IN_PROMPT,
+    LEARNED,
+    MUTED,
+    NO_HELP,
+    PINNED,
+    UNPROVEN,
+    Term,
+)
+from ralph_tui.tui.draw.fitting import Field, fit, join
+from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
+from ralph_tui.tui.draw.words import fraction
+
+STYLES = {
+    HELPED: "good",
+    NO_HELP: "warn",
+    IN_PROMPT: "accent",
+    FITS: "dim",
+    EARLIER: "dim",
+    LEARNED: "owner",
+}
+LABEL = 14
+"""Cells of what stands left on a card."""
+MOST_ROWS = 60
+"""Rows that one field of a card may take."""
+MOST_FIELDS = 40
+RUNS_TOLD = 24
+"""Iterations whose points a row tells one by one."""
+
+
+def mark_of(seen: SeenLearning, iteration: int | None) -> Term:
+    """How it stands in the iteration that was looked up for last."""
+    judged = seen.credits.get(iteration or 0)
+    if seen.in_prompt and judged is not None:
+        return HELPED if judged.success else NO_HELP
+    if seen.in_prompt:
+        return IN_PROMPT
+    if seen.current:
+        return FITS
+    return LEARNED if seen.origin == "learned" else EARLIER
+
+
+def mark_words(seen: SeenLearning, iteration: int | None) -> str:
+    """The mark in words, with what the iteration brought once that is known."""
+    mark, judged = mark_of(seen, iteration), seen.credits.get(iteration or 0)
+    if judged is not None and mark in (HELPED, NO_HELP):
+        return f"{mark.word}: {points_gained(judged.points)}"
+    if mark is LEARNED:
+        return f"{mark.brief}, now proven" if seen.promoted else mark.word
+    return mark.word
+
+
+def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int) -> list[Line]:
+    """What it says in at most `limit` rows, and a row of what is known of it."""
+    mark = mark_of(seen, iteration)
+    learning = seen.learning
+    body = "dim" if learning.muted or mark in (FITS, EARLIER) else "text"
+    pieces = wrap(flat(saying(learning), 2000), max(1, width - 2), limit)
+    rows: list[Line] = [[(f"{mark.glyph} ", f"{STYLES[mark]} strong"), (pieces[0], body)]]
+    rows += [[("  ", ""), (piece, body)] for piece in pieces[1:]]
+    return [*rows, [("  ", ""), *_facts(seen, iteration, width - 2)]]
+
+
+def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
+    learning = seen.learning
+    mark, confidence = mark_of(seen, iteration), fraction(learning.confidence)
+    kind, rate = type_word(learning), rate_words(seen)
+    told = mark_words(seen, iteration)
+    fields = [
+        Field([[(f"{kind:<10}", "dim")], [(kind, "dim")], []], 2),
+        Field([[(f"confidence {confidence:>3}", "dim")], [(confidence, "dim")]], 5),
+        Field([[(f"{rate:<20}", "text")], [(rate, "text")], [(shorter(rate), "text")], []], 4),
+        *_flags(seen),
+        Field([[(told, STYLES[mark])], [(mark.brief, STYLES[mark])], []], 1),
+    ]
+    return join(fit(fields, width))
+
+
+def _flags(seen: SeenLearning) -> list[Field]:
+    """What its owner has said of it, and that it is not proven."""
+    learning = seen.learning
+    flags = [
+        (PINNED, "accent", learning.pinned),
+        (MUTED, "warn", learning.muted),
+        (UNPROVEN, "dim", learning.standing == "staged"),
+    ]
+    return [
+        Field([[(term.label, style)], [(term.glyph, style)]], 6)
+        for term, style, holds in flags
+        if holds
+    ]
+
+
+def shorter(rate: str) -> str:
+    """``helped 6 of 7 times`` without what goes without saying."""
+    return rate.removesuffix("s").removesuffix(" time")
+
+
+def rate_words(seen: SeenLearning) -> str:
+    """``helped 6 of 7 times``; of an estimate that nobody judged, how many runs it rests on."""
+    learning = seen.learning
+    if learning.type == "estimate" and not learning.uses:
+        return f"from {count(learning.runs, 'run')}"
+    return helped_words(learning.uses, learning.successes)
+
+
+def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
+    """The zoomed form: why it was chosen, and what came of it in this run."""
+    rows = brief_rows(seen, iteration, width, 6)
+    told: list[tuple[str, str]] = []
+    if seen.why:
+        told.append(("why", seen.why))
+    if seen.credits:
+        told.append(("this run", credit_words(seen)))
+    for label, text in told:
+        pieces = wrap(flat(text, 1000), max(1, width - 12), 3)
+        rows += [
+            [(f"  {label if not n else '':<10}", "dim"), (piece, "text")]
+            for n, piece in enumerate(pieces)
+        ]
+    return rows
+
+
+def credit_words(seen: SeenLearning) -> str:
+    """``helped in 2 of 3 iterations: 1 +24, 2 −1, 3 +22 points``."""
+    judged = sorted(seen.credits.items())
+    helped = sum(credit.success for _, credit in judged)
+    head = f"{HELPED.word} in {helped} of {count(len(judged), 'iteration')}"
+    told = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_TOLD:]]
+    dots = ["…"] if len(judged) > RUNS_TOLD else []
+    return f"{head}: {', '.join([*dots, *told])} points"
+
+
+# the card -----------------------------------------------------------------------------------------
+
+
+def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
+    """All that is known of it."""
+    learning = seen.learning
+    rows: list[Line] = [
+        [(piece, "strong")]
+        for line in (learning.text.strip() or "It says nothing.").split("\n")[:MOST_ROWS]
+        for piece in wrap(line, width, MOST_ROWS)
+    ]
+    rows.append([])
+    mark = mark_of(seen, iteration)
+    now: Line = [(f"{mark.glyph} {mark_words(seen, iteration)}", STYLES[mark])]
+    for flags in _flags(seen):
+        now += [("   ", ""), *flags.forms[0]]
+    rows += _field("now", [now], width)
+    rate = f"success rate {fraction(learning.success_rate)}" if learning.uses else ""
+    facts = [
+        ("learned in", f"{learning.task_type} tasks; {proof_words(learning)}"),
+        ("confidence", fraction(learning.confidence)),
+        ("so far", ", ".join(part for part in (rate_words(seen), rate) if part)),
+        ("chosen", seen.why),
+        ("in prompts of", iterations(seen.prompts)),
+        ("this run", credit_words(seen) if seen.credits else ""),
+        ("proven", seen.promoted.because if seen.promoted else ""),
+        *_content(learning.content, learning.text),
+        ("id", learning.learning_id),
+    ]
+    for label, text in facts:
+        if text:
+            pieces = wrap(text, max(1, width - LABEL), MOST_ROWS)
+            rows += _field(label, [[(piece, "text")] for piece in pieces], width)
+    return rows
+
+
+def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:
+    # What comes from elsewhere may be named at any length.
+    name = clip(flat(label, 60), LABEL - 1)
+    heads = [f"{name:<{LABEL}}"]
+    return [
+        [(heads[n] if n < len(heads) else " " * LABEL, "dim"), *line]
+        for n, line in enumerate(lines)
+    ]
+
+
+def iterations(numbers: Sequence[int]) -> str:
+    """``iterations 1-3, 5``; empty where there is none."""
+    if not numbers:
+        return ""
+    spans = []
+    for _, group in groupby(enumerate(sorted(set(numbers))), key=lambda pair: pair[1] - pair[0]):
+        members = [number for _, number in group]
+        spans.append(str(members[0]) if len(members) == 1 else f"{members[0]}-{members[-1]}")
+    return f"iteration{'s' if len(set(numbers)) > 1 else ''} {', '.join(spans)}"
+
+
+def _content(content: dict[str, Any], text: str) -> list[tuple[str, str]]:
+    """Its fields as in the file, without the one that is its text."""
+    fields = []
+    for name, value in list(content.items())[:MOST_FIELDS]:
+        told = _value(value)
+        if told and told != text:
+            fields.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:60]).lower(), told))
+    return fields
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

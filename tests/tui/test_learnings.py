@@ -1,0 +1,299 @@
+"""The learnings pane and its cards: what is told, what is selected, what is wished."""
+
+import pytest
+
+from ralph_tui.commands import ChangeLearning, Command
+from ralph_tui.events import Event, LearningChanged, Noticed, RunFinished
+from ralph_tui.events.memory import Change
+from ralph_tui.state import RunState
+from ralph_tui.state.memory_wording import unchanged_words
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.guide import Rewording
+from ralph_tui.tui.modals.learning import LearningCard
+from ralph_tui.tui.panes.learnings import LearningsPane
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.world.taught import FIXTURES, LARGE, QUOTES, RUN_ONE
+
+
+def rows(name: str, width: int, height: int = 40, *, zoomed: bool = False) -> list[str]:
+    """What the pane says, without its frame."""
+    pane = LearningsPane()
+    pane.state, pane.zoomed = RunState().apply_all(story(name)), zoomed
+    built = pane.build(width, height)
+    assert width < 31 or all(cells(row) <= width for row in built)  # a frame clips
+    return ["".join(text for text, _ in row).rstrip() for row in built]
+
+
+def pane(driver: Driver) -> LearningsPane:
+    found = driver.cockpit.body.panes["learnings"]
+    assert isinstance(found, LearningsPane)
+    return found
+
+
+def recorded(driver: Driver, *events: Event) -> None:
+    """The run writes down what it was asked for."""
+    last = driver.cockpit.state.seq
+    driver.inbox.extend(
+        event.model_copy(update={"seq": last + n, "at": driver.cockpit.state.at})
+        for n, event in enumerate(events, 1)
+    )
+
+
+def changed(name: str, change: Change, text: str = "") -> LearningChanged:
+    return LearningChanged(learning_id=name, change=change, text=text)
+
+
+# what is told -------------------------------------------------------------------------------------
+
+
+def test_each_learning_says_what_it_is_how_sure_and_how_it_did() -> None:
+    told = rows("taught", 76)
+    assert told[:6] == [
+        "→ Run one failing test first, then trace it to its root cause before editing",
+        "  anything.",
+        "  strategy    confidence .89  helped 8 of 10 times  in the prompt",
+        "→ In this project fixtures always end with a newline.",
+        "  convention  confidence .72  helped 2 of 3 times   in the prompt",
+        "· avoid: Large refactors across many files in one iteration.",
+    ]
+    assert told[-2:] == [
+        "+ Carry the quote state in the token: the lexer alone cannot know it.",
+        "  strategy    confidence .60  not judged yet        ◌ unproven  learned",
+    ]
+
+
+def test_the_smallest_form_keeps_confidence_and_how_often_it_helped() -> None:
+    assert rows("taught", 31, 9)[1] == "  strategy  .89  helped 8 of 10"
+    assert rows("taught", 29, 9)[:2] == ["→ Run one failing test first…", "  .89  helped 8 of 10"]
+
+
+def test_zoomed_it_says_why_and_what_came_of_it_in_this_run() -> None:
+    told = "\n".join(rows("taught", 76, zoomed=True))
+    assert told.startswith("plan  about 4 iterations, from 6 runs; follows task-001/001 #1: ")
+    assert "in the prompt of this iteration\n→ Run one failing test first" in told
+    assert "\n  why       It is about test-fix tasks like this one, and it helped 6 of 7" in told
+    assert "\n  this run  helped in 2 of 3 iterations: 1 +24, 2 +2, 3 +22 points\n" in told
+    assert "\nfits too, not in the prompt\n· avoid: Large" in told
+    assert "\nlearned in this run\n+ Carry the quote state" in told
+
+
+def test_after_the_iteration_the_mark_says_whether_it_helped() -> None:
+    judged = [event for event in story("taught") if event.seq]
+    until = next(e.seq for e in judged if e.kind == "learnings_retrieved" and e.seq > 120)
+    last = max(e.seq for e in judged if e.kind == "learning_credited" and e.seq < until)
+    shown = LearningsPane()
+    shown.state = RunState().apply_all(event for event in judged if event.seq <= last)
+    told = ["".join(text for text, _ in row).rstrip() for row in shown.build(76, 40)]
+    assert told[0].startswith("✓ Run one failing test first")
+    assert told[2].endswith("helped 6 of 7 times   helped: +22 points")
+
+
+def test_marks_of_its_owner_have_a_word_each() -> None:
+    told = "\n".join(rows("marked", 76))
+    assert "helped 6 of 7 times   ◉ pinned  in the prompt" in told
+    assert "helped 1 of 2 times   ⊘ muted  in the prompt" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [("untaught", "nothing known yet for a test-fix task"), ("running", "none yet")],
+)
+def test_where_nothing_is_known_it_says_what_will_stand_here(name: str, head: str) -> None:
+    told = rows(name, 46)
+    assert told[0] == head
+    assert "will stand here" in " ".join(told)
+
+
+@pytest.mark.parametrize("width", [1, 7, 20, 31, 76, 200])
+@pytest.mark.parametrize("zoomed", [False, True])
+def test_nothing_breaks_the_frame(width: int, zoomed: bool) -> None:  # noqa: FBT001
+    for name in ("taught", "marked", "badly_taught", "untaught"):
+        rows(name, width, zoomed=zoomed)
+
+
+# what is selected ---------------------------------------------------------------------------------
+
+
+def test_arrows_select_and_the_selection_stays_with_its_learning() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5")
+        assert pane(driver).selected == RUN_ONE.learning_id
+        await driver.press("down", "down")
+        assert pane(driver).selected == LARGE.learning_id
+        recorded(driver, changed(LARGE.learning_id, "pin"))
+        await driver.sees("◉ pinned")
+        assert pane(driver).selected == LARGE.learning_id
+        await driver.press("end")
+        assert pane(driver).selected == QUOTES.learning_id
+        await driver.press("down")
+        await driver.sees("there is nothing further that way")
+        await driver.press("home", "up")
+        await driver.sees("there is nothing further that way")
+        assert pane(driver).selected == RUN_ONE.learning_id
+
+    drive(live(story("taught")), look)
+
+
+def test_where_nothing_is_listed_enter_says_so() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter")
+        await driver.sees("there is nothing to open")
+        await driver.press("down")
+        await driver.sees("there is nothing further that way")
+
+    drive(live(story("untaught")), look)
+
+
+# the card -----------------------------------------------------------------------------------------
+
+
+def test_the_card_tells_all_and_closes() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "down", "down", "enter")
+        assert isinstance(driver.app.screen, LearningCard)
+        for text in (
+            "learning: to avoid",
+            "refactor tasks; proven, said by 2 runs",
+            "helped 3 of 5 times, success rate .67",
+            "Its words are close to the objective: parser.",
+            "in prompts of iterations 1-3",
+            "helped in 2 of 3 iterations: 1 +24, 2 +2, 3 +22 points",
+            "alternative",
+            LARGE.learning_id,
+        ):
+            await driver.sees(text)
+        await driver.press("x")
+        await driver.sees("x does nothing here: esc closes")
+        await driver.press("escape")
+        assert pane(driver).has_focus
+
+    drive(live(story("taught")), look)
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "told", "verb"),
+    [
+        ("p", "pin", "pinned: it is in every prompt from the next iteration on", "p unpin"),
+        ("m", "mute", "muted: it is in no prompt from the next iteration on", "m unmute"),
+    ],
+)
+def test_a_wish_is_told_as_done_when_the_run_has_recorded_it(
+    key: str, change: Change, told: str, verb: str
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter", key)
+        assert driver.sent == [ChangeLearning(learning_id=RUN_ONE.learning_id, change=change)]
+        await driver.sees("sent; the run writes it down")
+        assert told not in "\n".join(driver.text())
+        recorded(driver, changed(RUN_ONE.learning_id, change))
+        await driver.sees(told)
+        await driver.sees(verb)
+        await driver.press(key)
+        assert driver.sent[1:] == [
+            ChangeLearning.model_validate(
+                {"learning_id": RUN_ONE.learning_id, "change": f"un{change}"}
+            )
+        ]
+
+    drive(live(story("taught")), look)
+
+
+def test_what_could_not_be_written_down_is_told_with_its_reason() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter", "m")
+        why = unchanged_words(RUN_ONE.learning_id, "the disk is full")
+        recorded(driver, Noticed(level="warn", source="memory", text=why))
+        await driver.sees("stays as it is: the disk")
+        await driver.sees("m mute")
+
+    drive(live(story("taught")), look)
+
+
+def test_a_refusal_stands_on_the_card() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter", "p")
+        command: Command = driver.sent[0]
+        driver.source.refused.append((command, "the run is ending"))
+        await driver.sees("pin: the run is ending")
+        await driver.press("escape")
+        driver.source.refused.append((command, "the run is ending"))
+        await driver.until(lambda: driver.cockpit.footer.notice == "pin: the run is ending")
+
+    drive(live(story("taught")), look)
+
+
+def test_other_words_are_sent_and_a_draft_is_kept() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter", "e")
+        assert isinstance(driver.app.screen, Rewording)
+        await driver.press("exclamation_mark", "escape")
+        assert driver.sent == []
+        await driver.press("e")
+        await driver.sees("anything.!")
+        await driver.press("enter")
+        words = f"{RUN_ONE.text}!"
+        wish = ChangeLearning(learning_id=RUN_ONE.learning_id, change="edit", text=words)
+        assert driver.sent == [wish]
+        recorded(driver, changed(RUN_ONE.learning_id, "edit", words))
+        await driver.sees("reworded: the next prompt that carries it has your words")
+        await driver.press("e", "enter")
+        await driver.sees("it says that already")
+        assert driver.sent == [wish]
+
+    drive(live(story("taught")), look)
+
+
+def test_deleting_asks_first() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "down", "enter", "d")
+        assert isinstance(driver.app.screen, Confirm)
+        await driver.press("n")
+        assert driver.sent == []
+        await driver.press("d", "y")
+        assert driver.sent == [ChangeLearning(learning_id=FIXTURES.learning_id, change="delete")]
+        recorded(driver, changed(FIXTURES.learning_id, "delete"))
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+        await driver.sees("the learning is deleted: no run looks it up again")
+        assert "newline" not in "\n".join(row for row in driver.text() if row.startswith("│ → "))
+
+    drive(live(story("taught")), look)
+
+
+def test_a_recorded_run_is_for_reading() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter")
+        await driver.sees("this is a recorded run; to change it: ralph-tui memory edit,")
+        assert "p pin" not in "\n".join(driver.text())
+        await driver.press("m")
+        await driver.sees("m mute: this is a recorded run")
+        await driver.press("escape")
+        assert driver.app.screen is driver.cockpit
+
+    drive(replay(story("taught")), look)
+
+
+def test_when_the_run_ends_its_cards_are_for_reading() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5", "enter")
+        await driver.sees("p pin")
+        recorded(
+            driver, RunFinished(outcome="aborted", reason="by you", iterations=4, completion=48)
+        )
+        await driver.sees("the run is over; to change it: ralph-tui memory edit,")
+        await driver.press("p")
+        assert driver.sent == []
+
+    drive(live(story("taught")), look)
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (140, 45)])
+def test_a_hostile_card_stays_in_its_frame(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("5")
+        for _ in range(6):
+            await driver.press("enter")
+            assert isinstance(driver.app.screen, LearningCard)
+            await driver.press("end", "pageup", "escape", "down")
+
+    drive(live(story("badly_taught")), look, size)
