@@ -37,6 +37,6 @@ class Archive(Protocol):
         """
         ...
 
-    def open(self, found: Found) -> Source:
+    def recorded(self, found: Found) -> Source:
         """The recorded run at that moment; raises ``RalphError`` when it is there no more."""
         ...

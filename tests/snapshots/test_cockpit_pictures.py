@@ -131,3 +131,41 @@ def test_waiting(snap_compare: Compare, size: tuple[int, int]) -> None:
 def test_everything_permitted(snap_compare: Compare) -> None:
     driver = live(story("regressing"))
     assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver))
+
+
+SIZES = pytest.mark.parametrize("size", [SMALL, MEDIUM, LARGE], ids=["80x24", "100x30", "140x45"])
+
+
+@SIZES
+def test_learnings(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("taught"))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "5", "down"))
+
+
+@SIZES
+def test_learnings_alone(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("taught"))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "5", "z"))
+
+
+@SIZES
+def test_no_learnings(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("untaught"))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "5"))
+
+
+@SIZES
+def test_learning_card(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("marked"))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "5", "enter"))
+
+
+def test_learnings_light(snap_compare: Compare) -> None:
+    driver = live(story("marked"), theme="ralph-light")
+    assert snap_compare(driver.app, terminal_size=MEDIUM, run_before=keys(driver, "5", "z"))
+
+
+def test_learnings_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    driver = live(story("marked"))
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver, "5", "down"))

@@ -41,7 +41,7 @@ class LearningView:
         """By id, words that were written and not sent."""
         self._stamp: object = None
 
-    def open(self, learning_id: str) -> None:
+    def show(self, learning_id: str) -> None:
         """Show the card."""
         # Not before it is needed: the first paint does not wait for it.
         from ralph_tui.tui.modals.learning import LearningCard  # noqa: PLC0415

@@ -277,7 +277,7 @@ class CockpitScreen(BaseScreen):
 
     def on_learnings_pane_wanted(self, message: LearningsPane.Wanted) -> None:
         """Show the card of a learning."""
-        self.dialogs.learnings.open(message.learning_id)
+        self.dialogs.learnings.show(message.learning_id)
 
     def on_pane_still(self, message: Pane.Still) -> None:
         """A key that changes nothing is answered, too."""
