@@ -73,6 +73,8 @@ class OversightFold(Fold):
         """A restore that was begun and not finished."""
         self.rolled_back: WorktreeRestored | None = None
         """The rollback between the last two readings: the step counts for nothing."""
+        self.rolled_steps: set[int] = set()
+        """Iterations whose step a rollback made: it tells nothing of their work."""
         self.owed: int | None = None
         """The snapshot that an answer has chosen to go back to, until the files are those."""
         self.decided = 0
@@ -139,6 +141,8 @@ class OversightFold(Fold):
 
     def _reading_taken(self, event: ReadingTaken) -> bool:
         self.rolled_back, self.rollback = (self.rollback if self.stale else None), None
+        if self.rolled_back is not None:
+            self.rolled_steps.add(event.iteration)
         self._completion, self._measured, self.owed = event.completion, self._tree, None
         return False
 

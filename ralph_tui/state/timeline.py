@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ralph_tui.events import (
+    AgentReported,
     AlarmRaised,
     CheckpointCaptured,
     FilesChanged,
@@ -13,11 +14,19 @@ from ralph_tui.events import (
     IterationStarted,
     ReadingTaken,
     RunStarted,
+    SessionFinished,
     SnapshotTaken,
+    ToolStarted,
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.tool_kinds import ActionKind, action_type
+
+MOST_TOOLS = 12
+"""Kinds of action that an iteration is remembered by."""
+LONGEST_ROUND = 4
+"""Kinds in a round that is walked again and again: read, edit, bash, read, edit, bash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,21 @@ class IterationSpan:
     gate: GateFinished | None = None
     files: FilesChanged | None = None
     finished: IterationFinished | None = None
+    reports: list[AgentReported] = field(default_factory=list)
+    """Of its sessions."""
+    ends: list[SessionFinished] = field(default_factory=list)
+    """How they ended."""
+    tools: list[ActionKind] = field(default_factory=list)
+    """What the agent did, in its order and without repeats; the first `MOST_TOOLS` kinds."""
+
+    def use(self, kind: ActionKind) -> None:
+        """One more action; a round that is walked again is told once."""
+        self.tools.append(kind)
+        for size in range(1, LONGEST_ROUND + 1):
+            if self.tools[-size:] == self.tools[-2 * size : -size]:
+                del self.tools[-size:]
+                return
+        del self.tools[MOST_TOOLS:]
 
 
 class TimelineFold(Fold):
@@ -106,6 +130,9 @@ class TimelineFold(Fold):
             on(InterventionMade, self._intervention_made),
             on(WorktreeRestored, self._worktree_restored),
             on(IterationFinished, self._iteration_finished),
+            on(AgentReported, self._agent_reported),
+            on(SessionFinished, self._session_finished),
+            on(ToolStarted, self._tool_started),
         )
 
     def _run_started(self, event: RunStarted) -> None:
@@ -180,3 +207,18 @@ class TimelineFold(Fold):
         if self.spans:
             self.spans[-1].finished = event
             self.spans[-1].ended_at = event.at
+
+    def _agent_reported(self, event: AgentReported) -> bool:
+        if self.spans:
+            self.spans[-1].reports.append(event)
+        return False
+
+    def _session_finished(self, event: SessionFinished) -> bool:
+        if self.spans:
+            self.spans[-1].ends.append(event)
+        return False
+
+    def _tool_started(self, event: ToolStarted) -> bool:
+        if self.spans and event.parent is None:
+            self.spans[-1].use(action_type(event.tool))
+        return False

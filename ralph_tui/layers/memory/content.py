@@ -96,6 +96,11 @@ def text_of(type_: LearningType, content: Mapping[str, Any]) -> str:
     return " ".join(_sentence(text) for text in told if text)
 
 
+def gist(type_: LearningType, content: Mapping[str, Any]) -> str:
+    """What makes it this learning and no other: its main field; empty for an estimate."""
+    return _main(type_, content)
+
+
 def with_text(type_: LearningType, content: Mapping[str, Any], text: str) -> Content:
     """The content once its owner has said in other words what it says."""
     if type_ == "estimate":

@@ -8,7 +8,13 @@ from typing import Final
 
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.control import below
-from ralph_tui.layers.memory.content import joined_estimates, sample_confidence, samples_of, text_of
+from ralph_tui.layers.memory.content import (
+    gist,
+    joined_estimates,
+    sample_confidence,
+    samples_of,
+    text_of,
+)
 from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.text.format import count
 
@@ -57,7 +63,7 @@ def joins(one: Learning, other: Learning) -> bool:
     """Whether two learnings are one: of a kind of task there is one estimate, whatever it says."""
     if (one.type, one.task_type) != (other.type, other.task_type):
         return False
-    return one.type == "estimate" or similar(one.text, other.text)
+    return one.type == "estimate" or similar(_gist(one), _gist(other))
 
 
 def merged(known: Learning, new: Learning) -> Learning:
@@ -102,6 +108,10 @@ def promoted(learning: Learning) -> Learning:
     """As knowledge."""
     update = {"standing": "proven", "confidence": raised(learning.confidence)}
     return learning.model_copy(update=update)
+
+
+def _gist(learning: Learning) -> str:
+    return gist(learning.type, learning.content) or learning.text
 
 
 def _start(learning: Learning) -> float:

@@ -1,0 +1,173 @@
+"""What a run has learned: what its agent says as it goes, and what it shows when it is over.
+
+==========  ==========================================  ==========================
+strategy    completed at 90 or more: what was done      .9
+            where it gained most
+antipattern not completed: what stood in two of its     .7
+            iterations, and what went better
+estimate    completed: iterations and minutes           runs / (runs + 2)
+reported    a convention or a strategy, by its words    .6
+==========  ==========================================  ==========================
+
+Rule: a run that was only interrupted has shown nothing yet: it may go on.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from ralph_tui.events import AgentReported
+from ralph_tui.events.memory import Learning, LearningType
+from ralph_tui.events.oversight import Subject
+from ralph_tui.events.run import Outcome
+from ralph_tui.layers.memory.content import (
+    Content,
+    antipattern,
+    convention,
+    estimate,
+    gist,
+    learning_id,
+    sample_confidence,
+    strategy,
+    text_of,
+)
+from ralph_tui.layers.memory.issues import Issue, standing
+from ralph_tui.layers.memory.similarity import words
+from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
+from ralph_tui.layers.memory.task_types import task_type as type_of
+from ralph_tui.layers.oversight import propose
+from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.text.format import count, percent
+from ralph_tui.text.sanitize import clip
+from ralph_tui.text.terms import in_words
+from ralph_tui.text.words import same_words
+
+__all__ = ["concluded", "learning_id", "reported"]
+
+REPORTED: Final = 0.6
+WORKED: Final = 0.9
+WENT_WRONG: Final = 0.7
+SUCCESS: Final = 90.0
+"""Points from which on a completed run shows how it is done."""
+LONGEST: Final = 400
+"""Characters of what an agent has said."""
+GAINS: Final = 2
+"""Iterations whose work an approach tells."""
+ISSUES: Final = 2
+"""Antipatterns of one run."""
+
+_CONVENTION: Final = frozenset({"always", "never", "must", "convention", "conventions"})
+_HERE: Final = "in this project"
+_NOTHING: Final = frozenset({"", "none", "n/a", "na", "nothing", "nothing new", "no", "-"})
+_REDIRECTS: Final[dict[Subject, str]] = {
+    "stuck": "reframe the problem and make the smallest failing thing work first",
+    "oscillating": "take small steps and keep each one that holds",
+    "regressing": "review the last changes and restore what worked first",
+    "objective_deviation": "go back to the objective word by word",
+}
+"""What the proposed instructions come to; an edited one is told in its own words."""
+
+
+def reported(report: AgentReported, task_type: str) -> list[Learning]:
+    """What the agent says to have learned in an iteration, each once."""
+    found: dict[str, Learning] = {}
+    for said in report.learnings:
+        text = clip(" ".join(said.split()), LONGEST)
+        if same_words(text) in _NOTHING:
+            continue
+        learning = (
+            _learning("convention", task_type, convention(text, "the agent's report"), REPORTED)
+            if _is_convention(text)
+            else _learning("strategy", task_type, strategy(text), REPORTED)
+        )
+        found.setdefault(learning.learning_id, learning)
+    return list(found.values())
+
+
+def concluded(state: RunState, outcome: Outcome) -> list[Learning]:
+    """What the whole run shows, now that it is over."""
+    started, steps = state.run.started, steps_of(state)
+    if started is None or outcome == "interrupted":
+        return []
+    kind = type_of(started.objective)
+    if outcome != "completed":
+        issues = standing(state.timeline.spans)[:ISSUES]
+        return [_antipattern(issue, state, steps, outcome, kind) for issue in issues]
+    found = []
+    if (state.run.completion or 0.0) >= SUCCESS and (approach := _approach(state, steps)):
+        tools = next((s.span.tools for s in gains_of(steps)[:GAINS] if s.span.tools), [])
+        found.append(_learning("strategy", kind, strategy(approach, tools), WORKED))
+    if steps:
+        minutes = state.run.worked_s(state.at) / 60
+        content = estimate(len(steps), minutes, 1)
+        found.append(_learning("estimate", kind, content, sample_confidence(1)))
+    return found
+
+
+def _learning(type_: LearningType, kind: str, content: Content, confidence: float) -> Learning:
+    return Learning(
+        learning_id=learning_id(type_, kind, gist(type_, content)),
+        type=type_,
+        task_type=kind,
+        text=text_of(type_, content),
+        content=content,
+        confidence=confidence,
+        standing="staged",
+    )
+
+
+def _is_convention(text: str) -> bool:
+    return bool(words(text) & _CONVENTION) or _HERE in same_words(text)
+
+
+def _approach(state: RunState, steps: Sequence[Step]) -> str:
+    """What was done where most was gained, in the order in which it was done."""
+    best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
+    told = [_did(step.span) for step in best]
+    told = [text for i, text in enumerate(told) if text and text not in told[:i]]
+    redirects = list(dict.fromkeys(_redirect(state, step.span.number) for step in best))
+    asked = [text for text in redirects if text]
+    return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
+
+
+def _did(span: IterationSpan) -> str:
+    """In the agent's own words, of the last session that had any."""
+    said = (" ".join(report.summary.split()) for report in reversed(span.reports))
+    return clip(next((text for text in said if text), ""), LONGEST)
+
+
+def _redirect(state: RunState, iteration: int) -> str:
+    """What the agent was asked to do differently in that iteration; empty without a REDIRECT."""
+    ends = [check.iteration for check in state.oversight.checks if check.ended is not None]
+    for made in reversed(state.oversight.interventions):
+        if made.level != "REDIRECT" or made.iteration >= iteration:
+            continue
+        ended = any(made.iteration < end < iteration for end in ends)
+        if ended or not made.instructions:
+            return ""
+        if made.instructions == propose(made.about) and made.about in _REDIRECTS:
+            return _REDIRECTS[made.about]
+        return f"do this: {clip(' '.join(made.instructions.split()), LONGEST).rstrip('.')}"
+    return ""
+
+
+def _antipattern(
+    issue: Issue, state: RunState, steps: Sequence[Step], outcome: Outcome, kind: str
+) -> Learning:
+    stood = count(len(issue.iterations), "iteration")
+    consequence = (
+        f"It stood in {stood}, and the run ended at {percent(state.run.completion or 0.0)}: "
+        f"{in_words(outcome)}."
+    )
+    after = [
+        step
+        for step in steps
+        if step.span.number > issue.iterations[0] and step.span.number not in issue.iterations
+    ]
+    better = next((text for step in gains_of(after) if (text := _did(step.span))), "")
+    text = clip(issue.text, LONGEST)
+    return _learning("antipattern", kind, antipattern(text, consequence, better), WENT_WRONG)
+
+
+def _sentence(text: str) -> str:
+    text = f"{text[:1].upper()}{text[1:]}"
+    return text if text[-1:] in ".!?…" else f"{text}."

@@ -1,0 +1,100 @@
+"""Runs as states: iterations with what they reached, said and did."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from ralph_tui.events import (
+    AgentReported,
+    Event,
+    GateFinished,
+    IterationFinished,
+    IterationStarted,
+    ReadingTaken,
+    RunStarted,
+    SessionFinished,
+    SessionStarted,
+    ToolStarted,
+)
+from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.state import RunState
+
+BEGAN = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
+MINUTES = 3
+
+
+@dataclass(frozen=True)
+class Worked:
+    """One iteration."""
+
+    points: float
+    summary: str = ""
+    blockers: Sequence[str] = ()
+    learnings: Sequence[str] = ()
+    tools: Sequence[str] = ()
+    ended: SessionOutcome = "success"
+    reason: str = ""
+    grew: bool = False
+    gate_error: str = ""
+    timed_out: bool = False
+    before: Sequence[Event] = field(default=())
+    """Recorded before its session."""
+    after: Sequence[Event] = field(default=())
+    """Recorded after its reading."""
+
+
+def events_of(*iterations: Worked, objective: str, baseline: float = 0.0) -> list[Event]:
+    """Each iteration takes `MINUTES`."""
+    events: list[Event] = [
+        RunStarted(
+            run_id="r",
+            task="task-001",
+            attempt="002",
+            root="/r",
+            objective=objective,
+            command="pytest -q",
+            agent="fake",
+            max_iterations=10,
+            session_timeout_s=60,
+        ),
+        ReadingTaken(iteration=0, completion=baseline, source="tests"),
+    ]
+    stamped = [event.model_copy(update={"at": BEGAN}) for event in events]
+    for k, one in enumerate(iterations, 1):
+        at = BEGAN + timedelta(minutes=MINUTES * k)
+        stamped += [event.model_copy(update={"at": at}) for event in _iteration(k, one)]
+    return [event.model_copy(update={"seq": seq}) for seq, event in enumerate(stamped, 1)]
+
+
+def state_of(
+    *iterations: Worked, objective: str = "Fix the failing tests", baseline: float = 0.0
+) -> RunState:
+    """The run as far as that."""
+    return RunState().apply_all(events_of(*iterations, objective=objective, baseline=baseline))
+
+
+def _iteration(k: int, one: Worked) -> list[Event]:
+    said = [one.summary, *one.blockers, *one.learnings]
+    report = AgentReported(
+        iteration=k,
+        summary=one.summary,
+        blockers=list(one.blockers),
+        learnings=list(one.learnings),
+    )
+    return [
+        IterationStarted(iteration=k, max_iterations=10),
+        *one.before,
+        SessionStarted(iteration=k, session_id=f"s{k}", agent="fake"),
+        *(
+            ToolStarted(iteration=k, tool_id=f"{k}.{number}", tool=tool)
+            for number, tool in enumerate(one.tools)
+        ),
+        *([report] if any(said) else []),
+        SessionFinished(iteration=k, outcome=one.ended, reason=one.reason),
+        GateFinished(
+            iteration=k, ok=one.points >= 100, error=one.gate_error, timed_out=one.timed_out
+        ),
+        ReadingTaken(iteration=k, completion=one.points, source="tests", grew=one.grew),
+        *one.after,
+        IterationFinished(iteration=k, status="incomplete", completion=one.points),
+    ]

@@ -1,0 +1,303 @@
+"""What a run has learned: reported as it goes, and shown once it is over."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.events import (
+    AgentReported,
+    HealthChecked,
+    InterventionMade,
+    RedirectDecided,
+    SnapshotTaken,
+    WorktreeRestored,
+)
+from ralph_tui.events.memory import Learning
+from ralph_tui.events.run import Outcome
+from ralph_tui.layers.memory.extraction import concluded, learning_id, reported
+from ralph_tui.layers.memory.issues import without_details
+from ralph_tui.layers.memory.knowledge import joins, promoted, proven
+from ralph_tui.layers.oversight import propose
+from tests.unit.layers.memory.histories import Worked, state_of
+
+
+def only(learnings: list[Learning], type_: str) -> Learning:
+    (found,) = [one for one in learnings if one.type == type_]
+    return found
+
+
+def told(*texts: str) -> list[Learning]:
+    return reported(AgentReported(iteration=1, learnings=list(texts)), "test-fix")
+
+
+# -- reported --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("Run one test first", "strategy"),
+        ("Always run the linter", "convention"),
+        ("Migrations are NEVER edited", "convention"),
+        ("The changelog must be updated", "convention"),
+        ("Naming follows a convention", "convention"),
+        ("Dates are ISO in this project", "convention"),
+        ("Mustache templates live in views", "strategy"),
+        ("Nevertheless it works", "strategy"),
+    ],
+)
+def test_a_reported_learning_is_a_convention_by_its_words(text: str, type_: str) -> None:
+    (one,) = told(text)
+    assert (one.type, one.text, one.confidence) == (type_, text, 0.6)
+    assert (one.standing, one.runs, one.task_type) == ("staged", 1, "test-fix")
+    assert one.learning_id == learning_id(one.type, "test-fix", text)
+
+
+def test_what_is_said_twice_or_says_nothing_is_taken_once_or_not() -> None:
+    assert [one.text for one in told("Run  it", "run it.", "", "none", "N/A", "  ")] == ["Run it"]
+
+
+def test_its_content_has_the_fields_of_its_type() -> None:
+    strategy, convention = told("Run one test first", "Always run the linter")
+    assert strategy.content == {"approach": "Run one test first"}
+    assert convention.content == {
+        "convention": "Always run the linter",
+        "source": "the agent's report",
+    }
+
+
+@given(st.lists(st.text(max_size=2000), max_size=8))
+def test_any_report_gives_short_learnings_of_one_line(texts: list[str]) -> None:
+    found = told(*texts)
+    assert len({one.learning_id for one in found}) == len(found) <= len(texts)
+    assert all(one.text and "\n" not in one.text and len(one.text) <= 400 for one in found)
+
+
+def test_a_key_that_an_agent_reports_is_not_learned() -> None:
+    key = "ghp_" + "a1B2" * 9
+    (one,) = told(f"The token {key} works")
+    assert key not in one.model_dump_json()
+
+
+# -- a run that completed --------------------------------------------------------------------------
+
+
+def test_a_completed_run_shows_how_and_how_long() -> None:
+    state = state_of(
+        Worked(10, "looked around", tools=["Read"]),
+        Worked(60, "carried the quote state in the token", tools=["Read", "Edit", "Edit", "Bash"]),
+        Worked(65, "renamed a helper", tools=["Edit"]),
+        Worked(100, "made the parser ask the token", tools=["Bash"]),
+    )
+    found = concluded(state, "completed")
+    assert [one.type for one in found] == ["strategy", "estimate"]
+    strategy, estimate = found
+    assert strategy.content == {
+        "approach": "Carried the quote state in the token. Made the parser ask the token.",
+        "toolSequence": ["read", "edit", "bash"],
+    }
+    assert (strategy.confidence, strategy.task_type) == (0.9, "test-fix")
+    assert strategy.standing == estimate.standing == "staged"
+    assert estimate.content == {
+        "estimatedIterations": 4,
+        "estimatedMinutes": 12,
+        "basedOnSamples": 1,
+        "confidence": 0.333,
+    }
+    assert estimate.confidence == pytest.approx(1 / 3)
+    assert not proven(estimate)
+
+
+def test_a_completed_run_below_90_shows_only_how_long() -> None:
+    assert [one.type for one in concluded(state_of(Worked(89, "did it")), "completed")] == [
+        "estimate"
+    ]
+    assert only(concluded(state_of(Worked(90, "did it")), "completed"), "strategy")
+
+
+def test_without_a_word_of_the_agent_there_is_no_approach() -> None:
+    state = state_of(Worked(100, tools=["Bash"]))
+    assert [one.type for one in concluded(state, "completed")] == ["estimate"]
+
+
+def test_an_approach_names_the_redirect_that_was_in_force() -> None:
+    redirect = [
+        InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="no rise"),
+        RedirectDecided(iteration=2, about="stuck", approved=True, instructions=propose("stuck")),
+    ]
+    ended = HealthChecked(iteration=3, status="healthy", ended="stuck")
+    state = state_of(
+        Worked(10, "one"),
+        Worked(10, "two", after=redirect),
+        Worked(60, "made one test pass", after=[ended]),
+        Worked(100, "and then the others"),
+    )
+    assert only(concluded(state, "completed"), "strategy").text == (
+        "Asked to reframe the problem and make the smallest failing thing work first. "
+        "Made one test pass. And then the others."
+    )
+
+
+def test_a_redirect_that_was_edited_is_told_in_its_own_words_and_a_declined_one_not() -> None:
+    def text(*, approved: bool) -> str:
+        words = "Start with\nthe lexer." if approved else ""
+        redirect = [
+            InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="no rise"),
+            RedirectDecided(iteration=1, about="stuck", approved=approved, instructions=words),
+        ]
+        state = state_of(Worked(0, after=redirect), Worked(100, "did so"))
+        return only(concluded(state, "completed"), "strategy").text
+
+    assert text(approved=True) == "Asked to do this: Start with the lexer. Did so."
+    assert text(approved=False) == "Did so."
+
+
+def test_what_a_rollback_or_a_grown_total_gained_is_no_work_of_the_iteration() -> None:
+    def held(iteration: int, number: int, tree: str) -> SnapshotTaken:
+        return SnapshotTaken(iteration=iteration, number=number, ref="r", commit="c", tree=tree)
+
+    back = WorktreeRestored(iteration=3, snapshot=1, tree="t1", present=2)
+    state = state_of(
+        Worked(40, "first", before=[held(1, 1, "t1")]),
+        Worked(5, "broke it", before=[held(2, 2, "t2")]),
+        Worked(60, "rolled back", before=[back, held(3, 3, "t1")]),
+        Worked(95, "grew", grew=True),
+        Worked(100, "last"),
+    )
+    assert only(concluded(state, "completed"), "strategy").text == "First. Last."
+
+
+# -- a run that did not ----------------------------------------------------------------------------
+
+
+def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
+    state = state_of(
+        Worked(10, blockers=["Cannot reach the database at db.local:5432 (attempt 1)"]),
+        Worked(12, "used a fake database"),
+        Worked(12, blockers=["cannot reach the database at db.local:6543 (attempt 2)"]),
+        Worked(30, "started the database first"),
+        Worked(25, "tried a cache"),
+    )
+    (one,) = concluded(state, "limit_reached")
+    assert (one.type, one.confidence, one.standing) == ("antipattern", 0.7, "staged")
+    assert one.content == {
+        "pattern": "Cannot reach the database at db.local:… (attempt …)",
+        "consequence": "It stood in 2 iterations, and the run ended at 25 %: limit reached.",
+        "alternative": "started the database first",
+    }
+    assert one.text == (
+        "Cannot reach the database at db.local:… (attempt …). It stood in 2 iterations, and the "
+        "run ended at 25 %: limit reached. Better: started the database first."
+    )
+
+
+def test_what_went_no_better_afterwards_has_no_alternative() -> None:
+    state = state_of(
+        Worked(10, "a", blockers=["no network"]), Worked(9, "b", blockers=["No network."])
+    )
+    (one,) = concluded(state, "failed")
+    assert set(one.content) == {"pattern", "consequence"}
+
+
+def test_an_issue_of_one_iteration_does_not_stand() -> None:
+    assert concluded(state_of(Worked(1, blockers=["x y"]), Worked(2)), "failed") == []
+    twice = Worked(1, blockers=["no network", "No network"])
+    assert concluded(state_of(twice, Worked(2)), "failed") == []
+
+
+@pytest.mark.parametrize(
+    ("one", "pattern"),
+    [
+        (
+            Worked(1, ended="crashed", reason="The agent died (exit code 139)"),
+            "The agent died (exit code …)",
+        ),
+        (Worked(1, timed_out=True), "The completion command ran out of time"),
+        (Worked(1, gate_error="no such program: pytest"), "no such program: pytest"),
+    ],
+)
+def test_a_session_that_fails_and_a_command_without_an_answer_are_issues(
+    one: Worked, pattern: str
+) -> None:
+    (found,) = concluded(state_of(one, one), "limit_reached")
+    assert found.content["pattern"] == pattern
+
+
+def test_what_its_service_does_is_no_issue_of_a_run() -> None:
+    limited = Worked(1, ended="limited", reason="usage limit reached")
+    assert concluded(state_of(limited, limited), "failed") == []
+
+
+def test_the_same_issue_of_two_runs_is_proven_whatever_the_runs_came_to() -> None:
+    def learned(points: float) -> Learning:
+        hit = Worked(points, blockers=["The fixture server never starts"])
+        (one,) = concluded(state_of(hit, hit), "limit_reached")
+        return one
+
+    one, other = learned(10), learned(70)
+    assert one.learning_id == other.learning_id
+    assert joins(one, other)
+    assert joins(promoted(one), other)
+
+
+def test_a_run_that_was_only_interrupted_has_shown_nothing() -> None:
+    hit = Worked(95, "did it", blockers=["no network"])
+    assert concluded(state_of(hit, hit), "interrupted") == []
+    assert concluded(state_of(hit, hit), "aborted")
+
+
+@given(
+    st.lists(
+        st.builds(
+            Worked,
+            points=st.floats(0, 100),
+            summary=st.text(max_size=20),
+            blockers=st.lists(st.text(max_size=20), max_size=2),
+            tools=st.lists(st.sampled_from(["Read", "Edit", "Bash"]), max_size=6),
+            grew=st.booleans(),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from(["completed", "limit_reached", "aborted", "failed", "interrupted"]),
+)
+def test_whatever_happened_it_can_be_learned_from(
+    iterations: list[Worked], outcome: Outcome
+) -> None:
+    found = concluded(state_of(*iterations), outcome)
+    kinds = [one.type for one in found]
+    if outcome == "completed":
+        assert kinds.count("estimate") == bool(iterations)
+        assert "antipattern" not in kinds
+    else:
+        assert set(kinds) <= {"antipattern"}
+    assert all(one.text and one.standing == "staged" for one in found)
+    assert concluded(state_of(*iterations), outcome) == found
+
+
+# -- particulars -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        ("3 of 7 tests fail at line 12", "… of … tests fail at line …"),
+        ("cannot read /home/ada/x.json", "cannot read …"),
+        ("cannot read C:\\tmp\\y.json now", "cannot read … now"),
+        ("src/app/main.py:12: no such name", "…: no such name"),
+        ("see https://example.org/a?b=1", "see …"),
+        ("ask ada@example.org", "ask …"),
+        ("segfault at 0x7ffeab12", "segfault at …"),
+        ("127.0.0.1:8080 refuses", "… refuses"),
+        ("commit 3f2a91bc is gone", "commit … is gone"),
+        ("OAuth2 and UTF-8 stay as they are", "OAuth2 and UTF-… stay as they are"),
+        ("either this and/or that", "either this and/or that"),
+    ],
+)
+def test_an_issue_is_told_without_particulars(text: str, without: str) -> None:
+    assert without_details(text) == without
+
+
+@given(st.text(max_size=300))
+def test_particulars_are_gone_after_one_pass(text: str) -> None:
+    once = without_details(text)
+    assert without_details(once) == once
