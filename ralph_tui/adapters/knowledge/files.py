@@ -222,8 +222,9 @@ class KnowledgeFile:
 
 def _content(path: Path) -> bytes:
     with reading(path, below=path.parent) as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(LARGEST + 1) if size <= LARGEST else b""
+    if max(size, len(content)) > LARGEST:  # it may grow while it is read
         raise ValueError(f"it is larger than {LARGEST // (1 << 20)} MB")
     return content
 
@@ -236,6 +237,10 @@ def _parsed(content: bytes) -> Any:
         raise ValueError(f"line {line}: it is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: it is no JSON ({error.msg})") from None
+    except ValueError as error:
+        # Python reads no number of thousands of digits, and says so at length.
+        long = str(error).startswith("Exceeds the limit")
+        raise ValueError("a number in it is too large" if long else str(error)) from None
 
 
 def _stamp(path: Path) -> Stamp | None:

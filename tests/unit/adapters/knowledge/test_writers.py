@@ -1,0 +1,189 @@
+"""Many writers at once: no update is lost, no lock outlives its holder, no file is torn."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.knowledge.files import checksum
+from ralph_tui.adapters.knowledge.locking import locked
+from ralph_tui.errors import KnowledgeError
+from tests.paths import ROOT
+from tests.processes import Child, state_of
+from tests.unit.adapters.knowledge.stores import document, known, learning, learnings_in, store_of
+from tests.waiting import until
+
+WRITERS = 8
+ROUNDS = 5
+PATIENT_S = 60.0
+"""What is tested is that nothing is lost, not how fast this machine is under its load."""
+
+WRITER = f"""
+import sys
+from pathlib import Path
+from ralph_tui.ports.knowledge import Credit
+from tests.unit.adapters.knowledge.stores import learning, store_of
+
+folder, run, known = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range({ROUNDS}):
+    store = store_of(folder, run, patience_s={PATIENT_S})
+    store.stage([learning(f"{{run}}thing{{number}} {{run}}way{{number}}")])
+    store.stage([learning(f"wonder{{number}} door{{number}}")])
+    store.credit([Credit(known, number, success=number % 2 == 0)])
+    store.promote()
+"""
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from ralph_tui.adapters.knowledge.locking import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+BUSY = """
+import itertools, sys
+from pathlib import Path
+from ralph_tui.ports.knowledge import Credit
+from tests.unit.adapters.knowledge.stores import store_of
+
+store = store_of(Path(sys.argv[1]), f"run-{sys.argv[2]}", patience_s=60)
+for number in itertools.count(1):
+    store.credit([Credit(sys.argv[3], number, success=True)])
+    print(number, flush=True)
+"""
+
+
+def python(program: str, *words: str) -> Child[str]:
+    return Child(
+        [sys.executable, "-c", program, *words],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def line_of(child: Child[str]) -> str:
+    assert child.stdout is not None
+    return child.stdout.readline().strip()
+
+
+@contextmanager
+def holder(folder: Path) -> Iterator[Child[str]]:
+    with python(HOLDER, str(folder / "lock")) as child:
+        assert line_of(child) == "held"
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+@pytest.mark.timeout(120)
+def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
+    name = known(tmp_path, "Mock the clock.").learning_id
+    names = [f"writer{number}" for number in range(WRITERS)]
+    with ExitStack() as stack:
+        children = [stack.enter_context(python(WRITER, str(tmp_path), run, name)) for run in names]
+        assert [line_of(child) for child in children] == ["ready"] * WRITERS
+        for child in children:
+            assert child.stdin is not None
+            child.stdin.write("go\n")
+            child.stdin.flush()
+        assert [child.wait(100) for child in children] == [0] * WRITERS
+
+    by_id = {entry["id"]: entry for entry in learnings_in(tmp_path)}
+    credited = by_id.pop(name)
+    assert credited["credits"] == {run: list(range(ROUNDS)) for run in names}
+    assert credited["uses"] == WRITERS * ROUNDS
+    assert credited["successes"] == WRITERS * len(range(0, ROUNDS, 2))
+
+    common = [learning(f"wonder{number} door{number}") for number in range(ROUNDS)]
+    assert by_id.keys() == {one.learning_id for one in common}
+    for entry in by_id.values():
+        assert sorted(entry["sourceLoops"]) == names
+        assert entry["useCount"] == WRITERS - 1
+        assert sorted(one["run"] for one in entry["promotedFrom"]) == names
+
+    staged = document(tmp_path, "staging.json")["staged"]
+    own = [entry for entry in staged if entry["status"] == "staged"]
+    assert len(own) == WRITERS * ROUNDS
+    assert len(staged) == 2 * WRITERS * ROUNDS + 2
+    assert document(tmp_path)["checksum"] == checksum(learnings_in(tmp_path))
+    assert document(tmp_path, "staging.json")["checksum"] == checksum(staged)
+    store = store_of(tmp_path)
+    store.ledger()
+    assert store.take_notices() == []
+
+
+@pytest.mark.timeout(120)
+def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -> None:
+    name = known(tmp_path, "Mock the clock.").learning_id
+    for number in range(6):
+        with python(BUSY, str(tmp_path), str(number), name) as child:
+            counted = [int(line_of(child)) for _ in range(3)][-1]
+            time.sleep(0.003 * number)  # somewhere within the next write, each time elsewhere
+            child.kill()
+            child.wait()
+        with locked(tmp_path / "lock", 0.0):
+            pass
+        (entry,) = learnings_in(tmp_path)
+        assert len(entry["credits"][f"run-{number}"]) >= counted
+        assert entry["uses"] == sum(map(len, entry["credits"].values()))
+    store = store_of(tmp_path)
+    store.ledger()
+    assert store.take_notices() == []
+    assert json.loads((tmp_path / "ralph-learnings.json.bak").read_bytes())["learnings"]
+
+
+def test_a_lock_of_a_stopped_process_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    known(tmp_path, "Mock the clock.")
+    with holder(tmp_path) as child:
+        child.send_signal(signal.SIGSTOP)
+        until(lambda: state_of(child.pid) == "T")
+        store = store_of(tmp_path, "run-c", patience_s=0.2)
+        began = time.monotonic()
+        with pytest.raises(KnowledgeError) as raised:
+            store.stage([learning("Another one.")])
+        assert time.monotonic() - began < 5
+        assert str(raised.value).startswith(
+            f"the knowledge files have been held by process {child.pid} for more than 0.2 s"
+        )
+        # Reading waits for nobody.
+        assert len(store.candidates("mock", "feature")) == 1
+    store.stage([learning("Another one.")])
+    assert len(document(tmp_path, "staging.json")["staged"]) == 3
+
+
+def test_the_lock_is_that_of_the_file_that_has_its_name(tmp_path: Path) -> None:
+    """A lock file that was removed and made anew is another one: the old one holds nothing."""
+    lock = tmp_path / "lock"
+    with locked(lock, 0.0):
+        lock.unlink()
+        with locked(lock, 0.0), pytest.raises(KnowledgeError), locked(lock, 0.0):
+            pass
+
+
+def test_threads_of_one_process_share_a_store(tmp_path: Path) -> None:
+    store = store_of(tmp_path, "run-a", PATIENT_S)
+    threads = [
+        threading.Thread(
+            target=lambda number=number: store.stage([learning(f"Thing{number} of way{number}.")])
+        )
+        for number in range(WRITERS)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(document(tmp_path, "staging.json")["staged"]) == WRITERS
