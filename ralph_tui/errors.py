@@ -9,6 +9,7 @@
     ├── AgentError             the agent's program cannot be started or spoken to
     ├── ProcessError           a command under the keeper cannot be started
     ├── KnowledgeError         the knowledge files cannot be used; a run goes on without memory
+    ├── SearchError            the index of the records cannot be used now; it is a cache
     └── JournalError           a journal cannot be read or written
         └── JournalFullError   the disk is full: waited for, never given up on
 
@@ -86,6 +87,10 @@ def workspace_error(sentence: str, cause: OSError) -> WorkspaceError:
 
 class KnowledgeError(RalphError):
     """The knowledge files cannot be used, or know no such learning."""
+
+
+class SearchError(RalphError):
+    """The index of the records cannot be used now."""
 
 
 class LockHeldError(RalphError):

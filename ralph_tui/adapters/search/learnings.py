@@ -1,0 +1,187 @@
+"""Which learnings fit a text: a full-text index of what they say, quick however many there are.
+
+A word that nearly every learning has says nothing, and would make all of them be looked at. So a
+query has two steps: the newest learnings that have its rarest words, at most `LOOKED_AT`, and of
+these the exact BM25 over all of its words.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from math import log
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from ralph_tui.adapters.search.database import Database, index_folder
+from ralph_tui.adapters.search.terms import sought, terms
+from ralph_tui.errors import SearchError
+
+LOOKED_AT: Final = 200
+"""Learnings that are ranked for a query; the rest share no rarer word with it."""
+MOST_TERMS: Final = 24
+"""Words of a query that count, the rarest."""
+K1: Final = 1.2
+B: Final = 0.75
+"""BM25's usual constants: how soon a repeated word counts no more, and how much length does."""
+_BATCH = 5000
+
+VERSION: Final = 1
+SCHEMA: Final = """
+CREATE TABLE learnings (
+  number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, text TEXT NOT NULL, terms TEXT NOT NULL
+);
+CREATE VIRTUAL TABLE words USING fts5(
+  terms, content = 'learnings', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row');
+CREATE TABLE frequency (term TEXT PRIMARY KEY, learnings INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+class LearningIndex:
+    """The index of one knowledge file, kept below ``.aiwg/ralph/index``; one for a process.
+
+    Where the file is not to be had (locked, no room) the index is kept in memory: it never raises.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Nothing is opened before it is used."""
+        self._database = Database(index_folder(root) / "learnings.db", VERSION, SCHEMA)
+        self._connection: sqlite3.Connection | None = None
+        self._lock = Lock()
+        self._texts: dict[str, str] = {}
+        self._count = 0
+        self._length = 1.0
+        """Terms of a learning, on the average."""
+
+    def update(self, texts: Mapping[str, str]) -> None:
+        """Bring it up to date with all learnings, id to text; only what differs is indexed.
+
+        To be called when the knowledge file has changed; blocks, about 20 µs for a new learning.
+        """
+        with self._lock:
+            self._texts = dict(texts)
+            try:
+                self._write(self._opened())
+            except (sqlite3.DatabaseError, SearchError):
+                self._begin_anew()
+                self._write(self._opened())
+
+    def scores(self, query: str, limit: int = LOOKED_AT) -> dict[str, float]:
+        """The ids of what fits, best first, each with its BM25, above 0."""
+        with self._lock:
+            try:
+                found = self._ranked(self._opened(), sought(query))
+            except (sqlite3.DatabaseError, SearchError):
+                self._begin_anew()
+                self._write(self._opened())
+                found = self._ranked(self._opened(), sought(query))
+        return dict(islice(sorted(found.items(), key=lambda one: -one[1]), limit))
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = self._database.connect()
+        return self._connection
+
+    def _begin_anew(self) -> None:
+        """After damage or refusal: an index in memory, for as long as this process has it."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = self._database.in_memory()
+
+    # writing ----------------------------------------------------------------------------------
+
+    def _write(self, index: sqlite3.Connection) -> None:
+        known = dict(index.execute("SELECT id, text FROM learnings"))
+        gone = [one for one, text in known.items() if self._texts.get(one) != text]
+        fresh = [(one, text) for one, text in self._texts.items() if known.get(one) != text]
+        if gone or fresh:
+            with index:
+                index.execute("BEGIN IMMEDIATE")
+                _remove(index, gone)
+                _add(index, fresh)
+                index.execute("DELETE FROM frequency")
+                index.execute("INSERT INTO frequency SELECT term, doc FROM vocabulary")
+        self._count = len(self._texts)
+        total = index.execute("SELECT sum(cnt) FROM vocabulary").fetchone()[0]
+        self._length = (total or 1) / max(1, self._count)
+
+    # reading ----------------------------------------------------------------------------------
+
+    def _ranked(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, float]:
+        rare = self._rarest_first(index, query)
+        weight = {
+            term: log(1 + (self._count - met + 0.5) / (met + 0.5)) for term, met in rare.items()
+        }
+        found: dict[int, None] = {}
+        for term in rare:
+            room = LOOKED_AT - len(found)
+            if room <= 0:
+                break
+            numbers = index.execute(
+                "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?",
+                (f'"{term}"', room),
+            )
+            found.update((number, None) for (number,) in numbers)
+        marks = ",".join("?" * len(found))
+        rows = index.execute(
+            f"SELECT id, terms FROM learnings WHERE number IN ({marks})", list(found)
+        )
+        return {
+            one: score for one, said in rows if (score := self._score(said.split(), weight)) > 0
+        }
+
+    def _rarest_first(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, int]:
+        met = {
+            term: row[0]
+            for term in query[: 4 * MOST_TERMS]
+            if (
+                row := index.execute(
+                    "SELECT learnings FROM frequency WHERE term = ?", (term,)
+                ).fetchone()
+            )
+        }
+        return dict(sorted(met.items(), key=lambda one: one[1])[:MOST_TERMS])
+
+    def _score(self, said: Sequence[str], weight: Mapping[str, float]) -> float:
+        times: dict[str, int] = {}
+        for term in said:
+            if term in weight:
+                times[term] = times.get(term, 0) + 1
+        norm = K1 * (1 - B + B * len(said) / self._length)
+        return sum(weight[term] * n * (K1 + 1) / (n + norm) for term, n in times.items())
+
+
+def _remove(index: sqlite3.Connection, ids: Iterable[str]) -> None:
+    for one in ids:
+        row = "FROM learnings WHERE id = ?"
+        index.execute(
+            f"INSERT INTO words (words, rowid, terms) SELECT 'delete', number, terms {row}", (one,)
+        )
+        index.execute(f"DELETE {row}", (one,))
+
+
+def _add(index: sqlite3.Connection, fresh: Iterable[tuple[str, str]]) -> None:
+    rest = iter(fresh)
+    next_number = index.execute("SELECT coalesce(max(number), 0) + 1 FROM learnings").fetchone()[0]
+    while batch := list(islice(rest, _BATCH)):
+        rows = [
+            (next_number + place, one, text, " ".join(terms(text)))
+            for place, (one, text) in enumerate(batch)
+        ]
+        index.executemany("INSERT INTO learnings VALUES (?, ?, ?, ?)", rows)
+        index.executemany(
+            "INSERT INTO words (rowid, terms) VALUES (?, ?)",
+            ((number, said) for number, _, _, said in rows),
+        )
+        next_number += len(batch)

@@ -1,0 +1,115 @@
+"""The index of learnings: what fits, how soon it is found, and that it never fails a run."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.search.database import index_folder
+from ralph_tui.adapters.search.learnings import LOOKED_AT, LearningIndex
+
+TEXTS = {
+    "learn-a": "Mock the OAuth provider before the API tests run",
+    "learn-b": "Always run the linter before committing",
+    "learn-c": "Database tests need a fresh schema; never share one",
+    "learn-d": "The parser tests are fast, run them first",
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> LearningIndex:
+    made = LearningIndex(tmp_path)
+    made.update(TEXTS)
+    return made
+
+
+def test_what_shares_more_and_rarer_words_comes_first(index: LearningIndex) -> None:
+    scores = index.scores("fix the tests that need an OAuth mock")
+    assert next(iter(scores)) == "learn-a"
+    assert scores["learn-a"] > scores["learn-d"] > 0
+    assert "learn-b" not in scores
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", '"', "'", "a", "AND", "OR NOT", "NEAR(a b)", "terms:x", "*", "x*", "ü", "("],
+)
+def test_no_query_is_an_error(index: LearningIndex, query: str) -> None:
+    assert set(index.scores(query)) <= set(TEXTS)
+
+
+def test_only_what_differs_is_indexed_again(tmp_path: Path, index: LearningIndex) -> None:
+    def numbers() -> dict[str, int]:
+        with sqlite3.connect(index_folder(tmp_path) / "learnings.db") as looked:
+            return dict(looked.execute("SELECT id, number FROM learnings"))
+
+    before = numbers()
+    changed = {**TEXTS, "learn-b": "Always run the formatter", "learn-e": "Pin the time zone"}
+    del changed["learn-d"]
+    index.update(changed)
+    after = numbers()
+    assert {one: after[one] for one in ("learn-a", "learn-c")} == {
+        one: before[one] for one in ("learn-a", "learn-c")
+    }
+    assert after["learn-b"] != before["learn-b"]
+    assert set(index.scores("formatter linter parser zone")) == {"learn-b", "learn-e"}
+
+
+def test_another_process_finds_it_as_it_was_left(tmp_path: Path, index: LearningIndex) -> None:
+    index.close()
+    other = LearningIndex(tmp_path)
+    other.update(TEXTS)
+    assert next(iter(other.scores("oauth"))) == "learn-a"
+
+
+def test_a_damaged_index_is_made_anew(tmp_path: Path, index: LearningIndex) -> None:
+    index.close()
+    path = index_folder(tmp_path) / "learnings.db"
+    path.write_bytes(b"no database at all" * 100)
+    index.update(TEXTS)
+    assert next(iter(index.scores("oauth"))) == "learn-a"
+    assert path.read_bytes().startswith(b"SQLite format 3")
+
+
+def test_an_index_that_lost_its_tables_still_answers(tmp_path: Path, index: LearningIndex) -> None:
+    with sqlite3.connect(index_folder(tmp_path) / "learnings.db") as other:
+        other.execute("DROP TABLE frequency")
+    assert next(iter(index.scores("oauth"))) == "learn-a"
+
+
+def test_a_locked_index_is_no_hindrance(
+    tmp_path: Path, index: LearningIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.close()
+    monkeypatch.setattr("ralph_tui.adapters.search.database.WAIT_SECONDS", 0.05)
+    holder = sqlite3.connect(index_folder(tmp_path) / "learnings.db", isolation_level=None)
+    try:
+        holder.execute("BEGIN EXCLUSIVE")
+        other = LearningIndex(tmp_path)
+        other.update(TEXTS)
+        assert next(iter(other.scores("oauth"))) == "learn-a"
+    finally:
+        holder.close()
+
+
+def test_what_an_agent_puts_in_its_place_is_not_opened(tmp_path: Path) -> None:
+    folder = index_folder(tmp_path)
+    folder.mkdir(parents=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    (folder / "learnings.db").symlink_to(elsewhere)
+    os.mkfifo(folder / "learnings.db-journal")
+    index = LearningIndex(tmp_path)
+    index.update(TEXTS)
+    assert next(iter(index.scores("oauth"))) == "learn-a"
+    assert elsewhere.read_text() == "mine"
+
+
+def test_common_words_make_few_be_looked_at(tmp_path: Path) -> None:
+    index = LearningIndex(tmp_path)
+    many = {f"learn-{n}": f"run tests of module {n}, then fix what fails" for n in range(3000)}
+    index.update(many)
+    found = index.scores("fix failing tests of the module")
+    assert 0 < len(found) <= LOOKED_AT
+    assert next(iter(index.scores("fix the tests of module 17"))) == "learn-17"
