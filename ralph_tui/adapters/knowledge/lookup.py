@@ -65,6 +65,7 @@ class Lookup:
                 one = others.setdefault(entry["id"], _Known(entry["id"], entry["learning"]))
                 one.staged.append(entry)
         self._known = proven | others
+        self._texts: dict[str, str] | None = None
         self._words: dict[str, frozenset[str]] | None = None
         self._best: dict[tuple[str, str], list[_Known]] | None = None
 
@@ -73,8 +74,10 @@ class Lookup:
         return len(self._known)
 
     def texts(self) -> Mapping[str, str]:
-        """What each says, by id."""
-        return {name: known.text for name, known in self._known.items()}
+        """What each says, by id; the same mapping each time."""
+        if self._texts is None:
+            self._texts = {name: known.text for name, known in self._known.items()}
+        return self._texts
 
     def candidates(
         self, objective: str, task_type: str, scores: Mapping[str, float] | None = None

@@ -51,10 +51,17 @@ class LearningIndex:
         self._database = Database(index_folder(root) / "learnings.db", VERSION, SCHEMA)
         self._connection: sqlite3.Connection | None = None
         self._lock = Lock()
+        self._given: Mapping[str, str] | None = None
         self._texts: dict[str, str] = {}
         self._count = 0
         self._length = 1.0
         """Terms of a learning, on the average."""
+
+    def scores_among(self, query: str, texts: Mapping[str, str]) -> dict[str, float]:
+        """As `scores`, among `texts`; the same mapping as before has not changed since."""
+        if texts is not self._given:
+            self.update(texts)
+        return self.scores(query)
 
     def update(self, texts: Mapping[str, str]) -> None:
         """Bring it up to date with all learnings, id to text; only what differs is indexed.
@@ -62,7 +69,7 @@ class LearningIndex:
         To be called when the knowledge file has changed; blocks, about 20 µs for a new learning.
         """
         with self._lock:
-            self._texts = dict(texts)
+            self._given, self._texts = texts, dict(texts)
             try:
                 self._write(self._opened())
             except (sqlite3.DatabaseError, SearchError):

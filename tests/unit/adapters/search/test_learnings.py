@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.knowledge.store import KnowledgeStore
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.learnings import LOOKED_AT, LearningIndex
+from ralph_tui.events.memory import Learning
+from ralph_tui.layers.memory.content import learning_id
 
 TEXTS = {
     "learn-a": "Mock the OAuth provider before the API tests run",
@@ -113,3 +116,31 @@ def test_common_words_make_few_be_looked_at(tmp_path: Path) -> None:
     found = index.scores("fix failing tests of the module")
     assert 0 < len(found) <= LOOKED_AT
     assert next(iter(index.scores("fix the tests of module 17"))) == "learn-17"
+
+
+def test_the_same_mapping_is_indexed_once(index: LearningIndex, tmp_path: Path) -> None:
+    texts = {"learn-x": "Seed the random generator"}
+    assert set(index.scores_among("random seed", texts)) == {"learn-x"}
+    texts["learn-y"] = "A random order of tests"  # nobody does that; it shows what is looked at
+    assert set(index.scores_among("random order", texts)) == {"learn-x"}
+    assert next(iter(index.scores_among("random order", dict(texts)))) == "learn-y"
+
+
+def test_the_knowledge_files_are_looked_up_in_it(index: LearningIndex, tmp_path: Path) -> None:
+    store = KnowledgeStore(tmp_path / ".aiwg" / "knowledge", "run-2", scores=index.scores_among)
+    first = KnowledgeStore(tmp_path / ".aiwg" / "knowledge", "run-1")
+    first.stage([learning(text) for text in TEXTS.values()])
+    found = store.candidates("the tests that need an OAuth mock", "test-fix")
+    best = max(found, key=lambda one: one.score)
+    assert best.learning.text == TEXTS["learn-a"]
+
+
+def learning(text: str) -> Learning:
+    return Learning(
+        learning_id=learning_id("strategy", "test-fix", text),
+        type="strategy",
+        task_type="test-fix",
+        text=text,
+        content={"approach": text},
+        confidence=0.9,
+    )
