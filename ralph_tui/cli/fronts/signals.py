@@ -6,6 +6,7 @@ died, and the main thread may wait for it for ever.
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
@@ -21,14 +22,29 @@ LOG = "terminal.log"
 
 @contextlib.contextmanager
 def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
-    """Call `handle` for each of the signals, one after the other, in a thread of its own."""
+    """Call `handle` for each of the signals, one after the other, in a thread of its own.
+
+    The end of the terminal counts as HUP, also where none is sent: to another session's process.
+    """
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
+    poll = select.poll()
+    poll.register(readable, select.POLLIN)
+    for terminal in filter(os.isatty, (0, 1)):
+        poll.register(terminal, 0)  # its end is told unasked
 
     def listen() -> None:
-        while number := os.read(readable, 1):
-            handle(signal.Signals(number[0]))
-        os.close(readable)
+        while True:
+            for descriptor, event in poll.poll():
+                if descriptor != readable:
+                    poll.unregister(descriptor)
+                    if event & (select.POLLHUP | select.POLLERR):
+                        handle(signal.SIGHUP)
+                elif number := os.read(readable, 1):
+                    handle(signal.Signals(number[0]))
+                else:
+                    os.close(readable)
+                    return
 
     def forward(number: int, _frame: object) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -1,0 +1,118 @@
+"""A terminal goes away under a screen, and no signal tells it: the last screen ends with it."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.records.lock import holder
+from tests.e2e.cli import CLI, GATE, ONE_MORE, project
+from tests.e2e.test_last_screen import events
+from tests.processes import Child
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+ORDER = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command")
+PREPARE = """
+import fcntl, os, signal, sys, termios
+ignored, controlling, *command = sys.argv[1:]
+if ignored == "ignored":
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+if controlling == "controlling":
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(command[0], command)
+"""
+
+
+WAITS = "cat >/dev/null; exec sleep 500"
+
+
+class Window:
+    """The other end of a terminal: all that is written there is read, until it is closed."""
+
+    def __init__(self) -> None:
+        self._master, self.terminal = pty.openpty()
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while not self._closed.is_set():
+            if select.select([self._master], [], [], 0.05)[0]:
+                os.read(self._master, 1 << 16)
+
+    def close(self) -> None:
+        """Close it, once."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._thread.join()
+            os.close(self._master)
+
+
+@contextmanager
+def shown(root: Path, agent: str, *how: str) -> Iterator[tuple[Child[bytes], Window]]:
+    """A run on a screen, in a session of its own."""
+    window = Window()
+    process = Child[bytes](
+        [sys.executable, "-c", PREPARE, *how, *CLI, *ORDER, agent],
+        cwd=root,
+        env={**os.environ, "TERM": "xterm-256color"},
+        stdin=window.terminal,
+        stdout=window.terminal,
+        stderr=window.terminal,
+        start_new_session=True,
+    )
+    os.close(window.terminal)
+    try:
+        yield process, window
+    finally:
+        process.kill()
+        process.wait()
+        window.close()
+
+
+def used(pid: int) -> float:
+    """Seconds of CPU."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("controlling", ["controlling", "not controlling"])
+@pytest.mark.parametrize("hangup", ["heard", "ignored"])
+def test_a_last_screen_ends_with_its_terminal(
+    git_repo: Path, hangup: str, controlling: str
+) -> None:
+    root = project(git_repo)
+    with shown(root, ONE_MORE, hangup, controlling) as (process, window):
+        until(lambda: events(root, "run_finished"), 40)
+        until(lambda: holder(root / ".aiwg/ralph/lock") is None)
+        window.close()
+        assert process.wait(10) == 0
+
+
+def test_a_run_goes_on_without_its_terminal_and_without_being_told(git_repo: Path) -> None:
+    """It goes on as after a hangup, and does not look for input that never comes."""
+    root = project(git_repo)
+    with shown(root, WAITS, "heard", "not controlling") as (process, window):
+        until(lambda: events(root, "session_started"), 40)
+        window.close()
+        until(lambda: [*root.rglob("terminal.log")])
+        before, began = used(process.pid), time.monotonic()
+        until(lambda: time.monotonic() > began + 1)
+        assert used(process.pid) - before < 0.3
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 130
+    assert holder(root / ".aiwg/ralph/lock") is None
