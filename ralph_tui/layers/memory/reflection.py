@@ -4,10 +4,11 @@ A completed attempt gives two reflections: what worked, and how the work went.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.run import Outcome
+from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.wording import failing_words
 from ralph_tui.text.format import count, duration, percent, points_gained
@@ -24,18 +25,11 @@ LONGEST: Final = 300
 """Characters of what an agent has said, within a sentence."""
 
 
-class Step(NamedTuple):
-    """What one iteration brought."""
-
-    span: IterationSpan
-    points: float
-
-
 def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
-    """The reflections on an attempt that ends now; none before its first iteration was measured."""
-    steps = _steps(state)
-    if state.run.started is None or not steps:
+    """The reflections on an attempt that ends now."""
+    if state.run.started is None:
         return []
+    steps = steps_of(state)
     match outcome:
         case "completed":
             return [_success(state, steps), _process(state, steps)]
@@ -46,38 +40,39 @@ def reflect(state: RunState, outcome: Outcome) -> list[ReflectionWritten]:
 
 
 def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
-    gains = _gains(steps)
-    best = gains[0] if gains else steps[-1]
+    gains = gains_of(steps)[:NAMED]
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The task was completed {_after(state)}; {_rose(state)}.",
         analysis=_joined(*(_brought(step) for step in gains), *_effects(state)),
         learning=(
-            f"Most came of iteration {best.span.number}{_in_files(best.span)}: "
-            "begin there when it is done again."
+            f"Iteration {gains[0].span.number} brought the most{_in_files(gains[0].span)}: begin "
+            "with such work the next time."
+            if gains
+            else "No iteration gained by its own work: the next attempt finds little to go by here."
         ),
-        action_items=[*_reported(state), f"Expect {_iterations(state)}."],
+        action_items=[*_reported(state), f"Expect about {_iterations(state)}."],
         triggered_by="success",
         reflection_type="success-pattern",
     )
 
 
 def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
-    idle = [step.span.number for step in steps if step.points <= 0]
+    idle = _idle(steps)
     asked = [made for made in state.oversight.interventions if made.level in ("REDIRECT", "PAUSE")]
     denied = state.run.denied
     told = [
         f"{len(idle)} of {count(len(steps), 'iteration')} brought nothing" if idle else "",
-        f"the approach was questioned {count(len(asked), 'time')}" if asked else "",
+        f"the approach was questioned {_times(len(asked))}" if asked else "",
         f"{count(denied, 'tool call')} of the agent {'was' if denied == 1 else 'were'} denied"
         if denied
         else "",
     ]
     hindrances = "; ".join(words for words in told if words)
-    needed = count(len(steps) - len(idle), "iteration")
+    moved = len(steps) - len(idle)
     items = [
         "Permit what was denied, where it is safe." if denied else "",
-        f"See why iteration {idle[0]} stood still before it is done again." if idle else "",
+        f"See why iteration {idle[0]} brought nothing before doing the same again." if idle else "",
     ]
     return ReflectionWritten(
         attempt=_attempt(state),
@@ -85,7 +80,8 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}")
         if hindrances
         else "Nothing stood in its way.",
-        learning=f"It could have been done in {needed}."
+        learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: look for a "
+        "way without the others."
         if idle
         else "Every iteration brought something: go about it in the same way.",
         action_items=[item for item in items if item],
@@ -96,8 +92,7 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 
 def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     run = state.run
-    gained = sum(step.points for step in steps)
-    pace = gained / len(steps)
+    pace = sum(step.points for step in steps if step.own) / len(steps) if steps else 0.0
     missing = 100 - (run.completion or 0.0)
     more = max(1, -(-missing // pace)) if pace > 0 else None
     learning = (
@@ -118,13 +113,21 @@ def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 
 
 def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> ReflectionWritten:
-    losses = sorted((step for step in steps if step.points < 0), key=lambda step: step.points)
-    learning = (
-        f"Iteration {losses[0].span.number} took {points_gained(-losses[0].points).lstrip('+')} "
-        f"away{_in_files(losses[0].span)}: measure after each such change."
-        if losses
-        else "What was tried did not bring it to its end: begin with another approach."
+    losses = sorted(
+        (step for step in steps if step.own and step.points < 0), key=lambda step: step.points
     )
+    if losses:
+        worst = losses[0]
+        learning = (
+            f"Iteration {worst.span.number} lost {_size(worst)}{_in_files(worst.span)}: make such "
+            "changes in smaller steps."
+        )
+    elif outcome == "interrupted":
+        learning = "It was stopped before it could show more: go on from where it was."
+    elif steps:
+        learning = "What was tried did not bring it to its end: begin with another approach."
+    else:
+        learning = "Nothing was tried yet: see to what kept it from working, then start again."
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"The attempt {ENDED[outcome]} {_after(state)}; {_rose(state)}.",
@@ -139,18 +142,9 @@ def _failure(state: RunState, steps: Sequence[Step], outcome: Outcome) -> Reflec
 # -- what was measured ---------------------------------------------------------------------------
 
 
-def _steps(state: RunState) -> list[Step]:
-    return [
-        Step(span, span.completion - span.previous)
-        for span in state.timeline.spans
-        if span.number and span.completion is not None and span.previous is not None
-    ]
-
-
-def _gains(steps: Sequence[Step]) -> list[Step]:
-    """The largest first."""
-    gains = [step for step in steps if step.points > 0]
-    return sorted(gains, key=lambda step: (-step.points, step.span.number))[:NAMED]
+def _idle(steps: Sequence[Step]) -> list[int]:
+    """Iterations that brought nothing by their own work."""
+    return [step.span.number for step in steps if step.own and step.points <= 0]
 
 
 def _attempt(state: RunState) -> int:
@@ -163,7 +157,10 @@ def _iterations(state: RunState) -> str:
 
 
 def _after(state: RunState) -> str:
-    return f"after {_iterations(state)} and {duration(state.run.worked_s(state.at))}"
+    spent = duration(state.run.worked_s(state.at))
+    if not state.run.completions:
+        return f"after {spent}, before anything of it was measured"
+    return f"after {_iterations(state)} and {spent}"
 
 
 def _rose(state: RunState) -> str:
@@ -177,17 +174,29 @@ def _rose(state: RunState) -> str:
 
 
 def _brought(step: Step) -> str:
-    gained = points_gained(step.points)
-    return f"Iteration {step.span.number} brought {gained}{_in_files(step.span)}."
+    return f"Iteration {step.span.number} brought {_size(step)}{_in_files(step.span)}."
+
+
+def _size(step: Step) -> str:
+    """``14 points``, gained or lost."""
+    return points_gained(abs(step.points)).lstrip("+")
 
 
 def _in_files(span: IterationSpan) -> str:
     changes = span.files.changes if span.files else []
     named = [one_line(change.path) for change in changes[:NAMED]]
     more = len(changes) - len(named)
-    return (
-        f" with changes in {', '.join(named)}{f' and {more} more' if more else ''}" if named else ""
-    )
+    return f", with changes in {_listed(named, more)}" if named else ""
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _listed(names: Sequence[str], more: int) -> str:
+    """``a, b and c``; ``a, b, c and 4 more``."""
+    parts = [*names, f"{more} more"] if more else list(names)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
 def _effects(state: RunState) -> Iterator[str]:
@@ -196,21 +205,38 @@ def _effects(state: RunState) -> Iterator[str]:
             after = count(made.effect.after, "iteration")
             yield (
                 f"The change of approach after iteration {made.iteration} brought "
-                f"{points_gained(made.effect.points)} in {after}."
+                f"{points_gained(made.effect.points).lstrip('+')} in {after}."
             )
 
 
 def _hindered(state: RunState, steps: Sequence[Step]) -> str:
     """What stood in the way, with its evidence."""
-    idle = sum(step.points <= 0 for step in steps)
+    idle = len(_idle(steps))
     reasons = dict.fromkeys(made.reason for made in state.oversight.interventions)
     report = state.agent.report
-    blockers = report.blockers[:NAMED] if report else []
+    blockers = [text for text in report.blockers if text.strip()][:NAMED] if report else []
     return _joined(
-        f"{idle} of {count(len(steps), 'iteration')} brought nothing." if idle else "",
+        _idle_words(idle, len(steps)),
+        _cut_short(state),
         *[_sentence(reason) for reason in list(reasons)[-NAMED:]],
         *(f"The agent was blocked by: {_sentence(clip(text, LONGEST))}" for text in blockers),
     )
+
+
+def _idle_words(idle: int, iterations: int) -> str:
+    if not idle:
+        return ""
+    if idle == iterations:
+        return "No iteration brought anything."
+    return f"{idle} of {count(iterations, 'iteration')} brought nothing."
+
+
+def _cut_short(state: RunState) -> str:
+    """How the last session failed; empty when it did not."""
+    ended = state.agent.ended
+    if ended is None or ended.outcome == "success" or not ended.reason.strip():
+        return ""
+    return f"The last session did not end by itself: {_sentence(clip(ended.reason, LONGEST))}"
 
 
 def _left(state: RunState) -> Iterator[str]:
@@ -218,12 +244,16 @@ def _left(state: RunState) -> Iterator[str]:
     gate = state.gate.last
     if gate is None or gate.ok or not gate.failing:
         return
-    yield f"Look first at {failing_words(gate)}: failing at its end."
+    yield f"Look first at what failed at the end: {failing_words(gate)}."
 
 
 def _again(steps: Sequence[Step]) -> Iterator[str]:
-    if gains := _gains(steps):
-        yield f"What worked best was iteration {gains[0].span.number}{_in_files(gains[0].span)}."
+    if gains := gains_of(steps):
+        best = gains[0]
+        yield (
+            f"Go on as in iteration {best.span.number}, which brought {_size(best)}"
+            f"{_in_files(best.span)}."
+        )
 
 
 def _reported(state: RunState) -> list[str]:
@@ -233,17 +263,10 @@ def _reported(state: RunState) -> list[str]:
     return [_sentence(clip(text, LONGEST)) for text in learned if text.strip()]
 
 
-def _named(names: Sequence[str]) -> str:
-    """The first ones, and how many more there are."""
-    more = len(names[NAMED:])
-    listed = ", ".join(one_line(name) for name in names[:NAMED])
-    return f"{listed} and {more} more" if more else listed
-
-
 def _joined(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence) or "Nothing more was recorded."
 
 
 def _sentence(text: str) -> str:
-    text = text.strip()
+    text = " ".join(text.split())
     return text if text[-1:] in ".!?:…" else f"{text}."

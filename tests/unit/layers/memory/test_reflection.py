@@ -1,0 +1,194 @@
+"""What an attempt teaches: from what was measured, in sentences that a stranger understands."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tui.events import EffectObserved, FilesChanged, InterventionMade, ReflectionWritten
+from ralph_tui.events.run import Outcome
+from ralph_tui.events.workspace import CategoryTotal, FileChange
+from ralph_tui.layers.memory.reflection import reflect
+from ralph_tui.state import RunState
+from tests.unit.layers.memory.histories import Worked, state_of
+
+
+def files(iteration: int, *paths: str) -> FilesChanged:
+    return FilesChanged(
+        iteration=iteration,
+        live=False,
+        totals=[CategoryTotal(category="source", files=len(paths))],
+        changes=[FileChange(path=path, status="modified", category="source") for path in paths],
+    )
+
+
+WORK = (
+    Worked(10, before=[files(1, "src/lexer.py")]),
+    Worked(10, before=[files(2, "a.py", "b.py", "c.py", "d.py", "e.py")]),
+    Worked(4, before=[files(3, "src/parser.py", "src/tokens.py")]),
+    Worked(60, before=[files(4, "src/lexer.py")]),
+)
+
+
+def only(state: RunState, outcome: Outcome) -> ReflectionWritten:
+    (found,) = reflect(state, outcome)
+    return found
+
+
+def test_a_success_says_what_worked_and_how_the_work_went() -> None:
+    state = state_of(*WORK, Worked(100, learnings=["Run one test first"]))
+    worked, process = reflect(state, "completed")
+    assert worked == ReflectionWritten(
+        attempt=2,
+        observation="The task was completed after 5 iterations and 15m; "
+        "completion went from 0 % to 100 %.",
+        analysis="Iteration 4 brought 56 points, with changes in src/lexer.py. "
+        "Iteration 5 brought 40 points. "
+        "Iteration 1 brought 10 points, with changes in src/lexer.py.",
+        learning="Iteration 4 brought the most, with changes in src/lexer.py: begin with such work "
+        "the next time.",
+        action_items=["Run one test first.", "Expect about 5 iterations."],
+        triggered_by="success",
+        reflection_type="success-pattern",
+    )
+    assert process == ReflectionWritten(
+        attempt=2,
+        observation="It took 5 iterations and 15m.",
+        analysis="2 of 5 iterations brought nothing.",
+        learning="The progress came from 3 of 5 iterations: look for a way without the others.",
+        action_items=["See why iteration 2 brought nothing before doing the same again."],
+        triggered_by="success",
+        reflection_type="process-improvement",
+    )
+
+
+def test_a_smooth_success_has_nothing_to_mend() -> None:
+    _, process = reflect(state_of(Worked(50), Worked(100)), "completed")
+    assert process.analysis == "Nothing stood in its way."
+    assert process.learning == "Every iteration brought something: go about it in the same way."
+    assert process.action_items == []
+
+
+def test_a_redirect_that_helped_is_part_of_why() -> None:
+    made = InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="No rise.")
+    effect = EffectObserved(
+        iteration=4, of=2, level="REDIRECT", about="stuck", decision="approved by you", points=60
+    )
+    state = state_of(
+        Worked(0), Worked(0, after=[made]), Worked(30), Worked(60, after=[effect]), Worked(100)
+    )
+    worked, process = reflect(state, "completed")
+    assert worked.analysis.endswith(
+        "The change of approach after iteration 2 brought 60 points in 2 iterations."
+    )
+    assert process.analysis == (
+        "2 of 5 iterations brought nothing; the approach was questioned once."
+    )
+
+
+def test_a_limit_says_how_much_was_missing() -> None:
+    found = only(state_of(*WORK), "limit_reached")
+    assert found.observation == (
+        "The limit was reached after 4 iterations and 12m; completion went from 0 % to 60 %."
+    )
+    assert found.analysis == "2 of 4 iterations brought nothing."
+    assert found.learning == (
+        "At its pace it needed about 3 iterations more: give it more, or make the task smaller."
+    )
+    assert found.action_items == [
+        "Go on as in iteration 4, which brought 56 points, with changes in src/lexer.py."
+    ]
+    assert (found.triggered_by, found.reflection_type) == ("timeout", "process-improvement")
+
+
+def test_a_flat_run_is_not_told_to_go_on_for_longer() -> None:
+    found = only(state_of(Worked(0), Worked(0)), "limit_reached")
+    assert found.analysis == "No iteration brought anything."
+    assert found.learning == (
+        "More iterations alone do not help: change the approach, or make the task smaller."
+    )
+
+
+def test_a_failure_says_what_stood_in_the_way_and_what_cost_most() -> None:
+    broke = Worked(4, blockers=["no network"], ended="crashed", reason="the agent died")
+    found = only(state_of(*WORK[:3], broke), "aborted")
+    assert found.observation == (
+        "The attempt was aborted after 4 iterations and 12m; "
+        "completion went from 0 % to 4 %, best 10 % after iteration 1."
+    )
+    assert found.analysis == (
+        "3 of 4 iterations brought nothing. The last session did not end by itself: "
+        "the agent died. The agent was blocked by: no network."
+    )
+    assert found.learning == (
+        "Iteration 3 lost 6 points, with changes in src/parser.py and src/tokens.py: "
+        "make such changes in smaller steps."
+    )
+    assert (found.triggered_by, found.reflection_type) == ("failure", "error-analysis")
+
+
+def test_an_attempt_that_ends_before_it_was_measured_is_reflected_on_too() -> None:
+    found = only(state_of(), "failed")
+    assert found.observation == (
+        "The attempt failed after 0s, before anything of it was measured; completion stayed at 0 %."
+    )
+    assert found.learning == (
+        "Nothing was tried yet: see to what kept it from working, then start again."
+    )
+
+
+def test_an_interrupted_attempt_is_not_called_a_wrong_approach() -> None:
+    assert only(state_of(Worked(0), Worked(30)), "interrupted").learning == (
+        "It was stopped before it could show more: go on from where it was."
+    )
+
+
+def test_a_grown_total_is_no_loss_of_the_iteration() -> None:
+    state = state_of(Worked(50), Worked(20, grew=True), Worked(40))
+    found = only(state, "failed")
+    assert "lost" not in found.learning
+    assert "brought nothing" not in found.analysis
+
+
+def test_many_files_are_counted_and_long_words_cut() -> None:
+    many = Worked(50, before=[files(1, "a.py", "b.py", "c.py", "d.py", "e.py")])
+    found = only(state_of(many, Worked(50, blockers=["x" * 5000])), "failed")
+    assert found.action_items == [
+        "Go on as in iteration 1, which brought 50 points, with changes in a.py, b.py, c.py "
+        "and 2 more."
+    ]
+    assert len(found.analysis) < 600
+
+
+def test_without_a_start_there_is_no_attempt() -> None:
+    assert reflect(RunState(), "failed") == []
+
+
+@pytest.mark.parametrize(
+    "outcome", ["completed", "limit_reached", "aborted", "failed", "interrupted"]
+)
+@given(
+    st.lists(
+        st.builds(
+            Worked,
+            points=st.floats(0, 100),
+            blockers=st.lists(st.text(max_size=30), max_size=2),
+            learnings=st.lists(st.text(max_size=30), max_size=2),
+            reason=st.text(max_size=20),
+            ended=st.sampled_from(["success", "crashed", "error"]),
+            grew=st.booleans(),
+        ),
+        max_size=5,
+    )
+)
+def test_every_end_is_told_in_sentences_and_always_the_same(
+    outcome: Outcome, iterations: list[Worked]
+) -> None:
+    state = state_of(*iterations)
+    found = reflect(state, outcome)
+    assert len(found) == (2 if outcome == "completed" else 1)
+    assert found == reflect(state, outcome)
+    for one in found:
+        for text in (one.observation, one.analysis, one.learning):
+            assert text[0].isupper() or text[0].isdigit()
+            assert text[-1] in ".!?:…"
+        assert one.attempt == 2
