@@ -6,10 +6,9 @@ type and for any: an estimate fits its kind of task whatever its words are. Pinn
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from math import log
 
 from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning
 from ralph_tui.adapters.knowledge.ledger import WAITING
@@ -17,7 +16,6 @@ from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import text_of
 from ralph_tui.layers.memory.knowledge import START, merged
-from ralph_tui.layers.memory.similarity import words
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.ports.knowledge import Candidate
 
@@ -25,6 +23,15 @@ ALL = 200
 """So few are all looked at."""
 BY_WORDS = 100
 BY_TYPE = 20
+
+
+Scores = Callable[[str, Mapping[str, str]], Mapping[str, float]]
+"""How well texts, by id, fit an objective: those that fit at all, above 0."""
+
+
+def no_scores(_: str, __: Mapping[str, str]) -> Mapping[str, float]:
+    """Nothing is said of it: all are told apart by how they did alone."""
+    return {}
 
 
 @dataclass
@@ -66,7 +73,6 @@ class Lookup:
                 one.staged.append(entry)
         self._known = proven | others
         self._texts: dict[str, str] | None = None
-        self._words: dict[str, frozenset[str]] | None = None
         self._best: dict[tuple[str, str], list[_Known]] | None = None
 
     def __len__(self) -> int:
@@ -79,12 +85,8 @@ class Lookup:
             self._texts = {name: known.text for name, known in self._known.items()}
         return self._texts
 
-    def candidates(
-        self, objective: str, task_type: str, scores: Mapping[str, float] | None = None
-    ) -> list[Candidate]:
-        """The ones to choose from; `scores` by id, counted here where there is no index."""
-        if scores is None:
-            scores = self.word_scores(objective)
+    def candidates(self, scores: Mapping[str, float], task_type: str) -> list[Candidate]:
+        """The ones to choose from; `scores`: how well texts fit, by id, those that do."""
         if len(self._known) <= ALL:
             chosen: Iterable[str] = self._known
         else:
@@ -95,22 +97,6 @@ class Lookup:
             for name in chosen
             if name in self._known
         ]
-
-    def word_scores(self, objective: str) -> dict[str, float]:
-        """Of each that has a word of the objective: what these words tell, rare ones more."""
-        if self._words is None:
-            self._words = {name: words(known.text) for name, known in self._known.items()}
-        asked = words(objective)
-        shared = {name: common for name, own in self._words.items() if (common := own & asked)}
-        having: dict[str, int] = defaultdict(int)
-        for common in shared.values():
-            for word in common:
-                having[word] += 1
-        weight = {word: log(1 + len(self._words) / number) for word, number in having.items()}
-        return {
-            name: sum(weight[word] for word in common) / (1 + log(len(self._words[name])))
-            for name, common in shared.items()
-        }
 
     def _likely(self, task_type: str) -> list[str]:
         """Pinned ones, and the best of each type, of this kind of task and of any."""
@@ -138,15 +124,3 @@ def _best(known: Iterable[_Known]) -> dict[tuple[str, str], list[_Known]]:
         for key, pool in pools.items()
     }
     return {**best, ("", ""): pinned}
-
-
-Scores = Callable[[str, Mapping[str, str]], Mapping[str, float] | None]
-"""Of an objective against texts by id; None while no index can be used."""
-
-
-def no_index(_: str, __: Mapping[str, str]) -> Mapping[str, float] | None:
-    """Words are counted instead."""
-    return None
-
-
-__all__: Sequence[str] = ("Lookup", "Scores", "no_index")

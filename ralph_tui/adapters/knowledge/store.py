@@ -13,7 +13,7 @@ from threading import Lock
 from ralph_tui.adapters.knowledge.files import KnowledgeFile, Stamp, moment
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.locking import PATIENCE_S, locked
-from ralph_tui.adapters.knowledge.lookup import Lookup, Scores, no_index
+from ralph_tui.adapters.knowledge.lookup import Lookup, Scores, no_scores
 from ralph_tui.errors import KnowledgeError
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.ports.knowledge import Candidate, Credit, Promotion
@@ -36,7 +36,7 @@ class KnowledgeStore:
         folder: Path,
         run: str = OWNER,
         *,
-        scores: Scores = no_index,
+        scores: Scores = no_scores,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         patience_s: float = PATIENCE_S,
     ) -> None:
@@ -61,7 +61,7 @@ class KnowledgeStore:
         with self._one_at_a_time:
             self._look()
             lookup = self._of_now()
-            return lookup.candidates(objective, task_type, self._scores(objective, lookup.texts()))
+            return lookup.candidates(self._scores(objective, lookup.texts()), task_type)
 
     def stage(self, learnings: Sequence[Learning]) -> None:
         """Keep what this run has learned, once each."""

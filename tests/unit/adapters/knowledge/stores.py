@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.knowledge import KnowledgeStore
+from ralph_tui.adapters.search.learnings import LearningIndex
 from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.layers.memory.content import convention, learning_id, strategy
 from tests.paths import FIXTURES
@@ -22,7 +23,10 @@ def now() -> datetime:
 
 def store_of(folder: Path, run: str = "", patience_s: float = 8.0) -> KnowledgeStore:
     """As a run opens it; a second one in the same place is a restart."""
-    return KnowledgeStore(folder, run, now=now, patience_s=patience_s)
+    index = LearningIndex(folder.with_name(f"{folder.name}-index"))
+    return KnowledgeStore(
+        folder, run, scores=index.scores_among, now=now, patience_s=patience_s
+    )
 
 
 def learning(
