@@ -24,9 +24,7 @@ def now() -> datetime:
 def store_of(folder: Path, run: str = "", patience_s: float = 8.0) -> KnowledgeStore:
     """As a run opens it; a second one in the same place is a restart."""
     index = LearningIndex(folder.with_name(f"{folder.name}-index"))
-    return KnowledgeStore(
-        folder, run, scores=index.scores_among, now=now, patience_s=patience_s
-    )
+    return KnowledgeStore(folder, run, scores=index.scores_among, now=now, patience_s=patience_s)
 
 
 def learning(
