@@ -18,6 +18,7 @@ from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description
 from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import write_json, write_text
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.errors import WorkspaceError, why
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.plain_files import is_plain, make_folder, write_whole
@@ -69,6 +70,7 @@ class AttemptFolder:
         self.task_folder = ralph_folder(root) / "tasks" / task
         self.folder = self.task_folder / "attempts" / attempt
         self._actions = ActionLog(self.journal, self.folder / "actions.jsonl")
+        self._index = TaskIndex(ralph_folder(root))
         self._writing = Lock()
 
     @classmethod
@@ -121,18 +123,20 @@ class AttemptFolder:
         """
         with self._writing:
             keep_out(ralph_folder(self.root))
-            put_all(self.folder, projected)
-            self._actions.catch_up()
-            mine = Attempt.model_validate(projected["attempt.json"])
-            write_task(self.task_folder, in_its_place(mine, self.folder))
+            mine = in_its_place(Attempt.model_validate(projected["attempt.json"]), self.folder)
+            with self._index.changing(self.task, over=mine.outcome is not None):
+                put_all(self.folder, projected)
+                self._actions.catch_up()
+                write_task(self.task_folder, mine)
 
     def _begin(self, number: int, now: datetime) -> None:
         """Write what is known before the run's first event."""
         attempt = Attempt(
             id=number, task_id=self.task, description=self.description, started=now, updated=now
         )
-        put(self.folder / "attempt.json", attempt.as_json())
-        write_task(self.task_folder, attempt)
+        with self._index.changing(self.task, over=False):
+            put(self.folder / "attempt.json", attempt.as_json())
+            write_task(self.task_folder, attempt)
 
     def iteration_folder(self, iteration: int) -> Path:
         """``results/iter-001``, made when missing; the baseline is iteration 0."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
+from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import JournalError, WorkspaceError, why
 from ralph_tui.runtime.claiming import claim
@@ -19,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
         "Folds the journals again and writes what is made from them: status, attempt, "
-        "outcome, plan, actions, and the files of the task. A file in their place that cannot be "
-        "read is kept as NAME.TIME.bad."
+        "outcome, plan, actions, the files of the task, and the index of all tasks. A file in "
+        "their place that cannot be read is kept as NAME.TIME.bad."
     )
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; all of them"
@@ -63,6 +64,8 @@ def _rebuild(runs: list[RecordedRun]) -> bool:
             tasks[found.folder.parent.parent] = None
     for task in tasks:
         aside += write_task(task)
+    for records in {task.parent.parent for task in tasks}:
+        aside += TaskIndex(records).rebuild()
     for path in aside:
         print(f"{one_line(str(path.parent))}: what could not be read is kept as {path.name}")
     for problem in problems:

@@ -5,6 +5,7 @@ An attempt whose record is missing or unreadable is folded from its journal agai
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -74,6 +75,14 @@ def read_description(task_folder: Path) -> str | None:
         return plain(told)
     attempts = (read_attempt(folder) for folder in reversed(numbered(task_folder / "attempts")))
     return next((attempt.description for attempt in attempts if attempt is not None), None)
+
+
+def fold_task(task_folder: Path) -> dict[str, Any] | None:
+    """The task's files as they are to be, from its attempts; None when none can be read."""
+    attempts = [read_attempt(folder) for folder in numbered(task_folder / "attempts")]
+    known = [attempt for attempt in attempts if attempt is not None]
+    old = read_json(task_folder / "metadata.json") or {}
+    return task_files(task_folder.name, known, old) if known else None
 
 
 def write_task(task_folder: Path, mine: Attempt | None = None) -> list[Path]:

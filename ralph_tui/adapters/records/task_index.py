@@ -1,0 +1,252 @@
+"""All tasks of a worktree in one file, so that ten thousand are listed without opening each.
+
+``index/tasks.json`` holds a row for each task, column by column, and names those that are *open*:
+whose files may have been written since. Rows are trusted for all others, so a crash at any moment
+leaves nothing wrong behind. Beside it lie ``by-status.json`` and ``by-agent.json``. All three are a
+cache of the tasks' own files: what is missing or damaged is made again.
+Rule: who writes a task's files names it open before, inside `TaskIndex.changing`.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.aiwg.write import put
+from ralph_tui.adapters.records.file_lock import locked
+from ralph_tui.adapters.records.files import read_json
+from ralph_tui.adapters.records.folders import number_of
+from ralph_tui.adapters.records.task_table import TaskRow, TaskTable, by_number, checked
+from ralph_tui.text.sanitize import clip, one_line
+
+_FILES = ("metadata.json", "summary.json", "trajectory.json")
+"""Of a task: what its row is made of."""
+DESCRIPTION = 160
+"""Characters of a description that a row keeps."""
+
+
+Agents = dict[str, list[str]]
+"""By agent, the attempts that it has made: ``task-001/002``."""
+
+
+class TaskIndex:
+    """The index of one ``.aiwg/ralph``; its calls block."""
+
+    def __init__(self, records: Path) -> None:
+        self._tasks = records / "tasks"
+        self._folder = records / "index"
+        self._told: dict[str, tuple[str, Agents] | None] = {}
+        """What we have written of the tasks that we have opened: status, and who worked on it."""
+
+    def read(self) -> dict[str, TaskRow]:
+        """Every task that can be read, by name, in order; what was out of date is put right.
+
+        Raises ``OSError`` when the tasks' folder cannot be listed.
+        """
+        listed = self._listed()
+        if not listed:
+            return {}
+        table = TaskTable.read(self._file)
+        if table is not None and not table.open and table.listed == listed:
+            return table.rows
+        names = self._names()
+        if table is None or table.listed == 0 or table.rows.keys() != names:
+            with suppress(OSError):  # a cache: who may not write it reads all the same
+                self._mend()
+            table = TaskTable.read(self._file) or TaskTable()
+        stale = {name for name in names if name not in table.rows or name in table.open}
+        fresh = {name: found[0] for name in stale if (found := self._read(name)) is not None}
+        rows = {name: row for name, row in table.rows.items() if name in names} | fresh
+        return dict(sorted(rows.items(), key=by_number))
+
+    @contextmanager
+    def changing(self, task: str, *, over: bool) -> Iterator[None]:
+        """Around the writing of a task's files; `over`: nothing more will be written soon.
+
+        Call it with the worktree's lock held. Raises ``OSError``.
+        """
+        if task not in self._told:
+            with locked(self._lock):
+                table, agents = self._loaded()
+                for name in table.open & (
+                    self._names() - {task}
+                ):  # its run has died: nobody writes there now
+                    agents[name] = self._take_in(table, name)
+                table.open = {task}
+                self._write(table, agents)
+            self._told[task] = None
+        yield
+        found = self._read(task)
+        now = (found[0].status, found[1]) if found else ("", {})
+        if not over and self._told[task] == now:
+            return
+        with locked(self._lock):
+            table, agents = self._loaded()
+            agents[task] = self._take_in(table, task)
+            table.open = (table.open - {task}) if over else (table.open | {task})
+            self._write(table, agents)
+        self._told[task] = now
+        if over:
+            del self._told[task]
+
+    def rebuild(self) -> list[Path]:
+        """Make all of it again from the tasks' files; where garbage was put. Raises ``OSError``."""
+        with locked(self._lock):
+            return self._write(*self._folded())
+
+    # -- the files -------------------------------------------------------------------------------
+
+    @property
+    def _lock(self) -> Path:
+        return self._folder / ".lock"
+
+    @property
+    def _file(self) -> Path:
+        return self._folder / "tasks.json"
+
+    def _listed(self) -> int:
+        """When a task's folder came or went last, ns; 0 where there is none."""
+        try:
+            return self._tasks.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def _names(self) -> set[str]:
+        """Folders of tasks."""
+        try:
+            with os.scandir(self._tasks) as entries:
+                return {
+                    entry.name
+                    for entry in entries
+                    if number_of(entry.name) and entry.is_dir(follow_symlinks=False)
+                }
+        except FileNotFoundError:
+            return set()
+
+    def _loaded(self) -> tuple[TaskTable, dict[str, Agents]]:
+        """What there is, or all of it made again, with the agents of all that is in it then."""
+        table = TaskTable.read(self._file)
+        return self._folded() if table is None else (table, {})
+
+    def _folded(self) -> tuple[TaskTable, dict[str, Agents]]:
+        """From the tasks' own files. Which of them are open is not known: those without an end."""
+        table = TaskTable(listed=self._listed())
+        names = self._names()
+        agents = {name: self._take_in(table, name) for name in names}
+        table.open = {n for n, row in table.rows.items() if row.status in ("running", "paused")}
+        table.listed = table.listed if table.rows.keys() == names else 0
+        return table, agents
+
+    def _mend(self) -> None:
+        """Take in what is new, forget what is gone."""
+        with locked(self._lock):
+            table = TaskTable.read(self._file)
+            if table is None:
+                self._write(*self._folded())
+                return
+            before = TaskTable(table.rows.copy(), listed=table.listed)
+            listed, names = self._listed(), self._names()
+            agents: dict[str, Agents] = {name: {} for name in table.rows.keys() - names}
+            table.rows = {name: row for name, row in table.rows.items() if name in names}
+            agents |= {name: self._take_in(table, name) for name in names - table.rows.keys()}
+            table.listed = listed if table.rows.keys() == names else 0
+            if (table.rows, table.listed) != (before.rows, before.listed):
+                self._write(table, agents)
+
+    def _write(self, table: TaskTable, agents: Mapping[str, Agents]) -> list[Path]:
+        """The table last: until it is there, what was open still is."""
+        rows = dict(sorted(table.rows.items(), key=by_number))
+        by_status: dict[str, list[str]] = {}
+        for name, row in rows.items():
+            by_status.setdefault(row.status, []).append(name)
+        contents = {
+            "by-status.json": by_status,
+            "by-agent.json": self._by_agent(rows, agents),
+            "tasks.json": TaskTable(rows, table.open, table.listed).text(),
+        }
+        return [a for name, value in contents.items() for a in put(self._folder / name, value)]
+
+    def _by_agent(self, names: Iterable[str], changed: Mapping[str, Agents]) -> Agents:
+        """As it was, but for the tasks that have changed."""
+        known = read_json(self._folder / "by-agent.json")
+        if known is None:
+            changed = {name: found[1] for name in names if (found := self._read(name))}
+        kept = set(names) - changed.keys()
+        pairs = {
+            (agent, attempt)
+            for agent, attempts in (known or {}).items()
+            for attempt in (attempts if isinstance(attempts, list) else ())
+            if isinstance(attempt, str) and attempt.partition("/")[0] in kept
+        }
+        for made in changed.values():
+            pairs |= {(agent, attempt) for agent in made for attempt in made[agent]}
+        agents: Agents = {}
+        for agent, attempt in sorted(pairs, key=lambda pair: (pair[0], _place(pair[1]))):
+            agents.setdefault(agent, []).append(attempt)
+        return agents
+
+    # -- a task's own files ----------------------------------------------------------------------
+
+    def _take_in(self, table: TaskTable, name: str) -> Agents:
+        """Bring one row up to date; gives back who worked on the task."""
+        found = self._read(name)
+        if found is None:
+            table.rows.pop(name, None)
+            table.open.discard(name)
+            return {}
+        table.rows[name] = found[0]
+        return found[1]
+
+    def _files(self, name: str) -> dict[str, dict[str, Any]] | None:
+        """Those of a task; folded from its attempts where they are not as we write them.
+
+        None: nothing of it can be read.
+        """
+        folder = self._tasks / name
+        found = {file: content for file in _FILES if (content := read_json(folder / file))}
+        attempts = found.get("trajectory.json", {}).get("attempts")
+        # Older versions did not name the agent there.
+        named = isinstance(attempts, list) and all(
+            isinstance(each, dict) and "agent" in each for each in attempts
+        )
+        if named and len(found) == len(_FILES):
+            return found
+        from ralph_tui.adapters.records.aiwg.tasks import fold_task  # noqa: PLC0415  the rare case
+
+        return fold_task(folder)
+
+    def _read(self, name: str) -> tuple[TaskRow, Agents] | None:
+        """The row of a task, and who worked on it; None: nothing of it can be read."""
+        files = self._files(name)
+        if files is None:
+            return None
+        metadata, summary = files["metadata.json"], files["summary.json"]
+        try:
+            row = TaskRow(
+                clip(one_line(metadata["description"]), DESCRIPTION),
+                one_line(metadata["status"]),
+                metadata["total_attempts"],
+                summary["iterations"],
+                summary.get("best_completion"),
+                summary.get("cost_usd"),
+                one_line(metadata["created"]),
+                one_line(metadata["updated"]),
+            )
+            return checked(row), _agents_of(name, files["trajectory.json"]["attempts"])
+        except (KeyError, TypeError, AttributeError):
+            return None
+
+
+def _agents_of(name: str, attempts: list[dict[str, Any]]) -> Agents:
+    found: Agents = {}
+    for attempt in attempts:
+        agent, number = attempt.get("agent"), attempt.get("attempt_id")
+        if isinstance(agent, str) and isinstance(number, int):
+            found.setdefault(one_line(agent), []).append(f"{name}/{number:03}")
+    return found
+
+
+def _place(attempt: str) -> tuple[int, int]:
+    task, _, number = attempt.partition("/")
+    return number_of(task), number_of(number)

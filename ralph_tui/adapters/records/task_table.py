@@ -1,0 +1,100 @@
+"""The table of all tasks as a file: a column to a line, so that ten thousand rows are read at once.
+
+Whoever can write the records can write this file, so what stands in it is checked on reading.
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ralph_tui.adapters.records.files import read_json
+from ralph_tui.adapters.records.folders import number_of
+
+VERSION = 1
+
+
+class TaskRow(NamedTuple):
+    """What a list says of a task; foreign text until it is shown."""
+
+    description: str
+    status: str
+    attempts: int
+    iterations: int
+    best: float | None
+    """Points; None while nothing was measured."""
+    cost_usd: float | None
+    """None where no agent told it."""
+    created: str
+    """ISO-8601, UTC."""
+    updated: str
+
+
+_NUMBERS: dict[str, frozenset[type[object]]] = {
+    "attempts": frozenset({int}),
+    "iterations": frozenset({int}),
+    "best": frozenset({int, float, type(None)}),
+    "cost_usd": frozenset({int, float, type(None)}),
+}
+"""What a column of numbers may hold; all others are text."""
+
+
+@dataclass
+class TaskTable:
+    """The rows by task."""
+
+    rows: dict[str, TaskRow] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)
+    """Tasks whose files may have been written since."""
+    listed: int = 0
+    """When the tasks' folder had last changed, if each task in it has a row; ns, 0: not known."""
+
+    @classmethod
+    def read(cls, path: Path) -> "TaskTable | None":
+        """None when there is none of ours."""
+        known = read_json(path)
+        if known is None or known.get("version") != VERSION:
+            return None
+        opened, listed = known.get("open"), known.get("listed")
+        if not (isinstance(opened, list) and isinstance(listed, int)):
+            return None
+        try:
+            names, *columns = [_column(known.get(n), n) for n in ("task", *TaskRow._fields)]
+            rows = map(TaskRow._make, zip(*columns, strict=True))
+            return cls(dict(zip(names, rows, strict=True)), set(map(str, opened)), listed)
+        except (TypeError, ValueError):
+            return None
+
+    def text(self) -> str:
+        """As `read` takes it."""
+        names = ("task", *TaskRow._fields)
+        columns = [*zip(*((name, *row) for name, row in self.rows.items()), strict=True)]
+        fields: dict[str, Any] = {
+            "version": VERSION,
+            "open": sorted(self.open, key=number_of),
+            "listed": self.listed,
+        }
+        for name, column in zip(names, columns or [()] * len(names), strict=True):
+            fields[name] = "\n".join(column) if column and name not in _NUMBERS else column
+        lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in fields.items())
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def checked(row: TaskRow) -> TaskRow:
+    """The row; raises ``TypeError`` where a column could not hold what is in it."""
+    for name, value in row._asdict().items():
+        _column([value] if name in _NUMBERS else value, name)
+    return row
+
+
+def by_number(item: tuple[str, object]) -> tuple[int, str]:
+    """The order of rows."""
+    return number_of(item[0]), item[0]
+
+
+def _column(value: Any, name: str) -> list[Any]:
+    if name not in _NUMBERS and isinstance(value, str):
+        return value.split("\n")
+    if isinstance(value, list) and _NUMBERS.get(name, frozenset()).issuperset(map(type, value)):
+        return value
+    raise TypeError(f"no column {name}")
