@@ -33,11 +33,11 @@ class NeedsFold(Fold):
         self.served = False
         """Whether the agent's service has answered in this run."""
         self.question: QuestionAsked | None = None
+        """The question that is open; one at a time."""
         self.withdrawn: QuestionWithdrawn | None = None
         """The question that was closed last, when it needed no answer any more."""
         self.left_open: QuestionAsked | None = None
         """The question that was open when the run ended."""
-        """The question that is open; one at a time."""
         self.answer: QuestionAnswered | None = None
         """The answer that was given last."""
         self.mode = "edits"

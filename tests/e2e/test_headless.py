@@ -106,6 +106,24 @@ def test_a_signal_ends_a_run_in_order(git_repo: Path, number: signal.Signals) ->
     assert processes_of(events[0]["run_id"]) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_while_it_asks_says_so(
+    git_repo: Path, number: signal.Signals
+) -> None:
+    """A script can tell that its owner has something to decide; answered, it was interrupted."""
+    asking = ("--criterion", "It is finished", *agent("echo '<promise>COMPLETE</promise>'"))
+    with start("run", "x", *asking, "--json", cwd=git_repo) as process:
+        assert process.stdout is not None
+        lines = iter(process.stdout)
+        asked = next(line for line in lines if '"question_asked"' in line)
+        assert json.loads(asked)["topic"] == "criterion"
+        process.send_signal(number)
+        last = json.loads([*lines][-1])
+        assert process.wait(20) == 5
+    assert (last["kind"], last["outcome"]) == ("run_finished", "interrupted")
+    assert "open when the run ended" in here("status", cwd=git_repo).stdout
+
+
 def test_a_second_run_in_the_same_worktree_names_the_owner(git_repo: Path) -> None:
     process = start("run", "x", "-c", "false", *agent("sleep 500"), "--json", cwd=git_repo)
     with process:

@@ -145,6 +145,17 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     screen.shows("COMPLETED")
 
 
+def test_a_screen_that_is_left_while_a_question_is_open(demo: Any, project: Path) -> None:
+    screen = demo("stuck")
+    asks(project, "redirect")
+    until(lambda: _press(screen, "Escape", lambda: "approve the instructions" not in screen.screen))
+    screen.press("q")
+    screen.shows("How do you want to leave?")
+    until(lambda: _press(screen, "s", screen.result.exists))
+    assert screen.exit_code() == 5
+    assert of(project, "run_finished")[0]["outcome"] == "interrupted"
+
+
 def _git(project: Path, *arguments: str) -> str:
     done = subprocess.run(
         ["git", *arguments], cwd=project, check=True, capture_output=True, text=True

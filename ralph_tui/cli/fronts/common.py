@@ -103,7 +103,7 @@ def exit_code(run: "AssembledRun") -> int:
     """What the outcome of a run means to the shell; raises what kept it from being recorded."""
     if run.engine.error is not None:
         raise run.engine.error
-    state = run.engine.state.run
+    state, needs = run.engine.state.run, run.engine.state.needs
     if state.crash is not None:
         print(
             f"ralph-tui: a bug ended the run ({state.crash.error}); "
@@ -111,4 +111,7 @@ def exit_code(run: "AssembledRun") -> int:
             file=sys.stderr,
         )
         return ExitCode.FAILED
-    return OUTCOME_CODES[state.finished.outcome] if state.finished else ExitCode.INTERRUPTED
+    code = OUTCOME_CODES[state.finished.outcome] if state.finished else ExitCode.INTERRUPTED
+    if code is ExitCode.INTERRUPTED and (needs.left_open or needs.question) is not None:
+        return ExitCode.QUESTION_OPEN
+    return code
