@@ -268,21 +268,50 @@ def test_each_that_is_left_alone_is_named_with_its_own_reason(ended: Path) -> No
     shown = restored(ended, "1", "--dry-run")
     there = world(ended)
     foretold, named = incomplete(ended, "1")
-    assert "4 files of them cannot be brought back:\n" in shown
-    assert all(f"  {row}\n" in shown for row in foretold[:4])
+    assert "3 files of them cannot be brought back:\n" in shown
+    assert all(f"  {row}\n" in shown for row in foretold[:3])
     reasons = [
-        "README.md: a named pipe that no snapshot holds stands there",
         "mine.txt: a file that no snapshot holds stands there",
         "new/file: git ignored it until now, so that no snapshot holds it",
         "old.txt: a folder stands there, with old.txt/inner.log, which no snapshot holds",
         "pipe: it is a named pipe, which no snapshot holds",
     ]
     assert named == reasons
-    assert foretold[:4] == [reasons[0], reasons[1], reasons[3], reasons[4]]
+    assert foretold[:3] == [reasons[0], reasons[2], reasons[3]]
     now = world(ended)
     assert now["mine.txt"] == there["mine.txt"]
     assert now["old.txt/inner.log"] == there["old.txt/inner.log"]
-    assert (ended / "README.md").is_fifo()
+    assert (ended / "README.md").is_file(), "a pipe has no content to be lost"
+
+
+def test_a_pipe_that_is_all_that_differs_gives_way(ended: Path) -> None:
+    restored(ended, "1", "--yes")
+    before = world(ended)
+    (ended / "mine.txt").unlink()
+    os.mkfifo(ended / "mine.txt")
+    assert "cannot be brought back" not in restored(ended, "1", "--dry-run")
+    said = restored(ended, "1", "--yes")
+    assert "1 file brought back to snapshot 1" in said
+    assert world(ended) == before
+    undo = said.partition("undo it with: ralph-tui restore ")[2].split()[0]
+    assert "1 path it does not hold stays as now: mine.txt" in (
+        here("restore", undo, "--dry-run", cwd=ended).stdout
+    )
+    _, named = incomplete(ended, undo)
+    assert named == ["mine.txt: the snapshot could not hold it"]
+
+
+def test_a_repository_that_was_made_of_a_folder_is_named(ended: Path) -> None:
+    restored(ended, "1", "--yes")
+    before = world(ended)
+    (ended / "dir with space/ä.txt").unlink()
+    git(ended / "dir with space", "init", "-q")
+    (ended / "dir with space/new.txt").write_text("new\n")
+    foretold, named = incomplete(ended, "1")
+    assert named == ["dir with space/.git/: it is a repository of its own, or cannot be read"]
+    assert foretold[:1] == named
+    made = {name for name in world(ended) if "/.git" in name}
+    assert {name: what for name, what in world(ended).items() if name not in made} == before
 
 
 def test_a_folder_that_goes_is_not_in_the_way(ended: Path, before: World) -> None:

@@ -21,6 +21,8 @@ _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
 }
+HOLLOW = frozenset({"a named pipe", "a socket"})
+"""What has no content that could be lost: it gives way to a file that stood in its place."""
 
 
 def kind_of(path: Path) -> str:
@@ -31,6 +33,11 @@ def kind_of(path: Path) -> str:
         return ""
 
 
+def is_special(path: Path) -> bool:
+    """Whether something is there that is no file, no folder and no link."""
+    return kind_of(path) not in ("", FILE, FOLDER, LINK)
+
+
 def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset()) -> str:
     """Why a file cannot be written here; empty when it can.
 
@@ -39,7 +46,7 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
     nearest, there = root, True
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         kind = kind_of(root / parent)
-        if not kind or str(parent) in doomed:
+        if not kind or kind in HOLLOW or str(parent) in doomed:
             there = False
             break
         if kind != FOLDER:
@@ -50,16 +57,17 @@ def obstacle(root: Path, path: str, *, held: bool, doomed: Set[str] = frozenset(
     kind = kind_of(root / path) if there else ""
     if kind == FOLDER:
         files = (str(file.relative_to(root)) for file in files_below(root / path))
-        stays = next((file for file in files if file not in doomed), None)
-        inside = f"with {name(stays)}, which no snapshot holds" if stays else ""
+        first = next((file for file in files if file not in doomed), None)
+        inside = f"with {name(first)}, which no snapshot holds" if first else ""
         return inside and f"a folder stands there, {inside}"
-    return f"{kind} that no snapshot holds stands there" if kind and not held else ""
+    stays = kind and kind not in HOLLOW and not held
+    return f"{kind} that no snapshot holds stands there" if stays else ""
 
 
 def why_unheld(root: Path, path: str) -> str:
     """Why no snapshot holds what is here; a folder's path may end in ``/``."""
     kind = kind_of(root / path)
-    if kind == FOLDER:
+    if kind == FOLDER or PurePosixPath(path).name == ".git":
         return "it is a repository of its own, or cannot be read"
     if kind in (FILE, LINK):
         return "it is too large for a snapshot, or there are too many, or it cannot be read"
@@ -81,9 +89,9 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
-    """Pipes, sockets and devices; `passed_over` are folders, ending in ``/``, not looked into.
+    """Pipes, sockets and devices, and what makes a folder a repository of its own.
 
-    Nor are git's own folder and nested repositories.
+    `passed_over` are folders, ending in ``/``, that are not looked into.
     """
     waiting = [""]
     while waiting:
@@ -93,12 +101,13 @@ def special_files(root: Path, passed_over: Set[str]) -> Iterator[str]:
                 found = list(entries)
         except OSError:
             continue
-        if folder and any(entry.name == ".git" for entry in found):
-            continue
         for entry in found:
             path = folder + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and f"{path}/" not in passed_over:
+            if entry.name == ".git":
+                if folder:
+                    yield f"{path}/" if entry.is_dir(follow_symlinks=False) else path
+            elif entry.is_dir(follow_symlinks=False):
+                if f"{path}/" not in passed_over:
                     waiting.append(f"{path}/")
             elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
                 yield path
@@ -110,6 +119,6 @@ def name(path: str) -> str:
 
 
 def covered(path: str, paths: Set[str]) -> bool:
-    """Whether a path is one of these, or lies below one of their folders."""
-    parents = PurePosixPath(path).parents
-    return path in paths or any(f"{parent}/" in paths for parent in parents)
+    """Whether a path is one of these, or lies below one of them."""
+    parents = map(str, PurePosixPath(path).parents)
+    return path in paths or any(f"{one}/" in paths or one in paths for one in parents)

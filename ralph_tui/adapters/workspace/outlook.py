@@ -3,6 +3,8 @@
 Reads only. What a restore did in the end is told by what is there afterwards: see `restore`.
 """
 
+from pathlib import PurePosixPath
+
 from ralph_tui.adapters.workspace.changes import file_change, live_by_path, way_back
 from ralph_tui.adapters.workspace.ignored import ignored_paths
 from ralph_tui.adapters.workspace.obstacles import covered, obstacle, why_unheld
@@ -36,7 +38,9 @@ def outlook(
             rows[path] = back, why
     others = untracked_paths(private.git(*OTHERS))
     large = {path for path in others if not path.endswith("/") and _size(private, path) > MAX_FILE}
-    for path in large.union(standing(private, others)) - rows.keys():
+    written = rows.keys() - doomed
+    gives_way = {str(parent) for path in written for parent in PurePosixPath(path).parents}
+    for path in large.union(standing(private, others)) - rows.keys() - gives_way:
         if not covered(path, not_in_tree):
             rows[path] = (file_change(path, "deleted", 0, 0), why_unheld(root, path))
     return tuple(rows[path] for path in sorted(rows))

@@ -1,9 +1,9 @@
 """A snapshot brought back into the worktree, byte for byte.
 
-Only what the present snapshot holds is overwritten or deleted. Ignored files, paths a snapshot
-could not hold, and whatever else stands in the way stay as they are, each with its reason; no
-symbolic link is followed. What was not brought back is not what was meant to stay: it is what a
-look at the worktree afterwards finds.
+Only what the present snapshot holds is overwritten or deleted, and a pipe or a socket, which has no
+content, where a file belongs. Ignored files, paths a snapshot could not hold, and whatever else
+stands in the way stay as they are, each with its reason; no symbolic link is followed. What was not
+brought back is not what was meant to stay: it is what a look at the worktree afterwards finds.
 """
 
 import stat
@@ -15,10 +15,9 @@ from pathlib import Path, PurePosixPath
 from ralph_tui.adapters.workspace.changes import DiffEntry, diff_trees
 from ralph_tui.adapters.workspace.ignored import ignored_folders, ignored_paths
 from ralph_tui.adapters.workspace.obstacles import (
-    FILE,
     FOLDER,
-    LINK,
     covered,
+    is_special,
     kind_of,
     obstacle,
     special_files,
@@ -48,11 +47,12 @@ class Target:
 def restore(private: PrivateRepository, present: Staged, target: Target) -> dict[str, str]:
     """Change the worktree to a tree; returns why paths were left alone, as far as known."""
     differing = _differing(private, present.tree, target.tree)
-    unheld, root = frozenset(present.missing), private.repository.root
+    root = private.repository.root
+    # A pipe in the place of a held file says itself what it is.
+    unheld = frozenset(path for path in present.missing if not is_special(root / path))
     why = {path: _NOT_HELD for path in differing if covered(path, target.missing)}
     for path in differing.keys() - why.keys():
-        # A pipe in the place of a held file says itself what it is.
-        if covered(path, unheld) and kind_of(root / path) in ("", FILE, LINK, FOLDER):
+        if covered(path, unheld):
             why[path] = why_unheld(root, path)
     waiting = {path: entry for path, entry in differing.items() if path not in why}
     index = private.folder / "restore-index"

@@ -104,6 +104,12 @@ class SnapshotCommits:
         order = ("--sort=-version:refname", "--count=1", "--format=%(objectname)")
         return self._repository.git("for-each-ref", *order, self._refs + "/").line or None
 
+    def missing_of_newest(self) -> list[str]:
+        """What the newest snapshot of this run, by this or an earlier process, did not hold."""
+        order = ("--sort=-version:refname", "--count=1", "--format=%(contents:body)")
+        body = os.fsdecode(self._repository.git("for-each-ref", *order, self._refs + "/").out)
+        return _paths(body.rpartition(_MISSING)[2].strip()) if _MISSING in body else []
+
     def recorded(self, tree: str) -> tuple[frozenset[str], frozenset[str]]:
         """What the snapshots with this tree, of any run, did not hold; and their commits."""
         layout = "--format=%(tree)%00%(objectname)%00%(contents:body)%00"

@@ -37,6 +37,8 @@ class GitWorkspace:
         self._commits = SnapshotCommits(self._private, self._refs)
         self._lock = Lock()
         self._missing: frozenset[str] = frozenset()
+        self._recalled = False
+        """Whether it is known what an earlier process could not hold."""
         self._full = False
         """Whether the last snapshot found the disk full."""
 
@@ -138,6 +140,9 @@ class GitWorkspace:
         # Each failure of git on a full disk leaves a piece of a file among the objects.
         if self._full and not self.repository.has_room():
             raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
+        if not self._recalled:
+            self._staging.unlisted.recall(self._commits.missing_of_newest())
+            self._recalled = True
         staged = self._capture(self._commits.begin)
         try:
             return staged, self._commits.commit(staged, message, ref)

@@ -3,7 +3,7 @@
 Held are all files the user tracks (also ignored ones) and all untracked files that git does not
 ignore, up to the limits below. Once held, a file stays held until it is gone. Left out, and listed
 as missing: untracked files that are too large or too many (the largest first), nested repositories
-and submodules, special files, and files that cannot be read.
+and submodules, files that cannot be read, and what `unlisted` finds.
 """
 
 import os
@@ -14,8 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ralph_tui.adapters.workspace.git import GitResult, Running, met_size_limit
-from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, kind_of
+from ralph_tui.adapters.workspace.obstacles import FILE, FOLDER, covered, kind_of
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository, is_own, is_within
+from ralph_tui.adapters.workspace.unlisted import Unlisted
 from ralph_tui.errors import GitEndedError, NoRoomError, WorkspaceError
 
 MAX_FILE = 10_000_000
@@ -63,6 +64,7 @@ class Staging:
         self._away: set[str] = set()
         """Files that were not there when last looked for. Should they come back where git ignores
         them, git's list of others does not tell."""
+        self.unlisted = Unlisted(self._root)
         self._written: set[str] = set()
         """Files to hold at the next look, whatever git says of them."""
 
@@ -96,7 +98,9 @@ class Staging:
         if not self._private.has_index:
             self._untracked = self._users_index = None
         if self._untracked is None:
-            self._untracked = self._sizes(self._held() - self._tracked())
+            held = self._held()
+            self.unlisted.know(held)
+            self._untracked = self._sizes(held - self._tracked())
         # Starting git is most of what a small change costs, so that what is needed later starts
         # while these two walk the worktree; the second takes all cores, so it is not the first.
         with (
@@ -107,10 +111,12 @@ class Staging:
             if meanwhile is not None:
                 meanwhile()
             self._private.check()
+            nested = self.unlisted.repositories()  # while git works
             modified, gone = _differences(look.finish())
             missing = self._bring(modified, gone, untracked_paths(walk.finish()), update)
         # Also when nothing changed: git looks whether its objects are still there.
         tree = self._private.git(*_WRITE_TREE).line
+        missing.update(path for path in nested if not covered(path, missing))
         return Staged(tree, tuple(sorted(missing)))
 
     def _bring(
@@ -142,7 +148,8 @@ class Staging:
             self._untracked = {path: size for path, size in held.items() if path not in gone}
             self._away |= gone
         self._written.clear()
-        return missing
+        self.unlisted.know(sizes)
+        return missing | self.unlisted.in_place_of(gone, missing)
 
     def add(self, paths: list[str], begun: Running | None = None) -> list[str]:
         """Put these files into the index, with `begun` first; returns the refused ones.

@@ -104,12 +104,11 @@ def test_specials_are_named(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
             made.bind(name)
     assert [row.path for row in workspace.changes(first.tree)] == ["README.md"]
     workspace.snapshot(1, "second")
-    told = {
-        "README.md": "a named pipe that no snapshot holds stands there",
-        "folder/listening": "it is a socket, which no snapshot holds",
-    }
-    assert {row.path: why for row, why in workspace.way_back(first.tree)} == told
-    assert named(workspace.restore(first.tree)) == told
+    told = {"folder/listening": "it is a socket, which no snapshot holds"}
+    shown = {row.path: why for row, why in workspace.way_back(first.tree)}
+    assert shown == {"README.md": "", **told}
+    restored = workspace.restore(first.tree)
+    assert (restored.changed, named(restored)) == (("README.md",), told)
     assert {row.path: why for row, why in workspace.way_back(first.tree)} == told
 
 
@@ -128,3 +127,87 @@ def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> No
     why = "the snapshot's own rules ignore it, so that it may have been there"
     assert named(restored) == {"secret.env": why}
     assert (git_repo / "secret.env").read_text() == "tracked\n"
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_repository_that_was_made_of_a_folder_is_named(git_repo: Path, replaced: bool) -> None:
+    """Its files come back; what made it a repository is nobody's to delete, and is told."""
+    (git_repo / "sub" / "deep").mkdir(parents=True)
+    for name in ("sub/a.py", "sub/deep/b.py"):
+        (git_repo / name).write_text("1\n")
+    workspace = workspace_of(git_repo)
+    first, before = workspace.snapshot(0, "a folder"), state_of(git_repo)
+    if replaced:
+        (git_repo / "sub" / "a.py").unlink()
+    (git_repo / "sub" / "c.py").write_text("new\n")
+    git(git_repo / "sub", "init", "-q", check=True)
+    git(git_repo / "sub", "add", "-A", check=True)
+    second = workspace.snapshot(1, "a repository")
+    assert second.missing == ("sub/.git/",)
+    told = {"sub/.git/": "it is a repository of its own, or cannot be read"}
+    seen = {row.path: why for row, why in workspace.way_back(first.tree) if why}
+    assert seen == told
+    restored = workspace.restore(first.tree)
+    assert named(restored) == told
+    assert {path: state for path, state in state_of(git_repo).items() if ".git" not in path} == (
+        before
+    )
+    # Who goes back to where it was already is told nothing.
+    assert named(workspace.restore(second.tree)) == {}
+    assert named(workspace_of(git_repo).restore(second.tree)) == {}
+    assert workspace_of(git_repo).snapshot(0, "another run").missing == ("sub/.git/",)
+
+
+@pytest.mark.parametrize("place", ["notes", "folder"])
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_what_holds_nothing_gives_way(
+    git_repo: Path, place: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe or a socket in the place of a file, or of its folder, alone and beside others."""
+    for name in ("notes", "folder/file"):
+        (git_repo / name).parent.mkdir(exist_ok=True)
+        (git_repo / name).write_text("1\n")
+    workspace = workspace_of(git_repo)
+    first, before = workspace.snapshot(0, "files"), state_of(git_repo)
+    path = git_repo / place
+    if path.is_dir():
+        (path / "file").unlink()
+        path.rmdir()
+    else:
+        path.unlink()
+    monkeypatch.chdir(git_repo)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(place)
+    back = "notes" if place == "notes" else "folder/file"
+    assert [(row.path, why) for row, why in workspace.way_back(first.tree)] == [(back, "")]
+    second = workspace.snapshot(1, "in its place")
+    assert second.missing == (place,)
+    restored = workspace.restore(first.tree)
+    assert (restored.changed, restored.kept) == ((back,), ())
+    assert state_of(git_repo) == before
+    # It cannot come back: a snapshot holds files.
+    not_held = {back: "the snapshot could not hold it"}
+    assert named(workspace.restore(second.tree)) == not_held
+    assert state_of(git_repo) == before
+
+
+def test_what_gave_way_is_told_by_every_snapshot_since(git_repo: Path) -> None:
+    """Also by those of another process, which have never seen the file."""
+    (git_repo / "notes").write_text("1\n")
+    run = workspace_of(git_repo, "a-run")
+    first, before = run.snapshot(0, "a file"), state_of(git_repo)
+    (git_repo / "notes").unlink()
+    os.mkfifo(git_repo / "notes")
+    run.snapshot(1, "a pipe")
+    assert run.snapshot(2, "still a pipe").missing == ("notes",)
+    run.close()
+    later = workspace_of(git_repo, "a-run")
+    third = later.snapshot(3, "before going back")
+    assert third.missing == ("notes",)
+    assert later.restore(first.tree).kept == ()
+    assert later.snapshot(4, "a file again").missing == ()
+    assert named(later.restore(third.tree)) == {"notes": "the snapshot could not hold it"}
+    assert state_of(git_repo) == before

@@ -375,7 +375,8 @@ def test_special_files_do_not_hang(git_repo: Path) -> None:
     second = workspace.snapshot(1, "pipe in a file's place")
     assert second.missing == ("was-a-file",)
     workspace.restore(first.tree)
-    assert (git_repo / "was-a-file").is_fifo()
+    assert (git_repo / "was-a-file").read_text() == "x\n"
+    assert (git_repo / "pipe").is_fifo()
 
 
 def test_a_refused_file_does_not_spoil_the_others(git_repo: Path, tmp_path: Path) -> None:
