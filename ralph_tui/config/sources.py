@@ -22,11 +22,16 @@ from pydantic import ValidationError
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.errors import UsageError, why
 from ralph_tui.plain_files import reading
+from ralph_tui.text.foreign_json import bounded
 from ralph_tui.text.sanitize import clip
 
 ENVIRONMENT_PREFIX = "RALPH_TUI_"
 REPOSITORY_FILE = ".ralph-tui.toml"
-MAX_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 100_000
+_DEEP_KEY = re.compile(
+    r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
+)
+"""To read a key of very many parts takes gigabytes: their number counts twice over."""
 
 FLAGS = {
     "agent.name": "--agent",
@@ -122,8 +127,11 @@ def _file_layer(path: Path, *, follow: bool) -> _Layer:
         with reading(path, follow=follow) as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
-            raise UsageError(f"{path} may have at most 1 MB: make it smaller")
-        return _Layer(tomllib.loads(content.decode()), default_origin=str(path))
+            raise UsageError(f"{path} may have at most 100 kB: make it smaller")
+        text = content.decode()
+        if _DEEP_KEY.search(text):
+            raise RecursionError
+        return _Layer(bounded(tomllib.loads(text)), default_origin=str(path))
     except (FileNotFoundError, NotADirectoryError):
         return _Layer()
     except OSError as error:
@@ -133,7 +141,7 @@ def _file_layer(path: Path, *, follow: bool) -> _Layer:
         raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_toml_sentence(path, str(error))) from error
-    except RecursionError as error:
+    except (RecursionError, ValueError) as error:
         raise UsageError(f"{path} is nested too deeply for settings: mend it") from error
 
 

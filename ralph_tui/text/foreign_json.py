@@ -19,7 +19,7 @@ def parse_json(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "replace")
     try:
-        return _bounded(_DECODER.decode(text))
+        return bounded(_DECODER.decode(text))
     except RecursionError:
         raise ValueError(f"nested deeper than {DEEPEST}") from None
 
@@ -28,12 +28,13 @@ def parse_json_at(text: str, start: int) -> tuple[Any, int]:
     """The value that begins at `start`, and where it ends. Raises ``ValueError``."""
     try:
         value, end = _DECODER.raw_decode(text, start)
-        return _bounded(value), end
+        return bounded(value), end
     except RecursionError:
         raise ValueError(f"nested deeper than {DEEPEST}") from None
 
 
-def _bounded(value: Any) -> Any:
+def bounded(value: Any) -> Any:
+    """The value, as it was read: raises ``ValueError`` for one that is nested deeply."""
     level = [value]
     for _ in range(DEEPEST):
         level = [

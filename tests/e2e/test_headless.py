@@ -106,6 +106,26 @@ def test_a_signal_ends_a_run_in_order(git_repo: Path, number: signal.Signals) ->
     assert processes_of(events[0]["run_id"]) == []
 
 
+@pytest.mark.parametrize("brackets", [300, 30_000])
+def test_settings_that_are_nested_deeply_are_refused_in_a_sentence(
+    git_repo: Path, brackets: int
+) -> None:
+    """In the three places where a text is read as more than a text."""
+    deep = "[" * brackets
+    words = ("run", "x", "-c", "true", *agent("true"))
+    for more, environ, file in (
+        (("--set", f"permissions.allow={deep}"), {}, ""),
+        ((), {"RALPH_TUI_PERMISSIONS__ALLOW": deep}, ""),
+        ((), {}, f"limits.max_iterations = {deep}"),
+        ((), {}, "limits.max_iterations." + "a." * brackets + "a = 1"),
+    ):
+        (git_repo / ".ralph-tui.toml").write_text(file)
+        done = run(*words, *more, cwd=git_repo, **environ)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert done.stderr.startswith("ralph-tui: ")
+        assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_while_it_asks_says_so(
     git_repo: Path, number: signal.Signals

@@ -147,7 +147,7 @@ OPENERS = {
     "adapters/processes/sweep.py": "/proc",
     "adapters/records/lock.py": "the worktree's folder",
     "adapters/records/pruning.py": "folders, each below the one before",
-    "adapters/workspace/git_calls.py": "a FIFO, to find out whether git waits for it",
+    "adapters/workspace/pipes.py": "a FIFO, to find out whether git waits for it",
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
     "loop/steps/questions.py": "questions are opened there",

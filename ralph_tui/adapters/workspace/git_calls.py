@@ -6,9 +6,7 @@ pipe is looked for, named and remembered, so that git is not asked again while i
 this process be killed, a guard ends what is left.
 """
 
-import os
 import signal
-import stat
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +20,7 @@ from weakref import finalize
 from ralph_tui.adapters.processes.guard import Guard
 from ralph_tui.adapters.processes.keeper import Entry
 from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, orphans, processes_below
+from ralph_tui.adapters.workspace.pipes import Pipes, folders, let_go
 from ralph_tui.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
@@ -42,9 +41,6 @@ TERMINATE_S = 0.5
 """In which git takes its locks away."""
 SURVEY_S = 0.2
 """One look surveys the tree for so long; the next one goes on from there."""
-
-READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
-"""Files of a worktree that git opens by their names."""
 
 
 class Wait:
@@ -67,6 +63,8 @@ class Wait:
         self.killed = False
         """Nothing more will come, also where somebody else still holds its output."""
         self.below: list[Entry] = []
+        self.finding_out = Lock()
+        """Held while it may be let go on: its end does not count before what was found out."""
         self._mark = mark
 
     def end(self, reason: str) -> None:
@@ -90,12 +88,7 @@ class GitCalls:
     ) -> None:
         """`root` is the worktree; `read` are further files that git reads."""
         self._root = root
-        self._git_dirs = tuple(git_dirs)
-        self._outside = [path for path in self._git_dirs if not path.is_relative_to(root)]
-        named = {root / name for name in READ_BY_GIT}
-        inside = {folder / "info" / "exclude" for folder in self._git_dirs}
-        self._suspects = frozenset(named | inside | set(read))
-        """Files to look at before git is asked; grows by those that git has waited for."""
+        self._pipes = Pipes(root, git_dirs, read)
         self.marks: Mapping[str, str] = {GUARD_MARK: str(uuid4())}
         """Variables by which the commands of a killed process are found."""
         self._dismiss: finalize[[], GitCalls] | None = None
@@ -136,8 +129,8 @@ class GitCalls:
         """
         if self._over:
             raise GitEndedError(self._over)
-        if walks and (pipe := next(filter(_is_pipe, self._suspects), None)) is not None:
-            raise GitEndedError(self._about(pipe))
+        if walks and (pipe := self._pipes.known()) is not None:
+            raise GitEndedError(self._pipes.about(pipe))
 
     @contextmanager
     def waiting(
@@ -158,7 +151,7 @@ class GitCalls:
         try:
             yield wait
         finally:
-            with self._lock:
+            with self._lock, wait.finding_out:
                 self._waits.remove(wait)
             if wait.reason:
                 kill(wait.below)
@@ -186,9 +179,7 @@ class GitCalls:
                 wait.kill()
             return
         self.guard()
-        if (pipe := self._pipe_read(wait, age)) is not None:
-            self._suspects |= {pipe}
-            wait.end(self._about(pipe))
+        if self._waits_for_pipe(wait, age):
             return
         if self._hurried_at is not None:
             given = max(ENDING_S, 2 * self._slowest) + wait.paths / PATHS_PER_S
@@ -206,39 +197,29 @@ class GitCalls:
                     f"{one_line(str(self._root))}; see whether its disk answers, and try again"
                 )
 
-    def _about(self, pipe: Path) -> str:
-        name = pipe.relative_to(self._root) if pipe.is_relative_to(self._root) else pipe
-        return f"git reads {one_line(str(name))}, which is a FIFO: that never ends; remove it"
-
-    def _pipe_read(self, wait: Wait, age: float) -> Path | None:
-        """A pipe in the place of a file that git reads, which somebody waits for, if one is found.
+    def _waits_for_pipe(self, wait: Wait, age: float) -> bool:
+        """Whether it reads a pipe in the place of a file; it is asked to end then.
 
         The tree is surveyed a part at a time, so that whatever else ends a command is seen as well.
         """
         until = time.monotonic() + SURVEY_S
         for found in wait.survey:
-            if found is not None and _is_read(found):
-                return found
+            # To find out lets git go on, so that it may end by itself with some error.
+            with wait.finding_out:
+                if found is not None and let_go(found):
+                    self._pipes.remember(found)
+                    wait.end(self._pipes.about(found))
+                    return True
             if time.monotonic() >= until:
-                return None
+                return False
         if age >= wait.survey_at:
-            wait.survey, wait.survey_at = self._pipes(), 2 * age
-        return None
-
-    def _pipes(self) -> Iterator[Path | None]:
-        """Pipes that git may read, and None after each folder that was looked through."""
-        yield from filter(_is_pipe, self._suspects)
-        for top in (self._root, *self._outside):
-            for folder, entries in _folders(top):
-                gits = top is not self._root or ".git" in Path(folder).parts
-                read = (e.path for e in entries if gits or e.name in READ_BY_GIT)
-                yield from filter(_is_pipe, map(Path, read))
-                yield None
+            wait.survey, wait.survey_at = self._pipes.survey(), 2 * age
+        return False
 
     def _time_for_tree(self) -> float:
         """Seconds that the files of the worktree give a command."""
         files = size = 0
-        for _, entries in _folders(self._root):
+        for _, entries in folders(self._root):
             for entry in entries:
                 with suppress(OSError):
                     size += entry.stat(follow_symlinks=False).st_size
@@ -246,21 +227,6 @@ class GitCalls:
             if self._hurried_at is not None:
                 break
         return files / FILES_PER_S + size / BYTES_PER_S
-
-
-def _folders(top: Path) -> Iterator[tuple[str, list["os.DirEntry[str]"]]]:
-    """Each folder and what is in it, folders left out; no link is followed."""
-    waiting = [str(top)]
-    while waiting:
-        folder = waiting.pop()
-        files = []
-        with suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                else:
-                    files.append(entry)
-        yield folder, files
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
@@ -277,24 +243,6 @@ def stop(process: "subprocess.Popen[bytes]") -> None:
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
-
-
-def _is_pipe(path: Path) -> bool:
-    """Whether git would open a pipe here: in the worktree it follows no link."""
-    try:
-        found = path.lstat() if path.name in READ_BY_GIT else path.stat()
-    except OSError:
-        return False
-    return stat.S_ISFIFO(found.st_mode)
-
-
-def _is_read(pipe: Path) -> bool:
-    """Whether somebody has opened it for reading, or waits for that."""
-    try:
-        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
-    except OSError:
-        return False
-    return True
 
 
 def communicate(git: subprocess.Popen[bytes], stdin: bytes, wait: Wait) -> tuple[bytes, bytes]:

@@ -2,7 +2,7 @@
 
 Two kinds: what makes a folder of held files a repository of its own, which git passes over, and
 what has no content (a pipe, a socket) in the place of a file that was held, which git takes for
-nothing. Of the second kind only a snapshot tells later that it was there: it cannot be brought back.
+nothing. The second kind cannot be brought back: only a snapshot tells later that it was there.
 """
 
 import os

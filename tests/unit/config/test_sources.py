@@ -219,7 +219,10 @@ def test_a_bad_option_gets_one_sentence(option: str, said: str, user_file: Path)
         ("[limits]\nmax_iterations == 3", ".ralph-tui.toml:2 is not valid TOML"),
         ("a = ", ".ralph-tui.toml is not valid TOML (Invalid value at its end)"),
         ("a = 1\na = 2\n", ".ralph-tui.toml:2 is not valid TOML (Cannot overwrite a value)"),
-        ("x = " + "[" * 100_000, "is nested too deeply"),
+        ("x = " + "[" * 90_000, "is nested too deeply"),
+        (".".join("a" * 2_000) + " = 1", "is nested too deeply"),
+        (f"[{'.'.join('a' * 2_000)}]\nx = 1", "is nested too deeply"),
+        ("limits.max_iterations." + "'' .\t" * 15_000 + "a = 1", "is nested too deeply"),
         ("[limits]\nmax_iteration = 3", "did you mean limits.max_iterations?"),
         ("[limits]\nmax_iterations = '3'", "must be a whole number, not '3'"),
         ("[limits]\nmax_iterations = true", "must be a whole number, not True"),
@@ -249,7 +252,7 @@ def test_a_file_of_another_kind_is_refused_without_reading_it(repository: Path) 
     assert "not a plain file" in refusal(lambda: load(repository, {}, {}))
     path.rmdir()
     path.write_bytes(b"# " + b"x" * 1_000_001)
-    assert "at most 1 MB" in refusal(lambda: load(repository, {}, {}))
+    assert "at most 100 kB" in refusal(lambda: load(repository, {}, {}))
     path.write_bytes(b"a = '\xff'")
     assert "not UTF-8" in refusal(lambda: load(repository, {}, {}))
 

@@ -75,6 +75,7 @@ PIPES = (
     "sub/.gitignore",
     "new/deep/.gitignore",
     "sub/.gitattributes",
+    "nested/.git/HEAD",
     ".git/info/exclude",
     ".git/objects/info/alternates",
 )
@@ -111,6 +112,8 @@ def test_a_pipe_that_git_reads_is_named(changed: GitWorkspace, name: str) -> Non
     kept_open = [line for line in alive(str(root)) if "--stdin" in line]
     assert alive(str(root)) == kept_open
     (root / name).unlink()
+    if name == "nested/.git/HEAD":
+        (root / name).write_text("ref: refs/heads/main\n")
     assert index.exists(), "what git has hashed is kept"
     assert changed.snapshot(1, "second").missing == ("nested/",)
     assert changed.newest() == first + 1
@@ -162,13 +165,31 @@ def test_pipes_that_git_does_not_read(changed: GitWorkspace) -> None:
         reader.join()
 
 
-@pytest.mark.parametrize("name", ["config"])
+@pytest.mark.parametrize("name", ["config", "HEAD"])
 def test_a_repository_that_cannot_be_opened_for_a_pipe(git_repo: Path, name: str) -> None:
     put_pipe(git_repo / ".git" / name)
     (git_repo / "sub").mkdir()
     for folder in (git_repo, git_repo / "sub"):
         refused = within(AT_ONCE, partial(open_repository, folder))
         assert f".git/{name}, which is a FIFO" in str(refused)
+
+
+def test_a_git_that_is_let_go_on_by_the_look_for_its_pipe(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends by itself before it is told to; what it waited for is named all the same."""
+    put_pipe(git_repo / ".git" / "HEAD")
+    look, ended = git_calls.let_go, []
+
+    def slowly(pipe: Path) -> bool:
+        if waited_for := look(pipe):
+            ended.append(until(lambda: not alive(str(git_repo))))
+        return waited_for
+
+    monkeypatch.setattr(git_calls, "let_go", slowly)
+    refused = within(AT_ONCE, lambda: open_repository(git_repo))
+    assert ended
+    assert ".git/HEAD, which is a FIFO" in str(refused)
 
 
 # -- a git that does not end -----------------------------------------------------------------------

@@ -129,16 +129,16 @@ def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> No
     assert (git_repo / "secret.env").read_text() == "tracked\n"
 
 
-@pytest.mark.parametrize("replaced", [True, False])
-def test_a_repository_that_was_made_of_a_folder_is_named(git_repo: Path, replaced: bool) -> None:
+@pytest.mark.parametrize("gone", ["sub/a.py", ""])
+def test_a_folder_that_became_a_repository_is_named(git_repo: Path, gone: str) -> None:
     """Its files come back; what made it a repository is nobody's to delete, and is told."""
     (git_repo / "sub" / "deep").mkdir(parents=True)
     for name in ("sub/a.py", "sub/deep/b.py"):
         (git_repo / name).write_text("1\n")
     workspace = workspace_of(git_repo)
     first, before = workspace.snapshot(0, "a folder"), state_of(git_repo)
-    if replaced:
-        (git_repo / "sub" / "a.py").unlink()
+    if gone:
+        (git_repo / gone).unlink()
     (git_repo / "sub" / "c.py").write_text("new\n")
     git(git_repo / "sub", "init", "-q", check=True)
     git(git_repo / "sub", "add", "-A", check=True)
