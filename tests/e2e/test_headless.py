@@ -113,14 +113,14 @@ def test_settings_that_are_nested_deeply_are_refused_in_a_sentence(
     """In the three places where a text is read as more than a text."""
     deep = "[" * brackets
     words = ("run", "x", "-c", "true", *agent("true"))
-    for more, environ, file in (
-        (("--set", f"permissions.allow={deep}"), {}, ""),
-        ((), {"RALPH_TUI_PERMISSIONS__ALLOW": deep}, ""),
-        ((), {}, f"limits.max_iterations = {deep}"),
-        ((), {}, "limits.max_iterations." + "a." * brackets + "a = 1"),
+    for more, variable, file in (
+        (("--set", f"permissions.allow={deep}"), "", ""),
+        ((), deep, ""),
+        ((), "", f"limits.max_iterations = {deep}"),
+        ((), "", "limits.max_iterations." + "a." * brackets + "a = 1"),
     ):
         (git_repo / ".ralph-tui.toml").write_text(file)
-        done = run(*words, *more, cwd=git_repo, **environ)
+        done = run(*words, *more, cwd=git_repo, RALPH_TUI_PERMISSIONS__ALLOW=variable)
         assert done.returncode == 2, done.stdout + done.stderr
         assert done.stderr.startswith("ralph-tui: ")
         assert len(done.stderr.splitlines()) == 1

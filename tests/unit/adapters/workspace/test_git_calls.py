@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.processes.keeper import process_table
-from ralph_tui.adapters.workspace import git_calls
+from ralph_tui.adapters.workspace import git_calls, pipes
 from ralph_tui.adapters.workspace.git_status import git_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -179,7 +179,7 @@ def test_a_git_that_is_let_go_on_by_the_look_for_its_pipe(
 ) -> None:
     """It ends by itself before it is told to; what it waited for is named all the same."""
     put_pipe(git_repo / ".git" / "HEAD")
-    look, ended = git_calls.let_go, []
+    look, ended = pipes.let_go, []
 
     def slowly(pipe: Path) -> bool:
         if waited_for := look(pipe):
