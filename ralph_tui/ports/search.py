@@ -17,7 +17,9 @@ class Found:
     run: str
     """``task-001/002``, as ``replay`` takes it; empty: no run's record has it any more."""
     text: str
-    """What stands there, sanitized, with the words that were found in it."""
+    """A piece of what stands there, sanitized, on one line, around the words that were found."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where in `text` these words stand: beginning and end, in characters."""
     seq: int = 1
     """The event a replay opens at."""
     iteration: int = 0

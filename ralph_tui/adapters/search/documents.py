@@ -1,0 +1,147 @@
+"""What of a journal can be searched: documents, each with the event that it came from.
+
+Events sanitize their texts when they are read, so nothing else enters the index.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from ralph_tui.events import (
+    EVENT_TYPES,
+    AgentReported,
+    AgentSpoke,
+    Event,
+    IterationFinished,
+    IterationStarted,
+    LearningChanged,
+    LearningStaged,
+    ReflectionWritten,
+    RunCrashed,
+    RunFinished,
+    RunStarted,
+    SessionFinished,
+    ToolStarted,
+)
+from ralph_tui.plain_files import read_bytes
+from ralph_tui.text.format import ending
+from ralph_tui.text.sanitize import clip, plain
+from ralph_tui.text.terms import in_words
+
+KINDS: Final = ("objective", "reflection", "learning", "outcome", "handoff", "action")
+"""What a document is; where two fit alike, the earlier kind comes first."""
+LONGEST: Final = 4000
+"""Characters of a document."""
+REASONING: Final = 200
+"""Characters of what the agent said last before it used a tool."""
+LARGEST_HANDOFF: Final = 1 << 20
+
+_READ = (
+    RunStarted
+    | IterationStarted
+    | AgentSpoke
+    | ToolStarted
+    | AgentReported
+    | SessionFinished
+    | LearningStaged
+    | LearningChanged
+    | ReflectionWritten
+    | IterationFinished
+    | RunFinished
+    | RunCrashed
+)
+_KINDS_READ = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
+_KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
+
+
+def is_read(line: bytes) -> bool:
+    """Whether a line of a journal has anything for the index."""
+    kind = _KIND.search(line, 0, 300)
+    return kind is not None and kind[1].decode() in _KINDS_READ
+
+
+@dataclass(frozen=True)
+class Document:
+    """One text that can be found."""
+
+    kind: str
+    """One of `KINDS`."""
+    text: str
+    seq: int
+    iteration: int
+    at: datetime
+
+
+class Documents:
+    """Folds a journal into documents, from its first event or from where it was left."""
+
+    def __init__(self, folder: Path, iteration: int = 0, spoken: str = "") -> None:
+        """`folder` is the attempt's; `iteration` and `spoken` are as they were left."""
+        self.iteration = iteration
+        self.spoken = spoken
+        """What the agent said since its last tool, shortened."""
+        self._folder = folder
+
+    def take(self, event: Event) -> Iterator[Document]:
+        """The documents that an event brings."""
+        match event:
+            case IterationStarted():
+                self.iteration, self.spoken = event.iteration, ""
+            case AgentSpoke(parent=None):
+                self.spoken = clip(event.text, REASONING)
+        for kind, text in self._told(event):
+            if text.strip():
+                yield Document(
+                    kind, clip(text.strip(), LONGEST), event.seq, self.iteration, event.at
+                )
+        if isinstance(event, RunFinished | RunCrashed):
+            self.iteration = 0
+
+    def _told(self, event: Event) -> Iterator[tuple[str, str]]:
+        match event:
+            case RunStarted():
+                yield "objective", event.objective
+            case ToolStarted():
+                yield "action", _lines(f"{event.tool} {event.summary}", self.spoken)
+                self.spoken = ""
+            case AgentReported():
+                yield "outcome", _lines(event.summary, *event.blockers)
+            case SessionFinished() if event.reason:
+                yield "outcome", f"{in_words(event.outcome)}: {event.reason}"
+            case LearningStaged():
+                yield "learning", event.learning.text
+            case LearningChanged(change="edit"):
+                yield "learning", event.text
+            case ReflectionWritten():
+                told = (event.observation, event.analysis, event.learning)
+                yield "reflection", _lines(*told, *event.action_items)
+            case IterationFinished():
+                for text in handoffs(self._folder, event.iteration):
+                    yield "handoff", text
+            case RunFinished():
+                yield "outcome", ending(event.outcome, event.reason)
+            case RunCrashed():
+                yield "outcome", f"crashed: {event.error}"
+
+
+def handoffs(folder: Path, iteration: int) -> Iterator[str]:
+    """What the sessions of an iteration left for those that came after them."""
+    results = folder / "results" / f"iter-{iteration:03}"
+    try:
+        names = sorted(path.name for path in results.iterdir())
+    except OSError:
+        return
+    for name in names:
+        if re.fullmatch(r"handoff-[1-9]\d{0,8}\.md", name):
+            try:
+                content = read_bytes(results / name, most=LARGEST_HANDOFF)
+            except OSError:
+                continue
+            yield plain(content.decode("utf-8", "replace"))
+
+
+def _lines(*texts: str) -> str:
+    return "\n".join(text for text in texts if text.strip())
