@@ -5,7 +5,7 @@ them, use the same one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -50,16 +50,16 @@ class DerivedAction:
     said: str
 
 
+@dataclass
 class Derivation:
     """Takes the events of `DERIVED_FROM`, in their order."""
 
-    def __init__(self) -> None:
-        self._open: SessionStarted | None = None
-        """The session that runs, where its agent tells of no tools."""
-        self._last: SessionStarted | None = None
-        """Such a session, of this iteration."""
-        self._known: dict[str, FileChange] = {}
-        """Changes of this iteration that are told."""
+    _open: SessionStarted | None = None
+    """The session that runs, where its agent tells of no tools."""
+    _last: SessionStarted | None = None
+    """Such a session, of this iteration."""
+    _known: dict[str, FileChange] = field(default_factory=dict)
+    """Changes of this iteration that are told."""
 
     def take(self, event: Event) -> Iterator[DerivedAction]:
         """The actions that this event makes whole."""
