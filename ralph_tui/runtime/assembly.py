@@ -280,6 +280,7 @@ def _readings(engine: Engine) -> Readings:
 
 def _finish(attempt: AttemptFolder, engine: Engine, event: Event) -> None:
     # A projection: a disk that refuses it must not keep the end from being told.
-    if isinstance(event, RunFinished | RunCrashed):
+    began = engine.state.run.started is not None
+    if isinstance(event, RunFinished | RunCrashed) and began:
         with suppress(OSError, WorkspaceError):
             attempt.write_projections(attempt.project(engine.state))

@@ -225,13 +225,16 @@ class Engine:
             receive(event.model_copy(update={"seq": self.journal.seq, "at": self.clock.now()}))
 
     def _last_word(self, event: Event) -> None:
-        try:
-            self.record(event)
-        except JournalError as error:
-            self.error = self.error or error
-            # The screens still have to learn that it is over.
-            self.state.apply(event)
-            self._show_unrecorded(event)
+        if self.journal.seq:  # an end without a beginning would be no journal
+            try:
+                self.record(event)
+            except JournalError as error:
+                self.error = self.error or error
+            else:
+                return
+        # The screens still have to learn that it is over.
+        self.state.apply(event)
+        self._show_unrecorded(event)
 
     def _figures(self) -> dict[str, Any]:
         run = self.state.run

@@ -250,6 +250,40 @@ def test_a_limit_on_file_sizes_at_the_first_snapshot(git_repo: Path) -> None:
     assert here("resume", "--headless", cwd=git_repo).returncode == 0
 
 
+@pytest.mark.parametrize("size", [300, 900])
+def test_a_limit_on_file_sizes_that_not_even_the_first_event_fits_into(
+    git_repo: Path, size: int
+) -> None:
+    """A shorter event that would fit, that of the end, is none to begin a journal with."""
+    words = [*CLI, *order(ONE_THEN_TWO, "test -e two.txt")]
+    done = subprocess.run(
+        words, cwd=git_repo, check=False, capture_output=True, text=True, preexec_fn=limited(size)
+    )
+    assert done.returncode == 1
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("ralph-tui: cannot ")
+    assert said.endswith("raise it with 'ulimit -f unlimited'")
+    assert [path.read_text() for path in git_repo.rglob("events.jsonl")] in ([], [""])
+    assert here(*order(ONE_THEN_TWO, "test -e two.txt"), cwd=git_repo).returncode == 0
+
+
+def test_a_limit_on_file_sizes_that_the_transcript_meets(git_repo: Path) -> None:
+    talk = f"[ -e two.txt ] || seq 1 30000; {ONE_THEN_TWO}"
+    words = [*CLI, "run", "x", "-c", "test -e two.txt", "--agent", "command", "--headless"]
+    done = subprocess.run(
+        [*words, "--agent-command", talk],
+        cwd=git_repo,
+        check=False,
+        capture_output=True,
+        text=True,
+        preexec_fn=limited(60_000),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (said,) = {line[9:] for line in done.stdout.splitlines() if "transcript is incomplete" in line}
+    assert said.startswith("agent   The transcript is incomplete: ")
+    assert said.endswith("raise it with 'ulimit -f unlimited'.")
+
+
 def test_a_limit_on_file_sizes_that_the_journal_meets(git_repo: Path) -> None:
     talk = f"seq 1 300000; sleep 1; {ONE_THEN_TWO}"
     words = [*CLI, *order(talk, "test -e two.txt")]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ralph_tui.events import (
     AbortRequested,
+    AgentNoted,
     AgentReported,
     AgentSpoke,
     AlarmCleared,
@@ -84,7 +85,7 @@ WIDTH = 160
 """A line is cut here; the journal has the rest."""
 WHOLE = 2000
 """Lines that say what to do, and the agent's own words, are not cut so soon."""
-UNCUT = (RunFinished, RunCrashed, Noticed, AgentSpoke, AgentReported)
+UNCUT = (RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported)
 SPOKEN_LINES = 40
 """Of what the agent says at once; its transcript has the rest."""
 
@@ -212,6 +213,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(AlarmRaised, lambda e: f"alarm   {e.severity} {e.alarm}: {e.reason}"),
         on(AlarmCleared, lambda e: f"alarm   {e.alarm} cleared"),
         on(AgentSpoke, _agent_spoke),
+        on(AgentNoted, lambda e: f"agent   {e.text}" if e.level == "error" else None),
         on(AgentReported, lambda e: f"agent   {report_words(e)}"),
         on(PromiseMade, lambda e: f"agent   {SAYS_DONE}"),
         on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),
