@@ -7,6 +7,7 @@ from textual.screen import Screen
 
 from ralph_tui.commands import Checkpoint, Command, Extend, Interrupt, Pause
 from ralph_tui.events import WaitStarted
+from ralph_tui.tui.modals import modal
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.help import Help
@@ -130,6 +131,25 @@ def test_a_key_that_means_nothing_in_a_question_says_what_to_do(key: str) -> Non
         assert driver.sent == []
 
     drive(live(story("redirect")), look, (100, 30))
+
+
+def test_an_answer_to_a_key_is_not_taken_away_with_an_older_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        monkeypatch.setattr(modal, "TOLD_S", 0.4)
+        await driver.press("z")
+        monkeypatch.setattr(modal, "TOLD_S", 60.0)
+        await driver.press("p")
+        await driver.sees("p does nothing here")
+        await driver.pilot.pause(0.8)  # the time of the first is over
+        await driver.sees("p does nothing here")
+        await driver.press("q")
+        assert isinstance(driver.app.screen, Leave)
+        assert "p does nothing here" not in "\n".join(driver.text())
+
+    drive(live(story("redirect")), look, (100, 45))
 
 
 def test_help_and_leaving_work_in_a_question_which_stays_open() -> None:

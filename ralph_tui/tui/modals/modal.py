@@ -8,6 +8,7 @@ from rich.style import Style
 from textual import events
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.timer import Timer
 
 from ralph_tui.tui.draw.line_widget import StyledScreen
 
@@ -59,6 +60,8 @@ class Modal(ModalScreen[T]):
         super().__init__()
         self.clock = clock
         self._opened = self._sees_from = float("inf")
+        self._told: Timer | None = None
+        """Takes back what was said of the last key."""
 
     def on_mount(self) -> None:
         """Begin to be blind."""
@@ -91,8 +94,10 @@ class Modal(ModalScreen[T]):
             below = cast("Below", self.app.screen_stack[0])
             match event.key:
                 case "question_mark" | "f1":
+                    self.tell_how()
                     below.open_help()
                 case "q":
+                    self.tell_how()
                     below.leave()
                 case _:
                     instead = "answer first, or esc" if self.DECIDES else "esc closes"
@@ -100,9 +105,11 @@ class Modal(ModalScreen[T]):
 
     def _tell(self, words: str) -> None:
         """Say something in the frame for a moment."""
+        if self._told is not None:
+            self._told.stop()  # it was to take back an older answer, not this one
         for frame in self.query(".dialog"):
             frame.border_subtitle = Content(f" {words} ")
-            self.set_timer(TOLD_S, self.tell_how)
+        self._told = self.set_timer(TOLD_S, self.tell_how)
 
     def tell_how(self) -> None:
         """What stands in the frame otherwise."""
