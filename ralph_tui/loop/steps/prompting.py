@@ -181,7 +181,8 @@ def _interrupted(iteration: int, state: RunState) -> str:
     if before is None or before.finished is None or before.finished.status != "interrupted":
         return ""
     changes = before.files.changes if before.files and not before.files.live else []
-    if state.oversight.stale:
+    back = state.oversight.rollback
+    if state.oversight.stale and back is not None and back.iteration >= before.number:
         return ""  # what it had done is not there any more
     took = duration(before.finished.duration_s)
     said = (

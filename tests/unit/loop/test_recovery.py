@@ -212,6 +212,19 @@ def test_a_roll_back_that_was_done_is_no_open_question_later() -> None:
     assert "question" not in found(state)
 
 
+def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:
+    def back(asked: QuestionAsked) -> Command:
+        return Answer(question_id=asked.question_id, answer="roll_back")
+
+    whole = world(STORIES["regressing"]).play(back)
+    fourth = [e.seq for e in whole.events if e.kind == "session_started"][3]
+    later = go_on(whole, fourth, back)
+    prompt = later.agent.prompts[0]
+    assert "Iteration 4 was interrupted after" in prompt
+    assert "Files it changed:\n- a.py" in prompt
+    assert "brought back to what they were after iteration 1" in prompt
+
+
 def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
     whole = world(STORIES["steady"]).play(first)
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
