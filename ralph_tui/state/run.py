@@ -146,8 +146,8 @@ class RunFold(Spending, Fold):
             on(AgentNoted, self._alive),
             on(AgentReported, self._alive),
             on(BackgroundAwaited, self._background_awaited),
-            on(ToolStarted, self._alive),
-            on(ToolFinished, self._alive),
+            on(ToolStarted, self._tool_called),
+            on(ToolFinished, self._tool_called),
             on(ToolDenied, self._tool_denied),
             on(SessionFinished, self._session_finished),
             on(UsageReported, self._usage_reported),
@@ -250,6 +250,10 @@ class RunFold(Spending, Fold):
         if first:
             self.phase = "agent"
         return first
+
+    def _tool_called(self, event: ToolStarted | ToolFinished) -> bool:
+        self.count(event)
+        return self._alive(event)
 
     def _session_started(self, event: SessionStarted) -> None:
         self.session_running = True

@@ -1,6 +1,6 @@
 """What a run costs: sums over its sessions, the running one included."""
 
-from ralph_tui.events import SessionFinished, UsageReported
+from ralph_tui.events import SessionFinished, ToolFinished, ToolStarted, UsageReported
 
 
 class Spending:
@@ -20,6 +20,7 @@ class Spending:
         self._tokens_at_start = 0
         self._session_cost = 0.0
         self._session_tokens = 0
+        self._session_calls = self._session_errors = 0
 
     @property
     def cost_usd(self) -> float:
@@ -65,6 +66,13 @@ class Spending:
         if event.context_window is not None:
             self.context_window = event.context_window
 
+    def count(self, event: ToolStarted | ToolFinished) -> None:
+        """Take in a tool call of the running session, or how it ended."""
+        if isinstance(event, ToolStarted):
+            self._session_calls += 1
+        elif not event.ok and not event.prevented:
+            self._session_errors += 1
+
     def settle(self, event: SessionFinished) -> None:
         """The session's own last word counts."""
         if event.cost_usd is not None:
@@ -73,11 +81,13 @@ class Spending:
             # The session has cost something unknown: the sum is a lower bound.
             self.cost_estimated = True
         self._session_tokens = max(event.tokens, self._session_tokens)
+        self._session_calls, self._session_errors = event.tool_calls, event.tool_errors
         self.close_session()
-        self.iteration_tool_calls += event.tool_calls
-        self.iteration_tool_errors += event.tool_errors
 
     def close_session(self) -> None:
         """What the session has cost as far as was told stays."""
+        self.iteration_tool_calls += self._session_calls
+        self.iteration_tool_errors += self._session_errors
+        self._session_calls = self._session_errors = 0
         self._cost_before, self._tokens_before = self.cost_usd, self.tokens
         self._session_cost, self._session_tokens = 0.0, 0

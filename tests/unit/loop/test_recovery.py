@@ -14,8 +14,11 @@ from ralph_tui.events import (
     QuestionAsked,
     RestoreBegan,
     RunResumed,
+    SessionFinished,
     SignalComputed,
     SnapshotTaken,
+    ToolFinished,
+    ToolStarted,
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import CategoryTotal
@@ -23,7 +26,7 @@ from ralph_tui.loop.recovery import found
 from ralph_tui.state import RunState
 from tests.unit.loop.invariants import check
 from tests.unit.loop.steps.test_overseer import levels
-from tests.world import World
+from tests.world import FakeSession, World
 from tests.world.owner import Reply, first
 
 LONG_AGO = datetime(2025, 12, 31, tzinfo=UTC)
@@ -223,6 +226,24 @@ def test_what_was_done_after_a_roll_back_and_then_cut_off_is_told() -> None:
     assert "Iteration 4 was interrupted after" in prompt
     assert "Files it changed:\n- a.py" in prompt
     assert "brought back to what they were after iteration 1" in prompt
+
+
+def test_tool_calls_of_an_iteration_that_was_cut_off_count_as_they_were_told() -> None:
+    def work(session: FakeSession) -> None:
+        for call in ("a", "b"):
+            session.emit(ToolStarted(iteration=1, tool_id=call, tool="Bash", summary="pytest"))
+        session.emit(ToolFinished(iteration=1, tool_id="a", ok=False, summary="exit 1"))
+        end = SessionFinished(iteration=1, outcome="success", tool_calls=2, tool_errors=1)
+        session.emit(end)
+
+    whole = world(STORIES["steady"])
+    whole.agent.acts.append(work)
+    whole.play(first)
+    assert [e.tool_calls for e in whole.all(IterationFinished)][:2] == [2, 0]
+    failed = whole.all(ToolFinished)[0].seq
+    cut = go_on(whole, failed).all(IterationFinished)[0]
+    assert (cut.iteration, cut.status) == (1, "interrupted")
+    assert (cut.tool_calls, cut.tool_errors) == (2, 1)
 
 
 def test_time_in_which_nothing_ran_counts_for_nothing() -> None:
