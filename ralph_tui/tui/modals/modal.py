@@ -60,7 +60,7 @@ class Modal(ModalScreen[T]):
         super().__init__()
         self.clock = clock
         self._opened = self._sees_from = float("inf")
-        self._told: Timer | None = None
+        self._taking_back: Timer | None = None
         """Takes back what was said of the last key."""
 
     def on_mount(self) -> None:
@@ -105,11 +105,11 @@ class Modal(ModalScreen[T]):
 
     def _tell(self, words: str) -> None:
         """Say something in the frame for a moment."""
-        if self._told is not None:
-            self._told.stop()  # it was to take back an older answer, not this one
+        if self._taking_back is not None:
+            self._taking_back.stop()  # it was to take back an older answer, not this one
         for frame in self.query(".dialog"):
             frame.border_subtitle = Content(f" {words} ")
-        self._told = self.set_timer(TOLD_S, self.tell_how)
+        self._taking_back = self.set_timer(TOLD_S, self.tell_how)
 
     def tell_how(self) -> None:
         """What stands in the frame otherwise."""
