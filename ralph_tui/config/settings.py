@@ -138,6 +138,13 @@ class CheckpointSettings(_Section):
     """Seconds between checkpoints within a session, or text such as ``"15m"``."""
 
 
+class MemorySettings(_Section):
+    """What runs learn from one another."""
+
+    enabled: bool = True
+    """False: every run starts fresh, and teaches nothing."""
+
+
 class OutreachSettings(_Section):
     """Where messages go when no screen is watched. Tokens stay in the environment."""
 
@@ -182,6 +189,7 @@ class Settings(_Section):
     control: ControlSettings = ControlSettings()
     oversight: OversightSettings = OversightSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
+    memory: MemorySettings = MemorySettings()
     outreach: OutreachSettings = OutreachSettings()
     ui: UiSettings = UiSettings()
     progress: Literal["auto", "tests", "plan", "agent", "estimate"] = "auto"

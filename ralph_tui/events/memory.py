@@ -64,7 +64,7 @@ class Retrieved(Learning):
 
 
 class LearningsRetrieved(Event):
-    """Step 2: what fits this iteration, best first; recorded even when nothing does."""
+    """Step 2: what fits this iteration, best first; empty only where something did before."""
 
     kind: Literal["learnings_retrieved"] = "learnings_retrieved"
     iteration: int

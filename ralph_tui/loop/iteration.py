@@ -10,6 +10,7 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.measurement import Measurement
+from ralph_tui.loop.steps.memory import MemoryLayer
 from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import QuestionDesk
@@ -20,6 +21,7 @@ from ralph_tui.text.format import percent
 
 STEPS: dict[int, str] = {
     0: "preparation",
+    2: "memory",
     4: "metrics",
     5: "gains",
     6: "signal",
@@ -30,6 +32,8 @@ STEPS: dict[int, str] = {
     12: "detection",
     13: "intervention",
     14: "oversight",
+    15: "learning",
+    16: "promotion",
     17: "record",
 }
 """What the header calls each step."""
@@ -47,11 +51,12 @@ class Iteration:
         self.sessions = Sessions(run, self.checkpoints, self.desk)
         self.measurement = Measurement(run, self.desk)
         self.governor = run.layers.governor
+        self.memory = MemoryLayer(run)
         self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
         self.recorder = IterationRecorder(run)
 
     def prepare(self) -> Steps[int]:
-        """Before iteration 1: leftovers stopped, baseline, first snapshot, first checkpoint.
+        """Before iteration 1: leftovers stopped, baseline, first snapshot and checkpoint, plan.
 
         Gives back the number of the first iteration.
         """
@@ -60,6 +65,7 @@ class Iteration:
         reading = yield from self.measurement.baseline()
         self.governor.begin(reading.completion)
         yield from self.checkpoints.first("before iteration 1")
+        yield from self.memory.plan()
         longest_s = self.run.start.session_timeout_s
         if advice := interval_advice(self.run.rules.checkpoint_interval_s, longest_s):
             yield Noticed(level="warn", source="checkpoints", text=advice)
@@ -75,6 +81,8 @@ class Iteration:
         self.checkpoints.begin_iteration()
         yield IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
 
+        yield self.entered(k, 2)  # MemoryRetrieval
+        yield from self.memory.retrieve(k)
         yield self.entered(k, 4)  # MetricsCollector: the evaluation of the last reading,
         yield self.entered(k, 5)  # GainScheduler:    computed when it was taken (step 12),
         yield self.entered(k, 6)  # PIDController:    because the last reading of a run
@@ -96,9 +104,14 @@ class Iteration:
     def finish_iteration(self, k: int) -> Steps[None]:
         """Steps 12-17. The reading of iteration k is taken."""
         yield from self.run_oversight(k)
+        yield self.entered(k, 15)  # LearningExtractor
+        yield from self.memory.extract(k)
+        yield self.entered(k, 16)  # MemoryPromotion
+        yield from self.memory.promote(k)
         yield self.entered(k, 17)  # StateManager
         yield self.recorder.record(k)
         yield from self.recorder.write_projections()
+        yield from self.memory.index()
         self.end_if_completed(k)
         self.overseer.end_if_aborted()
 

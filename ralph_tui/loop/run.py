@@ -36,6 +36,8 @@ class Rules:
     progress: ProgressSource = "auto"
     checkpoint_interval_s: float = 1800.0
     watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
+    memory: bool = True
+    """Whether earlier runs teach this one, and it them."""
 
 
 class Remembers(Protocol):

@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
+from ralph_tui.adapters.knowledge import KnowledgeStore, knowledge_folder
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
 from ralph_tui.adapters.processes.sweep import no_orphans, sweep
@@ -32,11 +33,12 @@ from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Ports
+from ralph_tui.ports import NoKnowledge, NoPastRuns, Ports
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.loop_settings import layers_of, rules_of
+from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, checkpoint_words, different
@@ -206,11 +208,15 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             plan=request.plan or "",
             command=request.command or "",
         ),
+        knowledge=KnowledgeStore(knowledge_folder(root), run_id)
+        if settings.memory.enabled
+        else NoKnowledge(),
+        past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         read_plan=lambda: read_plan_file(root, preflight.plan),
         sweep=lambda: sweep(dead.__contains__, root),
     )
-    scheduler = Scheduler(engine, parts.state, workspace.hurry)
+    scheduler = Scheduler(engine, parts.state, workspace.hurry, ports.knowledge)
     run = Run(parts.start, rules_of(settings), ports, parts.layers, scheduler)
     held.enter_context(closing(workspace))
     address = held.enter_context(listening(engine, run_id))

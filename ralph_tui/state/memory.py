@@ -53,6 +53,8 @@ class MemoryFold(Fold):
         self.reflections: list[ReflectionWritten] = []
         self.promoted: set[str] = set()
         """Staged ids whose promotion is recorded."""
+        self.staged: set[str] = set()
+        """Ids of what this run has learned."""
 
     @property
     def current(self) -> list[SeenLearning]:
@@ -68,6 +70,12 @@ class MemoryFold(Fold):
     def learned(self) -> list[SeenLearning]:
         """What this run has learned itself, oldest first."""
         return [one for one in self.seen.values() if one.origin == "learned" and not one.deleted]
+
+    def wrote(self, reflection: ReflectionWritten) -> bool:
+        """Whether this one is recorded already."""
+        stamps = {"seq", "at"}
+        said = reflection.model_dump(exclude=stamps)
+        return any(one.model_dump(exclude=stamps) == said for one in self.reflections)
 
     def handlers(self) -> Handlers:
         """See `Fold`."""
@@ -98,6 +106,7 @@ class MemoryFold(Fold):
         self.seen[found.learning_id] = one
 
     def _staged(self, event: LearningStaged) -> None:
+        self.staged.add(event.learning.learning_id)
         known = self.seen.get(event.learning.learning_id)
         if known is None:
             self.seen[event.learning.learning_id] = SeenLearning(event.learning, "learned")

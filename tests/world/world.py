@@ -10,7 +10,7 @@ from ralph_tui.events.run import Mode
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Ports
+from ralph_tui.ports import Knowledge, NoKnowledge, NoPastRuns, PastRuns, Ports
 from tests.world.agents import FakeAgent, FakeMemory
 from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach
@@ -35,10 +35,13 @@ class World:
         criterion: str | None = None,
         began: datetime = BEGAN,
         past: Sequence[Event] = (),
+        knowledge: Knowledge | None = None,
+        past_runs: PastRuns | None = None,
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
-        run that is to be resumed; `fields`: other fields of its start.
+        run that is to be resumed; `knowledge` and `past_runs`: what earlier runs left, nothing
+        unless given; `fields`: other fields of its start.
         """
         self.passed = passed
         self.max_iterations = max_iterations
@@ -73,11 +76,13 @@ class World:
             self.records,
             self.outreach,
             memory=self.memory,
+            knowledge=knowledge or NoKnowledge(),
+            past=past_runs or NoPastRuns(),
         )
         rules = rules or Rules()
         layers = Layers.of(rules, start.command)
         self.state = layers.recall(past)
-        scheduler = Scheduler(self.host, self.state, self.workspace.hurry)
+        scheduler = Scheduler(self.host, self.state, self.workspace.hurry, ports.knowledge)
         self.loop = Loop(Run(start, rules, ports, layers, scheduler))
 
     def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:

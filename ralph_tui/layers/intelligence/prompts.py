@@ -65,6 +65,10 @@ class PromptInput:
     next_step: str = ""
     """What the last session reported as its next step."""
     blockers: Sequence[str] = field(default=())
+    plan: str = ""
+    """The section about the plan of this attempt, where earlier attempts have a say in it."""
+    learnings: str = ""
+    """The section about what earlier runs have taught."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ def build_prompt(given: PromptInput) -> Prompt:
         _state(given),
         _control(given),
         _last_words(given),
+        given.plan,
+        given.learnings,
         _contract(given),
     ]
     urgency: Urgency = given.signal.urgency if given.signal else "normal"

@@ -9,8 +9,9 @@ import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
+from ralph_tui.errors import RalphError
 from ralph_tui.events import Noticed
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.waiting.controls import Ended, Steps
 
 T = TypeVar("T")
 
@@ -22,8 +23,22 @@ def guarded(
 
     `layer` is the name of its package or module below ``layers``.
     """
-    try:
+
+    def steps() -> Steps[T]:
+        yield from ()
         return decide()
+
+    return (yield from guarded_steps(layer, steps, fallback, instead=instead))
+
+
+def guarded_steps(
+    layer: str, steps: Callable[[], Steps[T]], fallback: Callable[[], T], *, instead: str
+) -> Steps[T]:
+    """As `guarded`, where what is decided takes waits; the run's end and expected errors pass."""
+    try:
+        return (yield from steps())
+    except (Ended, RalphError):
+        raise
     except Exception as error:  # noqa: BLE001  the one guard of layers: a failing one ends no run
         failed = Noticed(
             level="error",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.memory.prompt import HEADING, LONGEST, section
+from ralph_tui.layers.memory.prompt import LONGEST, learnings_section
 from tests.unit.layers.memory.learnings import learning
 
 NASTY = st.lists(
@@ -19,7 +19,7 @@ NASTY = st.lists(
 def body(text: str) -> list[str]:
     """The lines within the fence; fails unless the section is our words and one whole fence."""
     lines = text.splitlines()
-    assert lines[0] == f"# {HEADING}"
+    assert lines[0] == "# What earlier runs have taught"
     fences = [i for i, line in enumerate(lines) if line.lstrip().startswith(("```", "~~~"))]
     assert len(fences) == 2
     assert fences[1] == len(lines) - 1
@@ -27,7 +27,7 @@ def body(text: str) -> list[str]:
 
 
 def test_it_reads_like_this() -> None:
-    text = section(
+    text = learnings_section(
         [
             learning("Run one failing test first"),
             learning("Editing the parser and the lexer at once", "antipattern"),
@@ -48,8 +48,8 @@ def test_it_reads_like_this() -> None:
     )
 
 
-def test_without_learnings_there_is_no_section() -> None:
-    assert section([]) == ""
+def test_without_learnings_there_is_no_learnings_section() -> None:
+    assert learnings_section([]) == ""
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_without_learnings_there_is_no_section() -> None:
     ],
 )
 def test_no_learning_breaks_out(text: str) -> None:
-    (line,) = body(section([learning(text)]))
+    (line,) = body(learnings_section([learning(text)]))
     assert line.startswith("- (worked before) ")
     assert "<promise" not in line
     assert "</" not in line
@@ -72,7 +72,7 @@ def test_no_learning_breaks_out(text: str) -> None:
 
 @given(st.lists(NASTY, min_size=1, max_size=5))
 def test_each_learning_is_one_line_within_the_fence(texts: list[str]) -> None:
-    lines = body(section([learning(text) for text in texts]))
+    lines = body(learnings_section([learning(text) for text in texts]))
     assert len(lines) == len(texts)
     assert all(line.startswith("- (worked before) ") for line in lines)
     assert not any("```" in line or "~~~" in line for line in lines)
@@ -80,15 +80,15 @@ def test_each_learning_is_one_line_within_the_fence(texts: list[str]) -> None:
 
 @given(st.text(max_size=2000))
 def test_it_stays_short(text: str) -> None:
-    (line,) = body(section([learning(text)]))
+    (line,) = body(learnings_section([learning(text)]))
     assert len(line) <= LONGEST + len("- (worked before) ")
 
 
 def test_code_in_a_learning_stays_readable() -> None:
-    (line,) = body(section([learning("Use `List<int>` when a < b")]))
+    (line,) = body(learnings_section([learning("Use `List<int>` when a < b")]))
     assert line.endswith("Use `List‹int>` when a < b")
 
 
 def test_a_key_in_a_learning_is_not_sent() -> None:
     key = "ghp_" + "a1B2" * 9
-    assert key not in section([learning(f"Use the token {key}")])
+    assert key not in learnings_section([learning(f"Use the token {key}")])

@@ -414,7 +414,10 @@ def test_a_run_that_gained_nothing_is_aborted_at_its_limit() -> None:
     assert outcome == "aborted"
     assert "budget is used up" in reason
     # The iteration itself was recorded to its end.
-    assert world.kinds()[-2] == "iteration_finished"
+    assert world.kinds("iteration_finished", "run_finished")[-2:] == [
+        "iteration_finished",
+        "run_finished",
+    ]
 
 
 def test_the_same_error_three_times_ends_the_run() -> None:

@@ -1,0 +1,190 @@
+"""Steps 2, 15 and 16, the plan before them and the reflections after them: what runs teach.
+
+What is decided is recorded before the knowledge files follow, and those take each call twice
+without harm: a resumed run says again only what its journal does not hold. Where the files cannot
+be used, the log says so and the run goes on without them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ralph_tui.errors import RalphError
+from ralph_tui.events import (
+    LearningCredited,
+    LearningPromoted,
+    LearningsRetrieved,
+    LearningStaged,
+    Noticed,
+)
+from ralph_tui.events.memory import Learning
+from ralph_tui.events.run import Outcome
+from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.memory.extraction import concluded, reported
+from ralph_tui.layers.memory.feedback import success
+from ralph_tui.layers.memory.planning import plan
+from ralph_tui.layers.memory.reflection import reflect
+from ralph_tui.layers.memory.retrieval import retrieve
+from ralph_tui.layers.memory.task_types import task_type
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.guard import guarded, guarded_steps
+from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.ports import Candidate, Credit
+
+T = TypeVar("T")
+WITHOUT = "the run goes on without it"
+"""What a failure of memory means."""
+
+
+class MemoryLayer:
+    """Looks up what earlier runs have taught, and keeps what this one adds."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._state = run.state
+        self._knowledge = run.ports.knowledge
+        self._past = run.ports.past
+        self._enabled = run.rules.memory
+        self._objective = run.start.objective
+        self._task_type = task_type(self._objective)
+        self._told: set[str] = set()
+        """Sentences of the log that need not be said again."""
+
+    def plan(self) -> Steps[None]:
+        """Before iteration 1: the plan of this attempt, from what came of earlier ones."""
+        if not self._enabled or self._state.memory.plan is not None:
+            return
+        reflections = yield from self._list("reflections", self._past.reflections)
+        related = yield from self._list("related tasks", self._past.related)
+        candidates = yield from self._candidates()
+        learnings = [one.learning for one in candidates]
+        objective, command = self._objective, self._run.start.command or ""
+        yield from (
+            yield from self._decide(
+                lambda: [plan(objective, command, self._task_type, reflections, learnings, related)]
+            )
+        )
+
+    def retrieve(self, k: int) -> Steps[None]:
+        """Step 2: what fits this iteration. Recorded when something does, or no longer does."""
+        if not self._enabled:
+            return
+        candidates = yield from self._candidates()
+        found = yield from self._decide(lambda: retrieve(candidates, self._task_type))
+        if found or self._state.memory.current:
+            yield LearningsRetrieved(iteration=k, task_type=self._task_type, learnings=found)
+
+    def extract(self, k: int) -> Steps[None]:
+        """Step 15: what came of the learnings in the prompt, and what the agent has learned."""
+        if not self._enabled:
+            return
+        yield from self._credit(k)
+        report = self._state.agent.report
+        if report is not None and report.iteration == k:
+            yield from self._stage(k, lambda: reported(report, self._task_type))
+
+    def promote(self, k: int) -> Steps[None]:
+        """Step 16: what two runs have said, or one has used with success, becomes knowledge."""
+        if not self._enabled:
+            return
+        promotions = yield from self._list("promotion", self._knowledge.promote)
+        for made in promotions:
+            if made.staged_id not in self._state.memory.promoted:
+                yield LearningPromoted(
+                    iteration=k,
+                    staged_id=made.staged_id,
+                    learning=made.learning,
+                    merged=made.merged,
+                    because=made.because,
+                )
+
+    def index(self) -> Steps[None]:
+        """Step 17: what was recorded can be found."""
+        notices = yield from self._list("search index", self._past.index)
+        for text in notices:
+            yield from self._tell_once(text)
+
+    def conclude(self, outcome: Outcome) -> Steps[None]:
+        """At the run's end: what it teaches as a whole, and the reflections on it."""
+        k = self._state.run.iteration
+        if not self._enabled or not k:
+            return
+        readings = self._state.gate.readings
+        if readings and readings[-1].iteration == k:
+            yield from self.extract(k)
+        yield from self._stage(k, lambda: concluded(self._state, outcome))
+        yield from self.promote(k)
+        reflections = yield from self._decide(lambda: reflect(self._state, outcome))
+        for reflection in reflections:
+            if not self._state.memory.wrote(reflection):
+                yield reflection
+
+    def _credit(self, k: int) -> Steps[None]:
+        history, budget = self._run.layers.governor.history, budget_of(self._state)
+        helped = yield from guarded(
+            "memory", lambda: success(history, budget, k), lambda: None, instead=WITHOUT
+        )
+        carried = [one for one in self._state.memory.seen.values() if k in one.prompts]
+        if helped is not None:
+            for one in carried:
+                if k not in one.credits:
+                    yield LearningCredited(
+                        iteration=k,
+                        learning_id=one.learning.learning_id,
+                        success=helped,
+                        points=history.change,
+                    )
+        given = [
+            Credit(one.learning.learning_id, k, one.credits[k].success)
+            for one in carried
+            if k in one.credits
+        ]
+        if given:
+            yield from self._job("credits", lambda: self._knowledge.credit(given), None)
+
+    def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> Steps[None]:
+        learnings = yield from self._decide(extract)
+        for learning in learnings:
+            if learning.learning_id not in self._state.memory.staged:
+                yield LearningStaged(iteration=k, learning=learning)
+        if learnings:
+            yield from self._job("staging", lambda: self._knowledge.stage(learnings), None)
+
+    def _candidates(self) -> Steps[Sequence[Candidate]]:
+        knowledge = self._knowledge
+        return (
+            yield from self._list(
+                "knowledge", lambda: knowledge.candidates(self._objective, self._task_type)
+            )
+        )
+
+    def _decide(self, decide: Callable[[], list[T]]) -> Steps[list[T]]:
+        """What a rule gives; nothing when it fails."""
+        nothing: list[T] = []
+        return (yield from guarded("memory", decide, lambda: nothing, instead=WITHOUT))
+
+    def _list(self, name: str, work: Callable[[], Sequence[T]]) -> Steps[Sequence[T]]:
+        nothing: Sequence[T] = ()
+        return (yield from self._job(name, work, nothing))
+
+    def _job(self, name: str, work: Callable[[], T], otherwise: T) -> Steps[T]:
+        """Run `work` beside the engine thread; what fails there costs the run only its memory."""
+
+        scheduler = self._run.scheduler
+        try:
+            given = yield from guarded_steps(
+                "memory",
+                lambda: scheduler.run_job(name, work),
+                lambda: otherwise,
+                instead=WITHOUT,
+            )
+        except RalphError as error:
+            given = otherwise
+            yield from self._tell_once(f"{error}; {WITHOUT}")
+        for text in self._knowledge.take_notices():
+            yield from self._tell_once(text)
+        return given
+
+    def _tell_once(self, text: str) -> Steps[None]:
+        if text not in self._told:
+            self._told.add(text)
+            yield Noticed(level="warn", source="memory", text=text)

@@ -1,0 +1,120 @@
+"""What one run learns, the next one knows: real runs, whose agent knows nothing but its prompt."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.cli import Done, events_of, run
+
+AGENT = """\
+import json, re, subprocess, sys
+prompt = sys.stdin.read()
+tried = re.findall(r"next step would have been: use approach ([A-Z])", prompt)
+taught = re.findall(r"tokenizer needs approach ([A-Z])", prompt)
+approach = (taught or tried or ["A"])[0]
+open("work.txt", "w").write(approach + "\\n")
+works = subprocess.run(["sh", "check.sh"], capture_output=True).returncode == 0
+print(json.dumps({"ralph": {
+    "completion": 0,
+    "summary": f"used approach {approach}",
+    "learnings": [f"In this project the tokenizer needs approach {approach}."] if works else [],
+    "next": f"use approach {chr(ord(approach) + 1)}",
+}}))
+if works:
+    print("<promise>COMPLETE</promise>")
+"""
+"""Tries one approach after the other, unless its prompt says which one is right."""
+CHECK = 'grep -q "^D$" work.txt\n'
+OBJECTIVE = "Fix the failing tokenizer tests"
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    (git_repo / "check.sh").write_text(CHECK)
+    (git_repo / "agent.py").write_text(AGENT)
+    return git_repo
+
+
+def attempt(root: Path, *more: str, objective: str = OBJECTIVE) -> list[dict[str, Any]]:
+    """A run whose work is undone first; gives back its events."""
+    (root / "work.txt").unlink(missing_ok=True)
+    # It reads as stuck, and nobody is there to be asked.
+    agent = ("--agent", "command", "--agent-command", f"{sys.executable} agent.py")
+    more = ("--set", "oversight.enabled=false", *more)
+    done: Done = run("run", objective, "-c", "sh check.sh", *agent, "--json", *more, cwd=root)
+    assert "Traceback" not in done.stdout + done.stderr
+    return events_of(done.stdout)
+
+
+def iterations(events: list[dict[str, Any]]) -> int:
+    assert events[-1]["outcome"] == "completed", events[-1]
+    count: int = events[-1]["iterations"]
+    return count
+
+
+def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [event for event in events if event["kind"] == kind]
+
+
+def test_the_second_run_knows_what_the_first_has_learned(root: Path) -> None:
+    first = attempt(root)
+    assert iterations(first) == 4
+    assert "needs approach D" in of_kind(first, "learning_staged")[0]["learning"]["text"]
+    second = attempt(root)
+    assert iterations(second) == 1
+    (retrieved,) = of_kind(second, "learnings_retrieved")
+    told = [one for one in retrieved["learnings"] if one["in_prompt"]]
+    assert any("needs approach D" in one["text"] and one["why"] for one in told)
+    prompt = root / ".aiwg/ralph/tasks/task-001/attempts/002/results/iter-001/prompt.md"
+    assert "tokenizer needs approach D" in prompt.read_text("utf-8")
+    assert {event["success"] for event in of_kind(second, "learning_credited")} == {True}
+    (plan,) = of_kind(second, "plan_made")
+    assert plan["cites"][0].startswith("task-001/001 #")
+    # Used with success: it is knowledge now, and a third run has it from the file.
+    knowledge = json.loads((root / ".aiwg/knowledge/ralph-learnings.json").read_text("utf-8"))
+    proven = [entry for entry in knowledge["learnings"] if "approach D" in json.dumps(entry)]
+    assert proven
+    third = attempt(root, objective="Repair the tokenizer so that its tests pass")
+    assert iterations(third) == 1
+
+
+def test_with_memory_off_every_run_starts_fresh(root: Path) -> None:
+    attempt(root)
+    off = attempt(root, "--set", "memory.enabled=false")
+    assert iterations(off) == 4
+    assert not [event for event in off if event["kind"].startswith("learning")]
+    assert not of_kind(off, "plan_made")
+
+
+def test_a_learning_that_does_harm_is_unlearned(root: Path) -> None:
+    knowledge = root / ".aiwg/knowledge"
+    knowledge.mkdir(parents=True)
+    harmful = {
+        "id": "learn-bad",
+        "type": "strategy",
+        "taskType": "test-fix",
+        "content": {"approach": "The tokenizer needs approach Z."},
+        "confidence": 0.9,
+        "sourceLoops": ["loop-1"],
+        "useCount": 2,
+        "successRate": 0.75,
+        "createdAt": "2026-01-15T08:00:00Z",
+        "updatedAt": "2026-02-01T14:00:00Z",
+    }
+    (knowledge / "ralph-learnings.json").write_text(
+        json.dumps({"version": "1.0.0", "learnings": [harmful], "stats": {}})
+    )
+    events = attempt(root)
+    carried = [
+        event["iteration"]
+        for event in of_kind(events, "learnings_retrieved")
+        for one in event["learnings"]
+        if one["learning_id"] == "learn-bad" and one["in_prompt"]
+    ]
+    assert 1 <= len(carried) <= 4
+    assert carried == list(range(1, len(carried) + 1))
+    assert not any(event["success"] for event in of_kind(events, "learning_credited"))
+    assert events[-1]["outcome"] == "completed"

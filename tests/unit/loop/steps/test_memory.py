@@ -1,0 +1,270 @@
+"""What earlier runs have taught reaches the prompt, is credited with what came of it, and a resumed
+run says nothing of it twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+import pytest
+
+from ralph_tui.commands import ChangeLearning
+from ralph_tui.errors import KnowledgeError
+from ralph_tui.events import (
+    AgentReported,
+    CommandRefused,
+    Event,
+    LearningChanged,
+    LearningCredited,
+    LearningPromoted,
+    LearningsRetrieved,
+    LearningStaged,
+    Noticed,
+    PlanMade,
+    ReadingTaken,
+    ReflectionWritten,
+    RunFinished,
+    RunResumed,
+    StepEntered,
+)
+from ralph_tui.events.memory import Change, Learning
+from ralph_tui.loop.run import Rules
+from ralph_tui.loop.steps import memory
+from ralph_tui.ports import Candidate, Credit, NoPastRuns, PastReflection, Promotion
+from tests.world.agents import FakeSession
+from tests.world.world import World
+
+TAUGHT = Learning(
+    learning_id="learn-1",
+    type="strategy",
+    task_type="bug-fix",
+    text="Run one test at a time.",
+    confidence=0.9,
+)
+
+
+@dataclass
+class Remembered:
+    """Knowledge that remembers what it was told, each call once."""
+
+    candidate: Learning | None = TAUGHT
+    error: Exception | None = None
+    staged: dict[str, Learning] = field(default_factory=dict)
+    credits: set[tuple[str, int, bool]] = field(default_factory=set)
+    changes: list[tuple[str, Change]] = field(default_factory=list)
+    promoting: bool = False
+
+    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+        if self.error is not None:
+            raise self.error
+        return [Candidate(self.candidate, 1.0)] if self.candidate else []
+
+    def stage(self, learnings: Sequence[Learning]) -> None:
+        self.staged |= {one.learning_id: one for one in learnings}
+
+    def credit(self, given: Sequence[Credit]) -> None:
+        self.credits |= {(one.learning_id, one.iteration, one.success) for one in given}
+
+    def promote(self) -> Sequence[Promotion]:
+        if not self.promoting:
+            return ()
+        return [
+            Promotion(staged_id, learning, merged=False, because="Two runs have said it.")
+            for staged_id, learning in self.staged.items()
+        ]
+
+    def change(self, learning_id: str, change: Change, text: str = "") -> Learning | None:
+        if self.error is not None:
+            raise self.error
+        self.changes.append((learning_id, change))
+        return self.candidate
+
+    def take_notices(self) -> Sequence[str]:
+        return ()
+
+
+class Before(NoPastRuns):
+    """An earlier attempt that failed."""
+
+    def reflections(self) -> Sequence[PastReflection]:
+        return [PastReflection("task-001/001 #1", "failure", "Look at the lexer first.")]
+
+
+def learned(session: FakeSession) -> None:
+    """An act: report something learned, and end the turn."""
+    said = ["Always run the lexer's tests first."]
+    session.emit(AgentReported(iteration=session.iteration, learnings=said))
+    session.finish()
+
+
+def in_prompt(world: World, iteration: int) -> bool:
+    return "Run one test at a time." in world.agent.prompts[iteration - 1]
+
+
+def test_what_was_taught_goes_into_the_prompt_and_is_credited_when_the_run_completes() -> None:
+    knowledge = Remembered()
+    world = World([0, 10], knowledge=knowledge).run()
+    (retrieved,) = world.all(LearningsRetrieved)
+    assert [(one.learning_id, one.in_prompt) for one in retrieved.learnings] == [("learn-1", True)]
+    assert retrieved.learnings[0].why
+    assert in_prompt(world, 1)
+    (credit,) = world.all(LearningCredited)
+    assert (credit.iteration, credit.success, credit.points) == (1, True, 100.0)
+    assert knowledge.credits == {("learn-1", 1, True)}
+
+
+def test_nothing_is_credited_with_success_in_a_flat_or_falling_run() -> None:
+    for passed in ([3] * 7, [5, 4, 3, 2, 1, 1, 0]):
+        knowledge = Remembered()
+        World(passed, max_iterations=6, knowledge=knowledge).run()
+        assert knowledge.credits
+        assert not any(success for _, _, success in knowledge.credits)
+
+
+def test_what_the_agent_reports_is_staged_and_promoted_in_its_iteration() -> None:
+    knowledge = Remembered(candidate=None, promoting=True)
+    world = World([0, 5, 10], knowledge=knowledge)
+    world.agent.acts.append(learned)
+    world.run()
+    staged = world.all(LearningStaged)[0]
+    assert staged.iteration == 1
+    assert staged.learning.type == "convention"
+    assert staged.learning.learning_id in knowledge.staged
+    promoted = world.all(LearningPromoted)[0]
+    assert (promoted.iteration, promoted.staged_id) == (1, staged.learning.learning_id)
+    ids = [event.staged_id for event in world.all(LearningPromoted)]
+    assert len(ids) == len(set(ids)), "each once, however often the files say so"
+
+
+def test_the_plan_cites_what_came_of_earlier_attempts_and_the_prompt_says_it() -> None:
+    world = World([0, 10], knowledge=Remembered(), past_runs=Before()).run()
+    plan = world.only(PlanMade)
+    assert plan.cites == ["task-001/001 #1"]
+    assert "Look at the lexer first." in world.agent.prompts[0]
+
+
+def test_every_end_is_reflected_on() -> None:
+    completed = World([0, 10]).run()
+    assert [event.triggered_by for event in completed.all(ReflectionWritten)] == [
+        "success",
+        "success",
+    ]
+    limit = World([0, 1, 2], max_iterations=2).run()
+    assert [event.triggered_by for event in limit.all(ReflectionWritten)] == ["timeout"]
+
+
+def test_steps_come_in_their_order() -> None:
+    world = World([0, 10], knowledge=Remembered()).run()
+    steps = [event.step for event in world.all(StepEntered) if event.iteration == 1]
+    assert steps == sorted(steps)
+    assert {2, 15, 16} <= set(steps)
+    kinds = world.kinds()
+    assert kinds.index("learnings_retrieved") < kinds.index("prompt_prepared")
+    assert kinds.index("reading_taken", kinds.index("prompt_prepared")) < kinds.index(
+        "learning_credited"
+    )
+    assert kinds.index("learning_credited") < kinds.index("iteration_finished")
+
+
+def test_with_memory_off_a_run_starts_fresh_and_teaches_nothing() -> None:
+    knowledge = Remembered()
+    world = World([0, 10], rules=Rules(memory=False), knowledge=knowledge, past_runs=Before())
+    world.agent.acts.append(learned)
+    world.run()
+    assert not in_prompt(world, 1)
+    assert not knowledge.staged
+    assert not knowledge.credits
+    assert not world.kinds("plan_made", "reflection_written", "learnings_retrieved")
+
+
+@pytest.mark.parametrize(
+    ("error", "source", "level"),
+    [
+        (KnowledgeError("the knowledge file cannot be read: mend it"), "memory", "warn"),
+        (ZeroDivisionError("of a store"), "memory", "error"),
+    ],
+)
+def test_knowledge_that_fails_costs_the_run_only_its_memory(
+    error: Exception, source: str, level: str
+) -> None:
+    world = World([0, 2, 4, 10], knowledge=Remembered(error=error)).run()
+    assert world.end.outcome == "completed"
+    told = [one for one in world.all(Noticed) if (one.source, one.level) == (source, level)]
+    assert told
+    if isinstance(error, KnowledgeError):
+        assert len(told) == 1, "the same sentence is said once"
+        assert "mend it; the run goes on without it" in told[0].text
+    else:
+        assert "Traceback" in told[0].detail
+
+
+def test_a_rule_that_fails_costs_the_run_only_its_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> list[Event]:
+        raise ZeroDivisionError("of a rule")
+
+    for name in ("retrieve", "reported", "concluded", "success", "plan", "reflect"):
+        with monkeypatch.context() as patch:
+            patch.setattr(memory, name, broken)
+            world = World([0, 5, 10], knowledge=Remembered())
+            world.agent.acts.append(learned)
+            assert world.run().end.outcome == "completed", name
+            assert any("of a rule" in event.text for event in world.all(Noticed)), name
+
+
+@pytest.mark.parametrize("change", ["pin", "unpin", "mute", "unmute", "edit", "delete"])
+def test_the_owner_changes_a_learning_and_the_journal_says_so(change: Change) -> None:
+    knowledge = Remembered()
+    world = World([0, 0, 10], knowledge=knowledge)
+    for event in world.steps():
+        if isinstance(event, LearningsRetrieved) and event.iteration == 1:
+            asked = ChangeLearning(learning_id="learn-1", change=change, text="Other words.")
+            world.host.inbox.append(asked)
+    changed = world.only(LearningChanged)
+    assert (changed.change, changed.by) == (change, "you")
+    assert changed.text == ("Other words." if change == "edit" else "")
+    assert knowledge.changes == [("learn-1", change)]
+
+
+def test_a_learning_that_the_run_has_not_seen_is_refused() -> None:
+    world = World([0, 10], knowledge=Remembered())
+    world.host.inbox.append(ChangeLearning(learning_id="learn-9", change="pin"))
+    world.run()
+    assert not world.all(LearningChanged)
+    refused = world.only(CommandRefused)
+    assert refused.reason == "this run has seen no learning learn-9"
+
+
+def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
+    def world_of(knowledge: Remembered, past: Sequence[Event] = ()) -> World:
+        measured = sum(isinstance(event, ReadingTaken) for event in past)
+        numbers = [0, 3, 6, 10][measured:] or [10]
+        world = World(numbers, knowledge=knowledge, past_runs=Before(), past=past)
+        world.agent.acts.extend([learned] * 3)
+        return world
+
+    whole = world_of(Remembered(promoting=True)).run()
+    cuts = 0
+    for length in count(2):
+        past = whole.events[:length]
+        if len(past) == len(whole.events):
+            break
+        if isinstance(past[-1], RunFinished):
+            continue
+        knowledge = Remembered(promoting=True)
+        world = world_of(knowledge, past)
+        resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
+        for _ in world.steps(world.loop.resume(resumed)):
+            pass
+        cuts += 1
+        credited = [(e.learning_id, e.iteration) for e in world.all(LearningCredited)]
+        assert len(credited) == len(set(credited)), length
+        staged = [e.learning.learning_id for e in world.all(LearningStaged)]
+        assert len(staged) == len(set(staged)), length
+        promoted = [e.staged_id for e in world.all(LearningPromoted)]
+        assert len(promoted) == len(set(promoted)), length
+        assert len(world.all(PlanMade)) == 1, length
+        reflections = [e.model_dump(exclude={"seq", "at"}) for e in world.all(ReflectionWritten)]
+        assert all(reflections.count(one) == 1 for one in reflections), length
+        last = world.all(LearningCredited)[-1]
+        assert (last.learning_id, last.iteration, last.success) in knowledge.credits
+    assert cuts > 50
