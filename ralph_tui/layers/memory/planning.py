@@ -12,10 +12,13 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import iterations_of, samples_of
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip
 
 MOST_STEPS: Final = 6
 """Lessons of earlier attempts that a plan takes up, the newest."""
 MOST_RELATED: Final = 5
+LONGEST: Final = 600
+"""Characters of a step."""
 RELATED_STEPS: Final = 2
 """Lessons of other tasks, the most alike first."""
 
@@ -30,7 +33,7 @@ def plan(
 ) -> PlanMade:
     """`reflections` are those of earlier attempts, oldest first; `command` proves the end."""
     own = _newest(reflections)
-    others = [said for task in related for said in task.reflections[-1:]][:RELATED_STEPS]
+    others = _others(related, known={_step(said) for said in own})
     expected, samples = _expected(learnings, task_type, related)
     return PlanMade(
         approach=_approach(command, own, related),
@@ -46,12 +49,21 @@ def _newest(reflections: Sequence[PastReflection]) -> list[PastReflection]:
     """The newest lessons, each once, in the order in which they were written."""
     newest: dict[str, PastReflection] = {}
     for said in reversed(reflections):
-        newest.setdefault(_step(said), said)
+        if step := _step(said):
+            newest.setdefault(step, said)
     return list(reversed(list(newest.values())[:MOST_STEPS]))
 
 
+def _others(related: Sequence[RelatedTask], known: set[str]) -> list[PastReflection]:
+    """The last lesson of each task like this one, unless it is `known`."""
+    last = (said for task in related for said in task.reflections[-1:])
+    new = {step: said for said in last if (step := _step(said)) and step not in known}
+    return list(new.values())[:RELATED_STEPS]
+
+
 def _step(said: PastReflection) -> str:
-    return " ".join([said.learning, *said.action_items])
+    """On one line: what a file of records holds may be anything."""
+    return clip(" ".join(" ".join([said.learning, *said.action_items]).split()), LONGEST)
 
 
 def _approach(command: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
@@ -59,7 +71,9 @@ def _approach(command: str, own: Sequence[PastReflection], related: Sequence[Rel
     parts = [f"Work in iterations, each measured, until {goal}."]
     if own:
         attempts = len({said.cite.partition(" ")[0] for said in own})
-        parts.append(f"{count(attempts, 'earlier attempt')} of this task left a lesson: see below.")
+        parts.append(
+            f"The steps take up what {count(attempts, 'earlier attempt')} of this task taught."
+        )
     if related:
         parts.append(f"{count(len(related), 'task')} like this one came before it.")
     return " ".join(parts)
@@ -68,7 +82,7 @@ def _approach(command: str, own: Sequence[PastReflection], related: Sequence[Rel
 def _expected(
     learnings: Sequence[Learning], task_type: str, related: Sequence[RelatedTask]
 ) -> tuple[int | None, int]:
-    """Iterations, and the runs that says so: of tasks like this one, else of its kind."""
+    """Iterations, and how many runs say so: of tasks like this one, else of its kind."""
     alike = [number for task in related for number in task.iterations]
     if alike:
         return _whole(sum(alike) / len(alike)), len(alike)
@@ -81,4 +95,4 @@ def _expected(
 
 
 def _whole(iterations: float) -> int:
-    return max(1, math.ceil(iterations - 0.5))
+    return max(1, math.floor(iterations + 0.5))

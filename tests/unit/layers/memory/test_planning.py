@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
-from ralph_tui.layers.memory.planning import MOST_STEPS, plan
+from ralph_tui.layers.memory.planning import MOST_RELATED, MOST_STEPS, RELATED_STEPS, plan
 
 FAILED = PastReflection("task-001/001 #1", "failure", "Measure first.", ("Look at the lexer.",))
 
@@ -35,14 +35,39 @@ def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
     made = plan("Fix it", "pytest", "bug-fix", [FAILED], [estimate(3.5, 6)], [])
     assert made.steps == ["Measure first. Look at the lexer."]
     assert made.cites == ["task-001/001 #1"]
-    assert "1 earlier attempt of this task left a lesson" in made.approach
-    assert (made.estimated_iterations, made.estimate_from) == (3, 6)
+    assert made.approach == (
+        "Work in iterations, each measured, until the completion command passes. "
+        "The steps take up what 1 earlier attempt of this task taught."
+    )
+    assert (made.estimated_iterations, made.estimate_from) == (4, 6)  # 3.5 is about 4
+
+
+def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
+    said = [PastReflection(f"task-001/{n:03} #1", "failure", f"Lesson {n}.") for n in range(9)]
+    again = PastReflection("task-001/009 #2", "failure", "Lesson  4.\n")
+    made = plan("Fix it", "pytest", "bug-fix", [*said, again], [], [])
+    assert made.steps == [f"Lesson {n}." for n in (3, 5, 6, 7, 8, 4)]
+    assert made.cites[-1] == "task-001/009 #2"
+    assert "what 6 earlier attempts of this task taught" in made.approach
+
+
+def test_what_says_nothing_or_the_same_is_no_step() -> None:
+    blank = PastReflection("task-001/001 #1", "failure", " \n")
+    alike = RelatedTask("task-007", "Repair it", (), (FAILED,))
+    made = plan("Fix it", "pytest", "bug-fix", [blank, FAILED], [], [alike])
+    assert made.steps == ["Measure first. Look at the lexer."]
+
+
+def test_a_muted_estimate_is_not_used() -> None:
+    muted = estimate(9, 30).model_copy(update={"muted": True})
+    made = plan("Fix it", "x", "bug-fix", [], [muted, estimate(2, 3)], [])
+    assert (made.estimated_iterations, made.estimate_from) == (2, 3)
 
 
 def test_tasks_like_it_say_how_long_it_takes_better_than_its_kind_does() -> None:
     alike = RelatedTask("task-007", "Repair it", (4, 5), (FAILED,))
     made = plan("Fix it", "", "bug-fix", [], [estimate(9, 30)], [alike])
-    assert (made.estimated_iterations, made.estimate_from) == (4, 2)
+    assert (made.estimated_iterations, made.estimate_from) == (5, 2)  # 4.5
     assert made.related == ["task-007"]
     assert made.cites == ["task-001/001 #1"]
     assert "the criterion is met" in made.approach
@@ -53,8 +78,30 @@ def test_an_estimate_of_another_kind_of_task_says_nothing() -> None:
     assert made.estimated_iterations is None
 
 
-@given(st.lists(st.builds(PastReflection, st.text(max_size=9), st.just("failure"), st.text())))
-def test_every_step_is_cited_and_none_is_said_twice(said: list[PastReflection]) -> None:
-    made = plan("Fix it", "x", "bug-fix", said, [], [])
-    assert len(made.steps) == len(made.cites) <= MOST_STEPS
-    assert len({one.learning for one in said}) >= len(made.steps)
+SAID = st.builds(
+    PastReflection, st.text(max_size=9), st.just("failure"), st.text(alphabet="ab \n", max_size=4)
+)
+
+
+@given(
+    st.lists(SAID, max_size=12),
+    st.lists(
+        st.builds(
+            RelatedTask,
+            st.just("task-009"),
+            st.text(max_size=5),
+            st.lists(st.integers(1, 50), max_size=3).map(tuple),
+            st.lists(SAID, max_size=2).map(tuple),
+        ),
+        max_size=7,
+    ),
+)
+def test_every_step_is_cited_and_none_is_said_twice(
+    said: list[PastReflection], related: list[RelatedTask]
+) -> None:
+    made = plan("Fix it", "x", "bug-fix", said, [], related)
+    assert len(made.steps) == len(made.cites) <= MOST_STEPS + RELATED_STEPS
+    assert all(step.strip() and "\n" not in step for step in made.steps)
+    assert len(made.steps) == len(set(made.steps))
+    assert len(made.related) <= MOST_RELATED
+    assert (made.estimated_iterations is None) is not any(task.iterations for task in related)
