@@ -15,6 +15,7 @@ from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
     Event,
+    FilesChanged,
     IterationFinished,
     IterationStarted,
     LearningChanged,
@@ -27,6 +28,7 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.plain_files import read_bytes
+from ralph_tui.state.agent import without_claims
 from ralph_tui.text.format import ending
 from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words
@@ -46,6 +48,7 @@ _READ = (
     | ToolStarted
     | AgentReported
     | SessionFinished
+    | FilesChanged
     | LearningStaged
     | LearningChanged
     | ReflectionWritten
@@ -91,7 +94,7 @@ class Documents:
             case IterationStarted():
                 self.iteration, self.spoken = event.iteration, ""
             case AgentSpoke(parent=None):
-                self.spoken = clip(event.text, REASONING)
+                self.spoken = clip(without_claims(event.text).strip(), REASONING)
         for kind, text in self._told(event):
             if text.strip():
                 yield Document(
@@ -107,10 +110,10 @@ class Documents:
             case ToolStarted():
                 yield "action", _lines(f"{event.tool} {event.summary}", self.spoken)
                 self.spoken = ""
-            case AgentReported():
-                yield "outcome", _lines(event.summary, *event.blockers)
-            case SessionFinished() if event.reason:
-                yield "outcome", f"{in_words(event.outcome)}: {event.reason}"
+            case SessionFinished(tool_calls=0):  # an agent that does not tell of its tools
+                yield "action", self.spoken
+            case FilesChanged(live=False):
+                yield "action", _lines(*(f"{one.status} {one.path}" for one in event.changes))
             case LearningStaged():
                 yield "learning", event.learning.text
             case LearningChanged(change="edit"):
@@ -121,10 +124,22 @@ class Documents:
             case IterationFinished():
                 for text in handoffs(self._folder, event.iteration):
                     yield "handoff", text
-            case RunFinished():
-                yield "outcome", ending(event.outcome, event.reason)
-            case RunCrashed():
-                yield "outcome", f"crashed: {event.error}"
+        if outcome := _outcome(event):
+            yield "outcome", outcome
+
+
+def _outcome(event: Event) -> str:
+    """What the agent says it reached, and how its sessions and the run ended."""
+    match event:
+        case AgentReported():
+            return _lines(event.summary, *event.blockers)
+        case SessionFinished() if event.reason:
+            return f"{in_words(event.outcome)}: {event.reason}"
+        case RunFinished():
+            return ending(event.outcome, event.reason)
+        case RunCrashed():
+            return f"crashed: {event.error}"
+    return ""
 
 
 def handoffs(folder: Path, iteration: int) -> Iterator[str]:

@@ -9,12 +9,19 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.common import on_terminal, print_event
+from ralph_tui.sources.recorded import within
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; the newest"
+    )
+    parser.add_argument(
+        "--at",
+        metavar="SEQ",
+        type=int,
+        help="open held at the event of this number, as 'search' names it",
     )
     parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
@@ -28,9 +35,10 @@ def run(args: argparse.Namespace) -> int:
         # Plain lines do without a screen.
         from ralph_tui.cli.fronts.cockpit import replay_in_cockpit  # noqa: PLC0415
 
-        replay_in_cockpit(recording)
+        replay_in_cockpit(recording, at=args.at)
         return ExitCode.COMPLETED
-    for event in recording.events:
+    until = None if args.at is None else within(recording, args.at)
+    for event in recording.events[:until]:
         print_event(event, as_json=args.json)
     if recording.problem:
         print(f"ralph-tui: {recording.problem}", file=sys.stderr)

@@ -43,7 +43,7 @@ from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
 from ralph_tui.ports import Accepted, Refused  # noqa: E402
 from ralph_tui.ports.source import Source  # noqa: E402
 from ralph_tui.sources.live import Live  # noqa: E402
-from ralph_tui.sources.replay import Replay  # noqa: E402
+from ralph_tui.sources.recorded import opened  # noqa: E402
 from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
 from ralph_tui.tui.app import RalphApp  # noqa: E402
 from ralph_tui.tui.cockpit.screen import CockpitScreen  # noqa: E402
@@ -274,12 +274,11 @@ def run_in_cockpit(create_run: RunFactory, presentation: Presentation) -> int:
         return run.end()
 
 
-def replay_in_cockpit(recording: "Recording", note: str = "", theme: str | None = None) -> None:
-    """Show a recorded run; `note` is one sentence about it."""
-    torn = "its last line was cut off by a crash" if recording.torn else ""
-    note = recording.problem or note or torn
-    folder = recording.path.parent
-    look_on(Replay(recording.events, folder, note=note, files=RecordedFiles(folder)), theme)
+def replay_in_cockpit(
+    recording: "Recording", note: str = "", theme: str | None = None, at: int | None = None
+) -> None:
+    """Show a recorded run, held at event number `at`; `note` is one sentence about it."""
+    look_on(opened(recording, note=note, at=at), theme)
 
 
 def look_on(source: Source, theme: str | None = None) -> None:

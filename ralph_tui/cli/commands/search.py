@@ -1,0 +1,128 @@
+"""``ralph-tui search``: where words stand in the records of all runs, and how to see it."""
+
+import argparse
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.search.documents import KINDS
+from ralph_tui.adapters.search.query import search
+from ralph_tui.adapters.search.terms import sought
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.errors import UsageError
+from ralph_tui.ports.search import Found
+from ralph_tui.text.format import day_and_clock
+from ralph_tui.text.sanitize import clip, one_line
+
+LIMIT = 20
+MOST = 1000
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Finds words in the objectives, reflections, learnings, actions, outcomes and handoffs of "
+        "all runs of this repository, best first, and names the command that opens that moment. "
+        "A word finds what begins like it; what has all words comes before what has any."
+    )
+    parser.add_argument("query", metavar="QUERY", nargs="+", help="words, in any order")
+    parser.add_argument(
+        "--kind",
+        dest="kinds",
+        metavar="KIND",
+        action="append",
+        choices=KINDS,
+        help=f"only these: {', '.join(KINDS)}",
+    )
+    parser.add_argument(
+        "--limit", metavar="N", type=int, default=LIMIT, help=f"at most so many, 1-{MOST} ({LIMIT})"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object per line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what is found. Raises ``UsageError`` and ``SearchError``."""
+    query = " ".join(args.query)
+    if not 1 <= args.limit <= MOST:
+        raise UsageError(f"--limit takes 1 to {MOST}, not {args.limit}")
+    found = search(
+        worktree_root(Path.cwd()),
+        query,
+        args.limit,
+        kinds=tuple(dict.fromkeys(args.kinds or KINDS)),
+        tell=lambda sentence: print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr),
+    )
+    if args.json:
+        for one in found:
+            print(json.dumps(as_json(one), ensure_ascii=False))
+    elif found:
+        print("\n\n".join(map(_in_words, found)))
+    else:
+        print(_nothing(query))
+    return ExitCode.COMPLETED
+
+
+def command_for(found: Found) -> str:
+    """What opens that moment; empty where no run's record has it."""
+    return f"ralph-tui replay {found.run} --at {found.seq}" if found.run else ""
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    """Without what is not known."""
+    told = {
+        "kind": found.what,
+        "run": found.run or None,
+        "iteration": found.iteration or None,
+        "seq": found.seq if found.run else None,
+        "at": found.at and found.at.isoformat().replace("+00:00", "Z"),
+        "objective": found.objective or None,
+        "text": found.text,
+        "marks": [list(mark) for mark in found.marks],
+        "open": command_for(found) or None,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _in_words(found: Found) -> str:
+    """Where and when, what stands there, and the command."""
+    where = f"iteration {found.iteration}" if found.iteration else ""
+    when = day_and_clock(found.at, datetime.now(UTC)) if found.at else ""
+    facts = [found.what, found.run, where, when]
+    lines = [
+        " · ".join(fact for fact in facts if fact),
+        f"  {_marked(found)}",
+        _styled(_DIM, f"  {command_for(found)}") if found.run else "",
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _marked(found: Found) -> str:
+    """The words that were found are bold on a terminal, and between stars anywhere else."""
+    pieces, end = [], 0
+    for begin, stop in found.marks:
+        word = found.text[begin:stop]
+        pieces += [found.text[end:begin], _styled(_BOLD, word) if _on_screen() else f"*{word}*"]
+        end = stop
+    return "".join([*pieces, found.text[end:]])
+
+
+def _styled(style: str, text: str) -> str:
+    return f"{style}{text}{_PLAIN}" if _on_screen() else text
+
+
+def _on_screen() -> bool:
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _nothing(query: str) -> str:
+    if not sought(query):
+        return "there is no word in that: name what you look for, as in ralph-tui search oauth mock"
+    return (
+        f"nothing here is about {clip(one_line(query), 80)}: "
+        "try fewer words, or the beginning of one"
+    )

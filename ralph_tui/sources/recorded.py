@@ -1,0 +1,37 @@
+"""A recorded run as the source of a screen, at its end or at one of its events."""
+
+from ralph_tui.adapters.records.journal import Recording
+from ralph_tui.errors import UsageError
+from ralph_tui.sources.replay import Replay
+from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
+
+
+def opened(recording: Recording, *, note: str = "", at: int | None = None) -> Replay:
+    """A recorded run, held at event number `at`, or at its end; `note` is a sentence about it.
+
+    Raises ``UsageError`` where it has no such event.
+    """
+    torn = "its last line was cut off by a crash" if recording.torn else ""
+    folder = recording.path.parent
+    replay = Replay(
+        recording.events,
+        folder,
+        note=recording.problem or note or torn,
+        files=RecordedFiles(folder),
+    )
+    if at is not None:
+        replay.seek(within(recording, at))
+    return replay
+
+
+def within(recording: Recording, at: int) -> int:
+    """`at`, where the recording has an event of that number; raises ``UsageError``."""
+    if 1 <= at <= len(recording.events):
+        return at
+    name = one_line(recording.path.parent.name)
+    raise UsageError(
+        f"attempt {name} has {count(len(recording.events), 'event')} and no number {at}: "
+        f"--at takes 1 to {len(recording.events)}"
+    )
