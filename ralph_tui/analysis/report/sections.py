@@ -119,9 +119,12 @@ def _warnings(told: Material) -> str:
             said[row.word, row.text].append(row.iteration)
     lines = []
     for (word, text), iterations in said.items():
-        first = f"iteration {iterations[0]}" if iterations[0] else "before iteration 1"
+        first, last = iterations[0], iterations[-1]
+        where = f"iteration {first}" if first else "before iteration 1"
+        if last > first:
+            where = f"iterations {first} to {last}"
         again = f", {count(len(iterations), 'time')}" if len(iterations) > 1 else ""
-        lines.append(f"- {first}{again}: **{escaped(word)}** {escaped(text)}")
+        lines.append(f"- {where}{again}: **{escaped(word)}** {escaped(text)}")
     return "\n".join(lines)
 
 

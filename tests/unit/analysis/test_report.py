@@ -219,6 +219,12 @@ def test_every_warning_is_told_and_none_twice() -> None:
     ]
 
 
+def test_what_is_said_again_later_names_the_first_iteration_and_the_last() -> None:
+    failed = (SessionFinished(iteration=k, outcome="error", reason="it broke") for k in (1, 2, 4))
+    said = section(page(*failed), "Warnings")
+    assert said == "- iterations 1 to 4, 3 times: **AGENT** it broke"
+
+
 def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
     text = page(
         *(
