@@ -220,8 +220,11 @@ def test_every_warning_is_told_and_none_twice() -> None:
 
 
 def test_what_is_said_again_later_names_the_first_iteration_and_the_last() -> None:
-    failed = (SessionFinished(iteration=k, outcome="error", reason="it broke") for k in (1, 2, 4))
-    said = section(page(*failed), "Warnings")
+    events: list[Event] = []
+    for k in (1, 2, 4):
+        events.append(IterationStarted(iteration=k, max_iterations=9))
+        events.append(SessionFinished(iteration=k, outcome="error", reason="it broke"))
+    said = section(page(*events), "Warnings")
     assert said == "- iterations 1 to 4, 3 times: **AGENT** it broke"
 
 
