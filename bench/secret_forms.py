@@ -136,6 +136,14 @@ def forms(seed: int = 11) -> list[Form]:
         "curl -u": (f"curl -s -u admin:{key} https://x.test/", key),
         "curl --user": (f"curl --user 'admin:{phrase}' https://x.test/", phrase),
         "mysql -p": (f"mysql -uroot -p{key} shop", key),
+        "redis-cli -a": (f"redis-cli -h cache.test -a {word} ping", word),
+        "redis-cli -a, JSON": (json.dumps({"command": f"redis-cli -a {key}"}), key),
+        "password in German": (f"Passwort: {key}", key),
+        "password in German, quoted": (f'"Kennwort": "{word}"', word),
+        "password in Spanish": (f"contraseña: {key}", key),
+        "password in French": (f"Mot de passe : {key}", key),
+        "password in Portuguese": (f"SENHA={word}", word),
+        "password in Dutch": (f"wachtwoord = {key}", key),
         "sshpass": (f"sshpass -p {key} ssh host", key),
         "docker login": (f"docker login -u me -p {key} registry.test", key),
         "Cookie": (f"Cookie: theme=dark; session={strong}", strong),
@@ -184,6 +192,7 @@ def forms(seed: int = 11) -> list[Form]:
     token = tokens["GitHub personal"]
     coloured = f"{token[:14]}\x1b[1m{token[14:]}"
     cut = f"it is {token[:16]}\n{token[16:]}\n"
+    returned = f"it is {token[:8]}\r{token[8:20]}\r{token[20:]} now"
     made += [
         Form("private key in JSON", json.dumps({"text": blocks[""], "n": 1}), body[3]),
         Form("private key cut off", blocks["RSA "][:150], body[1][:10]),
@@ -191,6 +200,9 @@ def forms(seed: int = 11) -> list[Form]:
         Form("token in colour, in JSON", json.dumps(coloured), token[20:]),
         Form("token cut by a line end", cut, token[16:]),
         Form("token cut by a line end, in JSON", json.dumps(cut), token[16:]),
+        Form("token cut by returns", returned, token[20:]),
+        Form("token cut by returns, its begin", returned, token[8:20]),
+        Form("token cut by a return, in JSON", json.dumps(returned), token[20:]),
         Form("token at a line's begin in JSON", json.dumps(f"it is\n{token}\n"), token),
     ]
     return made

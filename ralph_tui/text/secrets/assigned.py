@@ -23,10 +23,13 @@ from ralph_tui.text.secrets.values import (
 Span = tuple[int, int]
 
 _NAME = re.compile(
-    r"(?:passw(?:or)?d|passphrase|passcode|pass(?=[=:\"' \\])|pwd|psw|token|secret|key"
-    r"|credentials?|auth)(?P<close>\\{0,7}[\"'`]\]?|[\])])?"
+    r"(?:passwor[dt]|passwd|passphrase|passcode|pass(?=[=:\"' \\])|pwd|psw|token|secret|key"
+    r"|credentials?|auth|kennwort|contrase(?:[ñn]|\\{1,8}u00f1)a|senha|mot[ _]?de[ _]?passe|wachtwoord)"
+    r"(?P<close>\\{0,7}[\"'`]\]?|[\])])?"
 )
 """In lower case: the word that ends a name; what stands before it in the name does not matter."""
+_KEYS = frozenset({"token", "secret", "key", "credential", "credentials", "auth"})
+"""Their values are random; those of the other names may be any word."""
 _KEY_OF = re.compile(
     r"(?:api|access|auth|private|signing|encryption|master|account|secret|session|service|deploy"
     r"|license|client|app|subscription|storage|ssh|admin)[_. -]?\Z"
@@ -81,7 +84,7 @@ def spans(text: str, lowered: str) -> Iterator[Span]:
             continue
         operator = _OPERATOR.match(text, name.end())
         value = _value_at(text, operator.end()) if operator else None
-        kind: Kind = "password" if word.startswith("p") else "key"
+        kind: Kind = "key" if word in _KEYS else "password"
         span: Span | None = None
         if word == "auth":
             span = _login(text, operator, value)

@@ -41,11 +41,18 @@ _KEY_LONGEST = 20_000
 _KEY_LINES = 200
 """Lines after which a key that never ends is taken for something else."""
 
+_RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")
+"""Back to the begin of the line, also escaped: a terminal writes the rest of a token over it."""
+_PIECES = 20
+"""Of a token that returns cut; more are no token."""
+
 _PASSES = 4
 """Of secrets that stand one against the other each hides the next."""
 
 _WORD_AT_END = re.compile(r"[\w+/=.~-]{4,120}\Z")
 _WORD_AT_BEGIN = re.compile(r"[ \t]{0,40}([\w+/=.~-]{4,600})")
+_WORD_BEFORE = re.compile(r"[\w+/=.~-]{1,120}\Z")
+_WORD_AFTER = re.compile(r"[\w+/=.~-]{1,600}")
 _WORD_ALONE = re.compile(r"[ \t]{0,40}([A-Za-z0-9+/_-]{6,600}={0,2})[ \t\"',;]{0,4}")
 
 
@@ -149,6 +156,7 @@ class LineFilter:
         lowered = _lower(line)
         spans = [*self._continued(line)]
         spans += self._private_keys(line)
+        spans += _rejoined(line)
         spans += _spans(line, lowered)
         self._look_ahead(line, lowered, spans)
         for _ in range(_PASSES):
@@ -237,12 +245,49 @@ def _suspicious(text: str) -> bool:
         or "signature" in lowered
         or " -u" in lowered
         or " -p" in lowered
+        or "redis-cli" in lowered
+        or "kennwort" in lowered
+        or "contrase" in lowered
+        or "senha" in lowered
+        or "de passe" in lowered
+        or "depasse" in lowered
+        or "de_passe" in lowered
+        or "wachtwoord" in lowered
+        or ("\r" in text and _RETURN.search(text) is not None)
         or formats.possible(text)
     )
 
 
 def _spans(line: str, lowered: str) -> list[tuple[int, int]]:
     return [span for kind in (formats, assigned, named) for span in kind.spans(line, lowered)]
+
+
+def _rejoined(line: str) -> Iterator[tuple[int, int]]:
+    """Each piece of the tokens that are cut by a return to the line's begin."""
+    if "\r" not in line and "\\r" not in line:
+        return
+    pieces: list[tuple[int, int]] = []
+    end = 0
+    for found in _RETURN.finditer(line):
+        if not pieces or end != found.start() or len(pieces) >= _PIECES:
+            yield from _pieces_of_tokens(line, pieces)
+            before = _WORD_BEFORE.search(line, max(0, found.start() - 120), found.start())
+            pieces = [before.span()] if before else []
+        after = _WORD_AFTER.match(line, found.end())
+        end = after.end() if after else found.end()
+        pieces.append((found.end(), end))
+    yield from _pieces_of_tokens(line, pieces)
+
+
+def _pieces_of_tokens(line: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    joined = "".join(line[begin:end] for begin, end in pieces)
+    for begin, end in formats.spans(joined, _lower(joined)) if joined else ():
+        at = 0
+        for left, right in pieces:
+            low, high = max(begin, at), min(end, at + right - left)
+            if low < high:
+                yield left + low - at, left + high - at
+            at += right - left
 
 
 def _lower(text: str) -> str:

@@ -63,6 +63,11 @@ _LOGINS = tuple(
             r"(?P<value>[^\s\"'\\-]{3,200})",
         ),
         (
+            r"redis-cli(?=[ \t])[^|]{0,200}?[ \t]-a(?=[ \t])",
+            r"(?P<value>(?!(?:option|flag|argument|and|or|is|to|for|with)\b)"
+            r"[^\s\"'\\-][^\s\"'\\]{0,199})",
+        ),
+        (
             r"login[ \t]{1,8}\S{1,80}[ \t]{1,8}password[ \t]",
             r"(?P<value>[^\s\"'\\]{1,200})",
         ),
@@ -133,7 +138,7 @@ _FINDERS: tuple[tuple[tuple[str, ...], Callable[[str, str], Iterator[Span]]], ..
     (("cookie",), _cookies),
     (("://",), _addresses),
     (("sig",), _signatures),
-    ((" -u", " -p", "--user", "--proxy-u", "login"), _logins),
+    ((" -u", " -p", "--user", "--proxy-u", "login", "redis-cli"), _logins),
     (("password ", "password\t"), _netrc),
 )
 """Each with words, one of which is in every line where it finds something."""

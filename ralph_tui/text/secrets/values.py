@@ -19,6 +19,7 @@ _INTERPOLATED = re.compile(
 _PLACEHOLDER = re.compile(
     r"(?i)null|none|nil|undefined|true|false|yes|no|on|off|n/a|empty|unset|missing|invalid|required"
     r"|optional|string|str|text|password|passwd|secret|token|bearer|basic|hidden|redacted|masked"
+    r"|passwort|kennwort|contraseña|contrasena|senha|mot[ _]de[ _]passe|wachtwoord"
     r"|default|unknown|value|example|placeholder|todo|tbd|username|user|name|id|key|test|any|object"
     r"|(?:your|my|an?|the|some)[ _-].*|\.\.\.|.*_here"
     r"|(?:process|os|env|self|this|config|settings|secrets|vars|import|ctx|req|request)\..*"

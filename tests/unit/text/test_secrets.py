@@ -60,6 +60,13 @@ def test_ordinary_lines_stay_as_one_file() -> None:
         "pk-column-of-the-table",
         "commit 0123456789abcdef0123456789abcdef01234567",
         "cat: /etc/passwd: Permission denied",
+        "redis-cli -a $REDIS_PASSWORD ping",
+        "the redis-cli -a option is not safe; redis-cli -a <password> neither",
+        'de = {"password": "Kennwort", "again": "Kennwort wiederholen"}',
+        "kennwort: str = ''",
+        "Passwort: bitte eingeben",
+        "resenha: a; SENHA=$SENHA",
+        "10 %\r20 %\rC:\\repo\\reports done",
         "the tokenizer has 3 tokens; the secret of a good test is that it can fail",
     ],
 )
