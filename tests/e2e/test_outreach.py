@@ -1,14 +1,17 @@
 """Being told, as a user has it: whole processes, a service on the loopback, settings by `--set`."""
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.secret_forms import caught, forms
 from tests.e2e import cli
 from tests.e2e.cli import Command
 from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, served
+from tests.waiting import until
 
 SECRET = "T0AB/hook-secret-4711"
 
@@ -176,6 +179,74 @@ def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(
     assert again.returncode == 0, again.stderr
     assert [request.body["escalation_id"] for request in hook.requests] == raised
     assert queued_in(git_repo) == []
+
+
+PLANTED = {form.name: form for form in forms() if "key in JSON" not in form.name}
+BY_DOOR = {
+    "objective": "GitHub personal",
+    "output": "redis-cli -a",
+    "error": "token cut by returns",
+    "blocker": "Stripe live",
+    "gate": "password in German",
+    "file": "Slack bot",
+    "guidance": "curl -u",
+}
+"""What is planted where a text of a run comes from."""
+
+
+def hidden_in(text: str) -> None:
+    for door, name in BY_DOOR.items():
+        assert caught(PLANTED[name], text), f"{door}: {name}"
+
+
+def decided(*words: str, cwd: Path) -> bool:
+    return cli.here("decide", *words, cwd=cwd).returncode == 0
+
+
+def test_no_secret_of_a_run_leaves_it(
+    git_repo: Path,
+    tmp_path: Path,
+    hook: Service,
+    gitea: TrackerService,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By a webhook, an issue or a comment, and none waits in the outbox for that."""
+    planted = {door: PLANTED[name].text for door, name in BY_DOOR.items()}
+    for door, text in planted.items():
+        (tmp_path / door).write_text(text)
+    report = {"completion": 10, "summary": "s", "blockers": [planted["blocker"]]}
+    (tmp_path / "report").write_text(json.dumps({"ralph": report}) + "\n")
+    agent = (
+        f"cat >/dev/null; cd {tmp_path}; cat output report error; cat error >&2; "
+        f"touch '{git_repo}/{PLANTED['Slack bot'].secret}'; date +%N >>{git_repo}/notes"
+    )
+    hook.special = lambda _: Reply(500)
+    monkeypatch.setenv("GITEA_TOKEN", TOKEN)
+    process = cli.start(
+        *("run", f"Mend it: {planted['objective']}", "-c", f"cat {tmp_path}/gate; exit 1"),
+        *("--agent", "command", "--agent-command", agent, "--headless", "--json"),
+        *("--max-iterations", "12", "--set", "progress=agent", *to_hook(hook), *to_tracker(gitea)),
+        cwd=git_repo,
+    )
+    answers = iter([("guide", planted["guidance"]), ("abort", "--yes")])
+    with process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            event = json.loads(line)
+            if event["kind"] == "question_asked" and event["topic"] == "pause":
+                words = next(answers)
+                until(lambda words=words: decided(*words, cwd=git_repo))
+        assert process.wait(20) == 4
+    assert len(gitea.issues) == 1
+    assert hook.requests
+    waiting = queued_in(git_repo)
+    assert waiting, "the webhook refused them"
+    for request in (*hook.requests, *gitea.requests):
+        hidden_in(json.dumps(request.body, ensure_ascii=False))
+        hidden_in(request.path)
+    for path in waiting:
+        hidden_in(path.read_text())
+    assert "[redacted]" in json.dumps(hook.requests[-1].body)
 
 
 @pytest.mark.parametrize("trouble", ["not there", "refusing"])
