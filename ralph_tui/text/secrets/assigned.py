@@ -24,7 +24,8 @@ Span = tuple[int, int]
 
 _NAME = re.compile(
     r"(?:passwor[dt]|passwd|passphrase|passcode|pass(?=[=:\"' \\])|pwd|psw|token|secret|key"
-    r"|credentials?|auth|kennwort|contrase(?:[ñn]|\\{1,8}u00f1)a|senha|mot[ _]?de[ _]?passe|wachtwoord)"
+    r"|credentials?|auth|kennwort|contrase(?:[ñn]|\\{1,8}u00f1)a|senha|mot[ _]?de[ _]?passe"
+    r"|wachtwoord)"
     r"(?P<close>\\{0,7}[\"'`]\]?|[\])])?"
 )
 """In lower case: the word that ends a name; what stands before it in the name does not matter."""
