@@ -82,16 +82,25 @@ def _approach(command: str, own: Sequence[PastReflection], related: Sequence[Rel
 def _expected(
     learnings: Sequence[Learning], task_type: str, related: Sequence[RelatedTask]
 ) -> tuple[int | None, int]:
-    """Iterations, and how many runs say so: of tasks like this one, else of its kind."""
+    """Iterations, and how many runs say so: of tasks like this one, else of its kind.
+
+    Of several estimates the one counts that most runs stand behind.
+    """
     alike = [number for task in related for number in task.iterations]
     if alike:
         return _whole(sum(alike) / len(alike)), len(alike)
-    for learning in learnings:
-        if learning.type != "estimate" or learning.task_type != task_type or learning.muted:
-            continue
-        if (expected := iterations_of(learning.content)) is not None:
-            return _whole(expected), samples_of(learning.content)
-    return None, 0
+    of_kind = [
+        (samples_of(learning.content), expected)
+        for learning in learnings
+        if learning.type == "estimate"
+        and learning.task_type == task_type
+        and not learning.muted
+        and (expected := iterations_of(learning.content)) is not None
+    ]
+    if not of_kind:
+        return None, 0
+    samples, iterations = max(of_kind)
+    return _whole(iterations), samples
 
 
 def _whole(iterations: float) -> int:

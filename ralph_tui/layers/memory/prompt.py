@@ -11,6 +11,7 @@ from typing import Final
 
 from ralph_tui.events import PlanMade
 from ralph_tui.events.memory import Learning, LearningType
+from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.text.sanitize import clip, plain
 
 LONGEST: Final = 400
@@ -36,14 +37,22 @@ def learnings_section(learnings: Sequence[Learning]) -> str:
 
 
 def plan_section(plan: PlanMade | None) -> str:
-    """What the plan takes up of earlier attempts; empty where there is nothing."""
+    """What the plan takes up of earlier attempts; empty where there is nothing.
+
+    A lesson may quote what an agent reported: one that gives orders stays in the plan, unsent.
+    """
     if plan is None:
         return ""
+    lessons = zip(plan.cites, plan.steps, strict=False)
     return _notes(
         "Lessons of earlier attempts",
         "Notes on earlier attempts at this task or one like it, made of what was measured then and "
         "of what agents wrote.",
-        [f"- ({cite}) {_quoted(step)}" for cite, step in zip(plan.cites, plan.steps, strict=False)],
+        [
+            f"- ({_quoted(cite)}) {_quoted(step)}"
+            for cite, step in lessons
+            if not gives_orders(step)
+        ],
     )
 
 

@@ -73,6 +73,11 @@ def test_tasks_like_it_say_how_long_it_takes_better_than_its_kind_does() -> None
     assert "the criterion is met" in made.approach
 
 
+def test_of_several_estimates_the_one_of_most_runs_counts() -> None:
+    made = plan("Fix it", "x", "bug-fix", [], [estimate(9, 1), estimate(2, 3), estimate(7, 2)], [])
+    assert (made.estimated_iterations, made.estimate_from) == (2, 3)
+
+
 def test_an_estimate_of_another_kind_of_task_says_nothing() -> None:
     made = plan("Fix it", "x", "bug-fix", [], [estimate(9, 30, "feature")], [])
     assert made.estimated_iterations is None
