@@ -141,6 +141,13 @@ class ChangeLearning(Command):
     """The new words of an ``edit``."""
 
 
+class Reflect(Command):
+    """What is to be done differently the next time, in the owner's words."""
+
+    name: Literal["reflect"] = "reflect"
+    text: Plain = Field(min_length=1, max_length=10_000)
+
+
 AnyCommand = Annotated[
     Pause
     | Unpause
@@ -155,7 +162,8 @@ AnyCommand = Annotated[
     | Extend
     | Restore
     | SetPermissions
-    | ChangeLearning,
+    | ChangeLearning
+    | Reflect,
     Field(discriminator="name"),
 ]
 

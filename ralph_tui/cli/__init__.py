@@ -27,6 +27,7 @@ COMMANDS = {
     "resume": "go on with a run that ended early",
     "attach": "a screen for a run that lives elsewhere on this machine",
     "replay": "watch a past run again",
+    "history": "the tasks that were worked on here, their attempts and what they teach",
     "search": "find words in the records of all runs",
     "status": "how the newest or a named run stands",
     "pause": "hold a living run before its next iteration",

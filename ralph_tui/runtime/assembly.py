@@ -29,6 +29,7 @@ from ralph_tui.adapters.workspace.watching import FileWatcher
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
+from ralph_tui.layers.memory.by_hand import is_afterthought
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
@@ -68,7 +69,7 @@ class AssembledRun:
         self.outreach.resume()
         steps = self.loop.run()
         if self.past:
-            steps = self.loop.resume(_run_resumed(self.engine, self.loop))
+            steps = self.loop.resume(_run_resumed(self.engine, self.loop, self.past))
         self.engine.start_thread(steps, self.loop.scheduler.stop_work)
 
 
@@ -225,8 +226,9 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
     return AssembledRun(engine, Loop(run), attempt, outreach, held.close)
 
 
-def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
+def _run_resumed(engine: Engine, loop: Loop, past: Sequence[Event]) -> RunResumed:
     start, state = loop.start, engine.state
+    worked = next((event.at for event in reversed(past) if not is_afterthought(event)), state.at)
     return RunResumed(
         program_version=__version__,
         pid=os.getpid(),
@@ -236,7 +238,7 @@ def _run_resumed(engine: Engine, loop: Loop) -> RunResumed:
         commit=start.commit,
         found="; ".join([found(state), *different(state, start, state.at - datetime.now(UTC))]),
         checkpoints="\n".join(checkpoint_words(state)),
-        away_s=max(0.0, (engine.clock.now() - state.at).total_seconds()),
+        away_s=max(0.0, (engine.clock.now() - worked).total_seconds()),
     )
 
 

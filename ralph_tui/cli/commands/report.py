@@ -4,14 +4,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
-from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.cli.output_file import write_output
+from ralph_tui.errors import RalphError
 from ralph_tui.events import RunStarted, SnapshotTaken
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.restoring import held_in
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     recording = read_journal(found.journal)
     page = report(recording.events, _circumstances(root, found, recording))
     if args.output:
-        _write(named_path(args.output), page, force=args.force)
+        write_output(named_path(args.output), page, force=args.force)
         print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)
     else:
         print(page, end="")
@@ -72,16 +72,3 @@ def _changes(found: RecordedRun, recording: Recording) -> tuple[FileChange, ...]
         return RecordedFiles(found.folder).changes(taken[0].tree, taken[-1].tree)
     except RalphError:
         return None
-
-
-def _write(path: Path, page: str, *, force: bool) -> None:
-    if not force and (path.exists() or path.is_symlink()):
-        raise UsageError(f"{path} is there already: name another file, or say --force")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file")
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}: make it, or name another file")
-    try:
-        write_text(path, page)
-    except OSError as error:
-        raise RalphError(f"cannot write {path}: {why(error, 'name another file')}") from error

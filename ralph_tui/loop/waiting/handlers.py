@@ -18,6 +18,7 @@ from ralph_tui.commands import (
     Hold,
     Interrupt,
     Pause,
+    Reflect,
     Restore,
     RetryNow,
     SetPermissions,
@@ -41,6 +42,7 @@ from ralph_tui.events import (
     StopRequested,
     Unpaused,
 )
+from ralph_tui.layers.memory.by_hand import by_hand
 from ralph_tui.loop.waiting.controls import Steerable, Steps
 from ralph_tui.ports import Job
 from ralph_tui.state import RunState
@@ -179,6 +181,10 @@ def _change_learning(waiting: Steerable, command: ChangeLearning) -> Steps[None]
     yield from ()
 
 
+def _reflect(waiting: Steerable, command: Reflect) -> Steps[None]:
+    yield by_hand(waiting.state, command.text)
+
+
 OFFERED: dict[type[Command], Callable[[Steerable], bool]] = {
     Checkpoint: lambda waiting: waiting.controls.capture is not None,
     Interrupt: lambda waiting: waiting.session is not None,
@@ -201,5 +207,6 @@ HANDLERS: dict[type[Command], Callable[[Steerable, Any], Steps[None]]] = {
     Restore: _restore,
     SetPermissions: _permit,
     ChangeLearning: _change_learning,
+    Reflect: _reflect,
 }
 """One for every command."""

@@ -18,7 +18,8 @@ def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> d
     Of the `old` metadata only what no attempt knows is kept: tags of others, and related tasks
     while no plan names any.
     """
-    current = max(attempts, key=lambda attempt: (attempt.updated, attempt.id))
+    # A reflection may come long after an end; it does not make an old attempt the present one.
+    current = max(attempts, key=lambda attempt: (attempt.ended or attempt.updated, attempt.id))
     history = current.execution.quality_history
     completion = history[-1].quality if history else None
     contents = {

@@ -1,0 +1,112 @@
+"""What was done here: all tasks by the index, one task by the records of its attempts.
+
+A name from the command line is looked for among the folders that are there and leads nowhere else.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.task_index import TaskIndex
+from ralph_tui.adapters.records.task_table import TaskRow
+from ralph_tui.errors import UsageError, WorkspaceError, why
+from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.aiwg.records import Attempt
+
+GOING_ON = ("running", "paused")
+
+
+@dataclass(frozen=True)
+class TaskHistory:
+    """One task: what its attempts have on record."""
+
+    name: str
+    folder: Path
+    attempts: "tuple[Attempt, ...]"
+    """Those that can be read, oldest first; at least one."""
+    problems: tuple[str, ...] = ()
+    """Why others cannot, a sentence each."""
+
+    def attempt(self, number: int) -> "Attempt":
+        """Raises ``UsageError`` when there is none of this number, or it cannot be read."""
+        for attempt in self.attempts:
+            if attempt.id == number:
+                return attempt
+        known = ", ".join(str(attempt.id) for attempt in self.attempts)
+        raise UsageError(f"{self.name} has no attempt {number} that can be read; it has {known}")
+
+
+def list_tasks(root: Path) -> dict[str, TaskRow]:
+    """All tasks that can be read, oldest first; one whose run is gone without an end has died.
+
+    Raises ``WorkspaceError`` when the records cannot be listed.
+    """
+    records = ralph_folder(root)
+    try:
+        rows = TaskIndex(records).read()
+    except OSError as error:
+        raise WorkspaceError(
+            f"cannot read {records}: {why(error, 'make the folder readable')}"
+        ) from error
+    going_on = [name for name, row in rows.items() if row.status in GOING_ON]
+    alive = _living(root).partition("/")[0] if going_on else ""
+    dead = {name: rows[name]._replace(status="died") for name in going_on if name != alive}
+    return rows | dead
+
+
+def status_of(root: Path, attempt: "Attempt") -> str:
+    """As the attempt's record says, but for one whose run is gone without an end."""
+    name = f"{attempt.task_id}/{attempt.id:03}"
+    return "died" if attempt.status in GOING_ON and _living(root) != name else attempt.status
+
+
+def read_task(root: Path, name: str) -> TaskHistory:
+    """One task; raises ``UsageError`` when there is none of this name, or it cannot be read."""
+    from ralph_tui.adapters.records.aiwg.tasks import read_attempt  # noqa: PLC0415  a list is quick
+
+    folder = _folder_of(root, name)
+    attempts, problems = [], []
+    for path in numbered(folder / "attempts"):
+        attempt = None if path.is_symlink() else read_attempt(path)
+        if attempt is None:
+            shown = one_line(path.name)
+            problems.append(f"{name}/{shown} cannot be read: it has no record and no journal")
+        else:
+            attempts.append(attempt)
+    if not attempts:
+        raise UsageError(
+            f"nothing can be read of {name}: no attempt in {folder} has a record or a journal; "
+            "its run ended before it began, or the files were taken away"
+        )
+    return TaskHistory(name, folder, tuple(attempts), tuple(problems))
+
+
+def _folder_of(root: Path, name: str) -> Path:
+    tasks = ralph_folder(root) / "tasks"
+    if name == Path(name).name and number_of(name):
+        with suppress(OSError, ValueError):  # too long for a path, or a NUL in it
+            folder = tasks / name
+            if folder.is_dir() and not folder.is_symlink():
+                return folder
+    if not tasks.is_dir():
+        raise UsageError(
+            f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
+            "or see 'ralph-tui demo'"
+        )
+    raise UsageError(
+        f"there is no task '{one_line(name)[:80]}' here; 'ralph-tui history' lists those there are"
+    )
+
+
+def _living(root: Path) -> str:
+    """Task and attempt of the run that is alive here; empty for none."""
+    try:
+        owner = holder(ralph_folder(root) / "lock")
+    except WorkspaceError:
+        return ""
+    return owner.run if owner is not None and owner.alive else ""

@@ -1,0 +1,161 @@
+"""``ralph-tui history``: what was done here, how it went, and what it teaches."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.history_words import (
+    attempt_page,
+    list_page,
+    reflections_page,
+    task_json,
+    task_page,
+)
+from ralph_tui.cli.live import find_live, text_argument
+from ralph_tui.cli.output_file import write_output
+from ralph_tui.cli.pages import Page, as_markdown, as_text
+from ralph_tui.errors import UsageError
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.aiwg.records import Attempt
+
+LISTED = 100
+"""Tasks that are listed unless all are asked for."""
+FORMS = (".json", ".md")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Lists the tasks that were worked on here; of TASK its attempts, of one attempt its plan, "
+        "its iterations, what worked and what it teaches."
+    )
+    parser.add_argument("task", metavar="TASK", nargs="?", help="task-001, or task-001/002")
+    parser.add_argument("--attempt", metavar="N", type=int, help="one attempt of TASK")
+    parser.add_argument("--reflections", action="store_true", help="what TASK teaches, alone")
+    parser.add_argument(
+        "--reflect", metavar="TEXT", help="add a reflection of your own; - reads standard input"
+    )
+    parser.add_argument("--all", action="store_true", help=f"all tasks, not the last {LISTED}")
+    parser.add_argument("--json", action="store_true", help="one JSON value")
+    parser.add_argument("--export", metavar="FILE", help="write it there: *.json or *.md")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show it. Raises ``RalphError`` when there is no such task, or FILE cannot be written."""
+    root = worktree_root(Path.cwd())
+    if args.task is None:
+        _refuse_without_task(args)
+        return _show_list(root, args)
+    name, number = _named(args)
+    task = read_task(root, name)
+    for problem in task.problems:
+        print(f"ralph-tui: {problem}", file=sys.stderr)
+    attempts = task.attempts if number is None else (task.attempt(number),)
+    if args.reflect is not None:
+        return _reflect(task, attempts, text_argument(args.reflect))
+    if args.reflections:
+        told = [each.as_json() for attempt in attempts for each in attempt.reflections]
+        return _show(args, reflections_page(task, attempts), told)
+    if number is not None:
+        [attempt] = attempts
+        return _show(args, attempt_page(attempt, status_of(root, attempt)), attempt.as_json())
+    statuses = [status_of(root, attempt) for attempt in task.attempts]
+    return _show(args, _whole(task, statuses, whole=bool(args.export)), _json_of(task))
+
+
+def _refuse_without_task(args: argparse.Namespace) -> None:
+    for option in ("attempt", "reflections", "reflect"):
+        if getattr(args, option) not in (None, False):
+            raise UsageError(f"--{option} needs a task: ralph-tui history TASK --{option}")
+
+
+def _named(args: argparse.Namespace) -> tuple[str, int | None]:
+    """Task and attempt, where one is named."""
+    name, slash, number = args.task.partition("/")
+    if not (slash and number.isascii() and number.isdecimal()):
+        return args.task, args.attempt
+    if args.attempt not in (None, int(number)):
+        raise UsageError(f"{one_line(args.task)} and --attempt {args.attempt}: name one attempt")
+    return name, int(number)
+
+
+def _show_list(root: Path, args: argparse.Namespace) -> int:
+    rows = list_tasks(root)
+    if not rows and not args.json:
+        raise UsageError(
+            f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
+            "or see 'ralph-tui demo'"
+        )
+    older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
+    shown = dict([*rows.items()][older:])
+    code = _show(args, list_page(shown), [task_json(name, row) for name, row in shown.items()])
+    if older:
+        print(f"and {count(older, 'older task')}: --all lists them", file=sys.stderr)
+    return code
+
+
+def _whole(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:
+    """A file holds every attempt, a screen their list."""
+    page = task_page(task, statuses)
+    if not whole:
+        return page
+    parts = [*page.sections]
+    for attempt, status in zip(task.attempts, statuses, strict=True):
+        each = attempt_page(attempt, status)
+        first, *rest = each.sections
+        parts += [first.under(each.title), *rest]
+    return Page(page.title, parts)
+
+
+def _json_of(task: TaskHistory) -> dict[str, Any]:
+    return {
+        "task": task.name,
+        "description": task.attempts[0].description,
+        "attempts": [attempt.as_json() for attempt in task.attempts],
+    }
+
+
+def _show(args: argparse.Namespace, page: Page, value: object) -> int:
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    if args.export is None:
+        print(text if args.json else as_text(page), end="")
+        return ExitCode.COMPLETED
+    path = named_path(args.export)
+    if path.suffix not in FORMS:
+        raise UsageError(f"{one_line(str(path))}: name a file that ends in {' or '.join(FORMS)}")
+    write_output(path, text if path.suffix == ".json" else as_markdown(page), force=args.force)
+    print(f"written to {one_line(str(path))}", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> int:
+    """Into the journal: by the run itself while it lives, else by us."""
+    recorded = [
+        RecordedRun(folder / "events.jsonl")
+        for attempt in attempts
+        if (folder := task.folder / "attempts" / f"{attempt.id:03}").is_dir()
+    ]
+    found = [run for run in recorded if run.journal.is_file()]
+    if not found:
+        raise UsageError(f"{task.name} has no journal to write it in: its run never began")
+    run = found[-1]
+    owner = holder(run.lock)
+    if owner is not None and owner.alive and owner.run == run.name:
+        find_live(run.name).request("reflect", text=text)
+    else:
+        from ralph_tui.runtime.reflecting import reflect  # noqa: PLC0415  a list is quick
+
+        reflect(run, text)
+    print(f"written down for {run.name}: the next attempt's plan can follow it")
+    return ExitCode.COMPLETED

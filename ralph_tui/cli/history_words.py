@@ -1,0 +1,203 @@
+"""The history of tasks, attempts and reflections as pages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.task_table import TaskRow
+from ralph_tui.cli.pages import Page, Section
+from ralph_tui.text.format import count, duration, money, percent, signed
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import in_words
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.aiwg.records import Attempt, Reflection, UsedLearning
+    from ralph_tui.adapters.records.history import TaskHistory
+
+TASKS = ("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
+ATTEMPTS = ("attempt", "status", "agent", "best", "iterations", "cost", "time", "when", "why")
+
+TRIGGERS = {
+    "failure": "after a failure",
+    "success": "after a success",
+    "timeout": "when the limit was reached",
+    "manual": "by hand",
+}
+
+
+def task_cells(name: str, row: TaskRow) -> list[str]:
+    """A row under `TASKS`."""
+    return [
+        name,
+        row.status,
+        str(row.attempts),
+        _percent(row.best),
+        str(row.iterations),
+        _money(row.cost_usd),
+        _when(row.updated),
+        row.description,
+    ]
+
+
+def task_json(name: str, row: TaskRow) -> dict[str, object]:
+    """A row, made safe; what is not known is left out."""
+    known = {key: value for key, value in row._asdict().items() if value is not None}
+    safe = {key: one_line(v) if isinstance(v, str) else v for key, v in known.items()}
+    return {"task": one_line(name), **safe}
+
+
+def list_page(rows: Mapping[str, TaskRow]) -> Page:
+    """All tasks."""
+    cells = [task_cells(name, row) for name, row in rows.items()]
+    return Page("Tasks", [Section(head=TASKS, rows=cells)])
+
+
+def task_page(task: "TaskHistory", statuses: Sequence[str]) -> Page:
+    """A task, and an attempt to a row; `statuses` are those of the attempts."""
+    first, last = task.attempts[0], task.attempts[-1]
+    told = sum(len(attempt.reflections) for attempt in task.attempts)
+    facts = [
+        ("description", first.description),
+        ("done when", last.completion_criteria or ""),
+        ("tags", ", ".join(dict.fromkeys(t for each in task.attempts for t in each.tags))),
+        ("tasks like it", ", ".join(last.plan.related)),
+        ("reflections", f"{told}: ralph-tui history {task.name} --reflections" if told else ""),
+    ]
+    rows = [_attempt_cells(a, s) for a, s in zip(task.attempts, statuses, strict=True)]
+    return Page(task.name, [Section(facts=facts), Section(head=ATTEMPTS, rows=rows)])
+
+
+def _attempt_cells(attempt: "Attempt", status: str) -> list[str]:
+    done, end = attempt.execution, attempt.outcome
+    return [
+        str(attempt.id),
+        in_words(end.outcome or end.status) if end else status,
+        done.agent,
+        _percent(_best(attempt)),
+        str(done.iterations),
+        _money(done.cost_usd),
+        duration(done.duration_s),
+        _when(attempt.started),
+        end.reason if end else "",
+    ]
+
+
+def attempt_page(attempt: "Attempt", status: str) -> Page:
+    """One attempt: what it set out to do, what it did, what came of it."""
+    return Page(
+        f"{attempt.task_id}/{attempt.id:03}",
+        [
+            Section(facts=_attempt_facts(attempt, status)),
+            _plan(attempt),
+            Section(
+                "Iterations",
+                head=("iteration", "completion", "gain"),
+                rows=[
+                    [
+                        str(step.iteration) if step.iteration else "start",
+                        percent(step.quality),
+                        signed(step.delta) if step.iteration else "",
+                    ]
+                    for step in attempt.execution.quality_history
+                ],
+            ),
+            *_outcome(attempt),
+            Section("Learnings", items=[_learning_words(one) for one in attempt.learnings]),
+            *_reflections(attempt),
+        ],
+    )
+
+
+def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page:
+    """What these attempts of a task teach."""
+    sections = [section for attempt in attempts for section in _reflections(attempt)]
+    nothing = Section(items=["nothing was reflected on yet"])
+    return Page(f"Reflections of {task.name}", sections or [nothing])
+
+
+def _attempt_facts(attempt: "Attempt", status: str) -> list[tuple[str, str]]:
+    done, end = attempt.execution, attempt.outcome
+    tokens = f"{done.tokens:,}" if done.tokens else ""
+    ended = f"{in_words(end.outcome or end.status)}: {end.reason}" if end else status
+    return [
+        ("description", attempt.description),
+        ("state", ended.removesuffix(": ")),
+        ("agent", " ".join(word for word in (done.agent, done.model) if word)),
+        ("best", _percent(_best(attempt))),
+        ("time", f"{duration(done.duration_s)} since {_when(attempt.started)}"),
+        ("cost", _money(done.cost_usd)),
+        ("tokens", tokens),
+        ("actions", str(done.actions_performed)),
+        ("tags", ", ".join(attempt.tags)),
+    ]
+
+
+def _plan(attempt: "Attempt") -> Section:
+    plan = attempt.plan
+    about = ""
+    if plan.estimated_iterations and plan.estimate_from:
+        iterations = count(plan.estimated_iterations, "iteration")
+        about = f"about {iterations}, from {count(plan.estimate_from, 'run')}"
+    facts = [
+        ("approach", plan.approach),
+        ("estimate", about),
+        ("follows", ", ".join(plan.cites)),
+        ("tasks like it", ", ".join(plan.related)),
+    ]
+    return Section("Plan", facts=facts, items=plan.steps)
+
+
+def _outcome(attempt: "Attempt") -> Iterator[Section]:
+    if (end := attempt.outcome) is not None:
+        yield Section("What worked", items=end.what_worked)
+        yield Section("What did not", items=end.what_didnt_work)
+        yield Section("For the next time", items=end.suggestions_for_next_time)
+
+
+def _learning_words(one: "UsedLearning") -> str:
+    said = [f"{one.type}, {one.standing}, confidence {one.confidence:.2f}"]
+    if one.origin == "learned":
+        said.append("learned here, and promoted" if one.promoted else "learned here")
+    if one.prompts:
+        said.append(f"in the prompts of {', '.join(map(str, one.prompts))}")
+    if one.credits:
+        helped = sum(credit.success for credit in one.credits)
+        said.append(f"helped in {helped} of {len(one.credits)}")
+    return f"{one.text} ({'; '.join(said)})"
+
+
+def _reflections(attempt: "Attempt") -> Iterator[Section]:
+    for number, told in enumerate(attempt.reflections, start=1):
+        cite = f"{attempt.task_id}/{attempt.id:03} #{number}"
+        yield Section(f"Reflection {cite}", facts=_reflection_facts(told), items=told.action_items)
+
+
+def _reflection_facts(told: "Reflection") -> list[tuple[str, str]]:
+    return [
+        ("when", f"{_when(told.timestamp)}, {TRIGGERS[told.triggered_by]}"),
+        ("kind", in_words(told.reflection_type)),
+        ("observation", told.observation or ""),
+        ("analysis", told.analysis or ""),
+        ("learning", told.learning),
+    ]
+
+
+def _best(attempt: "Attempt") -> float | None:
+    readings = [step.quality for step in attempt.execution.quality_history]
+    return max(readings, default=None)
+
+
+def _percent(points: float | None) -> str:
+    return "—" if points is None else percent(points)
+
+
+def _money(usd: float | None) -> str:
+    return "—" if usd is None else money(usd)
+
+
+def _when(moment: str | datetime) -> str:
+    try:
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        return f"{at.astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError, OSError):
+        return str(moment)

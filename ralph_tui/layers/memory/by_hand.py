@@ -1,0 +1,36 @@
+"""A reflection by a person: the words are theirs, what happened is what was measured."""
+
+from ralph_tui.events import Event, ReflectionWritten
+from ralph_tui.state import RunState
+from ralph_tui.text.format import percent
+from ralph_tui.text.terms import OUTCOMES
+
+
+def by_hand(state: RunState, text: str) -> ReflectionWritten:
+    """The reflection on the attempt as it stands; no reason is made up for it."""
+    started = state.run.started
+    number = started.attempt if started else ""
+    return ReflectionWritten(
+        attempt=int(number) if number.isdecimal() else 0,
+        observation=_observed(state),
+        analysis="",
+        learning=text,
+        triggered_by="manual",
+        reflection_type="process-improvement",
+    )
+
+
+def is_afterthought(event: Event) -> bool:
+    """Whether it may come behind the end of a run without anything having run."""
+    return isinstance(event, ReflectionWritten) and event.triggered_by == "manual"
+
+
+def _observed(state: RunState) -> str:
+    run = state.run
+    reached = "" if run.completion is None else f" at {percent(run.completion, run.best)}"
+    if run.finished is not None:
+        ended = OUTCOMES[run.finished.outcome].word
+        return f"It ended as {ended}{reached} after {run.iteration} of {run.max_iterations}."
+    if run.crash is not None:
+        return f"A bug ended it{reached} in iteration {run.iteration}."
+    return f"It stood{reached} in iteration {run.iteration} of {run.max_iterations}."

@@ -1,0 +1,69 @@
+"""A person reflects on an attempt that is over: an event more in its journal, the files follow.
+
+The worktree's lock is held meanwhile, as by whoever writes a journal. An attempt that goes on is
+told by its own run (`commands.Reflect`).
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
+from ralph_tui.adapters.records.folders import from_here
+from ralph_tui.adapters.records.journal import Journal, cut, read_journal
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.task_index import TaskIndex
+from ralph_tui.errors import UsageError, WorkspaceError, why
+from ralph_tui.layers.memory.by_hand import by_hand
+from ralph_tui.runtime.claiming import claim
+from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.state import RunState
+
+
+def reflect(run: RecordedRun, text: str) -> None:
+    """Write it down.
+
+    Raises ``LockHeldError``, ``UsageError``, ``JournalError`` or ``WorkspaceError``.
+    """
+    lock = claim(run.lock, "history")
+    try:
+        with _as_old_as_it_was(run.journal), _as_old_as_it_was(run.status):
+            _append(run, text)
+            task = run.folder.parent.parent
+            with TaskIndex(task.parent.parent).changing(task.name, over=True):
+                rebuild_attempt(run.folder)
+                write_task(task)
+    except OSError as error:
+        raise WorkspaceError(
+            f"the reflection is in {from_here(run.journal)}, but {error.filename} cannot be "
+            f"written: {why(error, 'make it writable')}, then 'ralph-tui rebuild' writes it"
+        ) from error
+    finally:
+        lock.release()
+
+
+def _append(run: RecordedRun, text: str) -> None:
+    recording = read_journal(run.journal)
+    if recording.problem:
+        what = recording.problem.partition(";")[0]
+        raise UsageError(f"{what}, so nothing can be written behind it; mend it or take it away")
+    state = RunState().apply_all(recording.events)
+    cut(recording)
+    journal = Journal(run.journal, SystemClock(), seq=state.seq, last_at=state.at)
+    try:
+        journal.append(by_hand(state, text))
+    finally:
+        journal.close()
+
+
+@contextmanager
+def _as_old_as_it_was(path: Path) -> Iterator[None]:
+    """Words about an old run do not make it the newest one, nor a dead one die later."""
+    try:
+        before = path.lstat()
+    except OSError:
+        yield
+        return
+    yield
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns), follow_symlinks=False)

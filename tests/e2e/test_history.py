@@ -1,0 +1,286 @@
+"""What was done here: listed, told, exported, reflected on; whatever stands in the records."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.events import ReflectionWritten, RunFinished, RunResumed
+from tests.e2e.cli import GATE, ONE_MORE, here, project, start
+from tests.e2e.shared import once
+
+AGENT = ("--agent", "command", "--agent-command", ONE_MORE)
+RECORDS = Path(".aiwg/ralph")
+TASK = RECORDS / "tasks/task-001"
+
+
+def two_tasks(folder: Path) -> None:
+    """The first with two attempts: one at its limit, one completed."""
+    root = folder / "project"
+    root.mkdir()
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "start"]):
+        subprocess.run(["git", *who, *command], cwd=root, check=True)
+    project(root)
+    task = ("Fix the failing checks", "-c", GATE, *AGENT)
+    for more in (("--max-iterations", "2"), ()):
+        here("run", *task, *more, cwd=root)
+    for name in ("done-2.txt", "done-3.txt"):
+        (root / name).unlink()
+    here("run", "Document the checks", "-c", GATE, *AGENT, "--max-iterations", "1", cwd=root)
+
+
+@pytest.fixture
+def over(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """A copy of what real runs have left."""
+    kept = once(tmp_path_factory, "two-tasks", two_tasks)
+    return Path(shutil.copytree(kept / "project", tmp_path / "over", symlinks=True))
+
+
+def told(*arguments: str, cwd: Path) -> str:
+    done = here("history", *arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def value(*arguments: str, cwd: Path) -> Any:
+    return json.loads(told(*arguments, "--json", cwd=cwd))
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """Every projection, and the index but for when its folder was looked at."""
+    paths = [*(root / RECORDS / "tasks").rglob("*"), *(root / RECORDS / "index").glob("by-*")]
+    kept = [p for p in paths if p.is_file() and "results" not in p.parts]
+    return {str(path.relative_to(root)): path.read_bytes() for path in kept}
+
+
+def test_tasks_attempts_and_one_attempt_are_told(over: Path) -> None:
+    rows = told(cwd=over).splitlines()
+    assert rows[2].split() == [
+        *("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
+    ]
+    assert rows[3].split()[:6] == ["task-001", "completed", "2", "100", "%", "4"]
+    assert rows[3].endswith("Fix the failing checks")
+    assert rows[4].startswith("task-002")
+    task = told("task-001", cwd=over)
+    assert [row.split()[:3] for row in task.splitlines()[-2:]] == [
+        ["1", "limit", "reached"],
+        ["2", "completed", "command"],
+    ]
+    assert "tags         bug-fix, docs" in task
+    attempt = told("task-001", "--attempt", "2", cwd=over)
+    for words in ("task-001/002\n", "Plan\napproach", "What worked\n", "1          75 %"):
+        assert words in attempt
+    assert attempt == told("task-001/002", cwd=over)
+
+
+def test_as_json_what_is_not_known_is_left_out(over: Path) -> None:
+    listed = value(cwd=over)
+    assert [(row["task"], row["status"], row["attempts"]) for row in listed] == [
+        ("task-001", "completed", 2),
+        ("task-002", "failed", 1),
+    ]
+    assert "cost_usd" not in listed[0], "a command does not tell what it costs"
+    task = value("task-001", cwd=over)
+    assert [attempt["outcome"]["outcome"] for attempt in task["attempts"]] == [
+        "limit_reached",
+        "completed",
+    ]
+    assert value("task-001", "--attempt", "1", cwd=over) == task["attempts"][0]
+    reflections = [one for attempt in task["attempts"] for one in attempt["reflections"]]
+    assert value("task-001", "--reflections", cwd=over) == reflections
+
+
+def test_a_history_is_exported_and_nothing_is_written_over(over: Path) -> None:
+    whole = over / "history.json"
+    assert here("history", "task-001", "--export", str(whole), cwd=over).returncode == 0
+    assert json.loads(whole.read_text()) == value("task-001", cwd=over)
+    again = here("history", "task-001", "--export", str(whole), cwd=over)
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    page = over / "history.md"
+    assert here("history", "task-001", "--export", str(page), cwd=over).returncode == 0
+    for words in ("# task-001\n", "## task-001/001\n", "## task-001/002\n", "| 1 | 25 % |"):
+        assert words in page.read_text()
+    done = here("history", "task-001", "--export", str(over / "history.txt"), cwd=over)
+    assert (done.returncode, ".json or .md" in done.stderr) == (2, True)
+    assert not (over / "history.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("../../etc",), ("/etc",), ("task-009",), ("..",), (".",), ("",), ("task-001/009",)),
+        *(("x" * 5000,), ("\x1b[31mred-1",), ("task-001", "--attempt", "9"), ("notes",)),
+        *(
+            ("--reflections",),
+            ("--reflect", "x"),
+            ("--attempt", "1"),
+            ("task-001", "--reflect", ""),
+        ),
+        *(("task-001/002", "--attempt", "1"), ("task-001", "--export", "no/such/folder/x.md")),
+        ("task-001", "--attempt", "-1"),
+    ],
+)
+def test_what_is_not_there_is_one_sentence(over: Path, arguments: tuple[str, ...]) -> None:
+    done = here("history", *arguments, cwd=over)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    [line] = done.stderr.splitlines()
+    assert line.startswith("ralph-tui: ")
+    assert len(line) < 300
+    assert "\x1b" not in line
+
+
+def test_where_nothing_was_recorded_that_is_said(tmp_path: Path) -> None:
+    for arguments in ((), ("task-001",)):
+        done = here("history", *arguments, cwd=tmp_path)
+        assert (done.returncode, "no task was recorded" in done.stderr) == (2, True)
+    assert value(cwd=tmp_path) == []
+    assert not (tmp_path / ".aiwg").exists()
+
+
+def test_half_written_and_foreign_folders_cost_themselves_alone(over: Path) -> None:
+    tasks = over / RECORDS / "tasks"
+    (tasks / "task-003/attempts/001").mkdir(parents=True)
+    (tasks / "task-004").symlink_to(tasks / "task-001")
+    (tasks / "notes.txt").write_text("mine")
+    (tasks / "task-001/attempts/003").mkdir()
+    (tasks / "task-001/attempts/001/attempt.json").write_bytes(b"\xff{garbage")
+    (tasks / "task-002/metadata.json").unlink()
+    assert [row["task"] for row in value(cwd=over)] == ["task-001", "task-002"]
+    done = here("history", "task-001", cwd=over)
+    assert done.returncode == 0
+    assert done.stderr == (
+        "ralph-tui: task-001/003 cannot be read: it has no record and no journal\n"
+    )
+    assert "limit reached" in done.stdout, "its journal says it"
+    done = here("history", "task-003", cwd=over)
+    assert (done.returncode, "nothing can be read of task-003" in done.stderr) == (2, True)
+    assert here("history", "task-004", cwd=over).returncode == 2
+
+
+def test_what_an_agent_writes_into_the_records_reaches_no_terminal(over: Path) -> None:
+    secret = "sk-" + "a1b2c3d4" * 4
+    index = over / RECORDS / "index/tasks.json"
+    told(cwd=over)
+    for path in (index, over / TASK / "attempts/001/attempt.json"):
+        text = path.read_text()
+        path.write_text(text.replace("Fix the failing", f"\\u001b[31m{secret} Fix the failing"))
+    shown = told(cwd=over) + told("task-001", cwd=over) + told("task-001/001", cwd=over)
+    shown += json.dumps(value(cwd=over)) + json.dumps(value("task-001", cwd=over))
+    assert "Fix the failing" in shown
+    assert "\x1b" not in shown
+    assert "u001b" not in shown
+    assert secret not in shown
+
+
+def test_a_reflection_by_hand_is_an_event_and_comes_back(over: Path) -> None:
+    newest = here("status", "--json", cwd=over).stdout
+    before = value("task-001", cwd=over)
+    done = here("history", "task-001", "--attempt", "1", "--reflect", "Begin at 3", cwd=over)
+    assert done.returncode == 0, done.stderr
+    recording = read_journal(over / TASK / "attempts/001/events.jsonl")
+    assert not recording.problem
+    assert [event.seq for event in recording.events] == [*range(1, len(recording.events) + 1)]
+    last = recording.events[-1]
+    assert isinstance(last, ReflectionWritten)
+    assert (last.attempt, last.triggered_by, last.learning) == (1, "manual", "Begin at 3")
+    [told_last] = value("task-001", "--attempt", "1", "--reflections", cwd=over)[-1:]
+    assert (told_last["learning"], told_last["reflection_type"]) == (
+        "Begin at 3",
+        "process-improvement",
+    )
+    after = value("task-001", cwd=over)
+    assert after["attempts"][1] == before["attempts"][1]
+    assert value(cwd=over)[0]["status"] == "completed", "an old attempt is not the present one"
+    assert here("status", "--json", cwd=over).stdout == newest, "nor is its run the newest"
+    whole = files(over)
+    lines = [json.loads(line) for line in whole[f"{TASK}/reflections.jsonl"].splitlines()]
+    assert told_last in lines
+    for name in whole:
+        if not name.endswith("events.jsonl"):
+            (over / name).unlink()
+    assert here("rebuild", cwd=over).returncode == 0
+    assert files(over) == whole
+
+
+def test_on_a_journal_that_broke_off_it_is_written_behind_what_is_whole(over: Path) -> None:
+    journal = over / TASK / "attempts/001/events.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-30])
+    done = here("history", "task-001/001", "--reflect", "It died", cwd=over)
+    assert done.returncode == 0, done.stderr
+    recording = read_journal(journal)
+    assert (recording.problem, recording.torn) == ("", False)
+    assert recording.events[-1].seq == len(recording.events) == len(whole.splitlines())
+    lines = journal.read_bytes().splitlines(keepends=True)
+    damaged = b"".join([*lines[:9], b"garbage\n", *lines[10:]])
+    journal.write_bytes(damaged)
+    done = here("history", "task-001/001", "--reflect", "Too late", cwd=over)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "events.jsonl:10" in done.stderr
+    assert journal.read_bytes() == damaged
+
+
+def test_the_time_until_a_reflection_is_no_time_of_work(over: Path) -> None:
+    """The run ended an hour ago, its owner reflects, then it is resumed."""
+    folder = over / RECORDS / "tasks/task-002/attempts/001"
+    journal, lines = folder / "events.jsonl", list[bytes]()
+    for event in read_journal(journal).events:
+        earlier = event.model_copy(update={"at": event.at - timedelta(hours=1)})
+        lines.append(earlier.model_dump_json().encode() + b"\n")
+    journal.write_bytes(b"".join(lines))
+    assert here("history", "task-002", "--reflect", "More", cwd=over).returncode == 0
+    done = here("resume", "task-002", "--max-iterations", "2", cwd=over)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kinds = {event.kind: event for event in read_journal(journal).events}
+    resumed, finished = kinds["run_resumed"], kinds["run_finished"]
+    assert isinstance(resumed, RunResumed)
+    assert resumed.away_s > 3600
+    assert isinstance(finished, RunFinished)
+    assert finished.duration_s < 600
+    [last] = value("task-002", cwd=over)["attempts"]
+    assert last["reflections"][0]["learning"] == "More"
+
+
+def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
+    first = ("--agent", "command", "--agent-command", "cat > /dev/null")
+    done = here("run", "y", "-c", "false", *first, "--max-iterations", "1", cwd=git_repo)
+    assert done.returncode == 3, done.stderr
+    agent = ("--agent", "command", "--agent-command", "echo works; cat; sleep 60")
+    with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
+        assert process.stdout is not None
+        while "session_started" not in process.stdout.readline():
+            pass
+        assert value(cwd=git_repo)[1]["status"] == "running"
+        done = here("history", "task-002", "--reflect", "Mind the gap", cwd=git_repo)
+        other = here("history", "task-001", "--reflect", "Mind the gap", cwd=git_repo)
+        process.send_signal(signal.SIGINT)
+        events = [json.loads(line) for line in process.stdout.read().splitlines()]
+    assert done.returncode == 0, done.stderr
+    [said] = [e for e in events if e["kind"] == "reflection_written" and "gap" in e["learning"]]
+    assert (said["attempt"], said["triggered_by"]) == (1, "manual")
+    assert other.returncode == 2
+    assert "task-002/001" in other.stderr, "it owns the worktree"
+    assert "Mind the gap" in told("task-002", "--reflections", cwd=git_repo)
+    assert "Mind the gap" not in told("task-001", "--reflections", cwd=git_repo)
+
+
+def test_a_run_whose_process_is_gone_is_called_dead(git_repo: Path) -> None:
+    agent = ("--agent", "command", "--agent-command", "echo works; cat; sleep 60")
+    with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
+        assert process.stdout is not None
+        while "session_started" not in process.stdout.readline():
+            pass
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    assert value(cwd=git_repo)[0]["status"] == "died"
+    assert "died" in told("task-001", cwd=git_repo)
+    assert "died" in told("task-001/001", cwd=git_repo)
