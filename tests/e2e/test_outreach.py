@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -235,7 +236,7 @@ def test_no_secret_of_a_run_leaves_it(
             event = json.loads(line)
             if event["kind"] == "question_asked" and event["topic"] == "pause":
                 words = next(answers)
-                until(lambda words=words: decided(*words, cwd=git_repo))
+                until(partial(decided, *words, cwd=git_repo))
         assert process.wait(20) == 4
     assert len(gitea.issues) == 1
     assert hook.requests
