@@ -14,6 +14,7 @@ from ralph_tui.events import (
     GuidanceAcknowledged,
     GuidanceQueued,
     PromptPrepared,
+    ReadingTaken,
     ToolFinished,
     ToolStarted,
     WaitEnded,
@@ -24,10 +25,13 @@ from ralph_tui.state.agent import KEPT_ROWS, without_claims
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
+from ralph_tui.tui.panes.gate import GatePane
 from ralph_tui.tui.panes.prompt import PromptPane, read_inside
 from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.panes.timeline_points import points_of, track
 from tests.tui.driving import Driver, drive, live, replay, story
+from tests.world import World
+from tests.world.owner import answer
 from tests.world.recorder import START
 from tests.world.stories import flood, running, stuck
 
@@ -318,3 +322,15 @@ def test_the_stream_tells_how_far_guidance_has_come() -> None:
         await driver.sees("guidance: 1 queued")
 
     drive(live(story("running")), look)
+
+
+def test_the_gate_says_when_its_result_is_of_files_that_are_not_there_any_more() -> None:
+    world = World([0, 7, 6, 5, 8, 10], mode="attended").play(answer("roll_back"))
+    pane, said = GatePane(), []
+    for event in world.events:
+        pane.state.apply(event)
+        if isinstance(event, (PromptPrepared, ReadingTaken)):
+            rows = ["".join(text for text, _ in row) for row in pane.build(60, 20)]
+            stale = "↶ before the files were brought back" in rows
+            said.append((event.kind, event.iteration, stale))
+    assert [(kind, k) for kind, k, stale in said if stale] == [("prompt_prepared", 4)]

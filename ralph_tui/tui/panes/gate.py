@@ -7,7 +7,7 @@ from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
 from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import clock, duration
-from ralph_tui.text.terms import FAILED, PASSED, PHASES, WARNING
+from ralph_tui.text.terms import FAILED, PASSED, PHASES, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
 from ralph_tui.tui.panes.pane import LinesPane
@@ -26,7 +26,7 @@ class GatePane(LinesPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
         second = int(now.timestamp()) if state.gate.running_since else 0
-        return (state.gate.revision, second)
+        return (state.gate.revision, state.oversight.stale, second)
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
@@ -35,6 +35,9 @@ class GatePane(LinesPane):
         if gate.running_since is not None:
             age = since(gate.running_since, self.now)
             rows.append([(f"{PHASES['verifying'].label} ", "accent"), (age, "text")])
+        if gate.last is not None and self.state.oversight.stale:
+            before = clip("before the files were brought back", width - 2)
+            rows.append([(f"{ROLLED_BACK.glyph} ", "warn"), (before, "warn")])
         if gate.last is not None:
             rows += _result(gate.last, width)
         elif not rows:
