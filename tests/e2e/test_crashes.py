@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from ralph_tui.events import Event, IterationFinished, IterationStarted, Noticed, SnapshotTaken
+from tests.soak import killing
 from tests.soak.blows import Target
 from tests.soak.figures import Figures
 from tests.soak.killing import Trial
 from tests.soak.looking import NOT_TAKEN, Look, locks_of, untold
+from tests.soak.moments import patience
 from tests.soak.place import differences, git, owned, prepare
 
 MOMENTS = [
@@ -23,7 +25,15 @@ MOMENTS = [
 ]
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each moment is waited for: on a busy machine none is given up for one at random."""
+    monkeypatch.setattr(killing, "patience", lambda rng, name: 30 + patience(rng, name))
+
+
 @pytest.mark.parametrize(("scenario", "moments"), MOMENTS, ids=[name for name, _ in MOMENTS])
+@pytest.mark.timeout(180)  # five runs, each waited for, on a machine that may be busy
+@pytest.mark.usefixtures("patient")
 def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: list[str]) -> None:
     figures, asks = Figures(), "question" in moments
     trial = Trial(tmp_path / "run", scenario, Random(8), figures, attended=float(asks))
@@ -39,6 +49,8 @@ def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: l
     assert figures.asked_again == asks
 
 
+@pytest.mark.timeout(180)  # five runs, each waited for, on a machine that may be busy
+@pytest.mark.usefixtures("patient")
 def test_a_run_goes_on_after_stops_and_kills_of_git(tmp_path: Path) -> None:
     moments = ["git begins", "verification", "tool at work", "git begins", "snapshot"]
     targets: list[Target] = ["git", "stopped", "keeper stop", "git, both", "stop, kill"]
