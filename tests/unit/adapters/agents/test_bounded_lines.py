@@ -45,3 +45,15 @@ def test_time_that_has_passed_makes_room_again(monkeypatch: pytest.MonkeyPatch) 
     assert found == [b"two"]
     assert lines.gap().startswith("[ralph-tui: ")
     assert lines.left_out >= 1
+
+
+def test_empty_lines_beyond_its_time_cost_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.0)
+    monkeypatch.setattr(bounded_lines, "SHARE", 0.0)
+    asked: list[bytes] = []
+    lines = BoundedLines(100, lambda line: not asked.append(line))
+    with lines.working():
+        pass
+    assert lines.feed(b"\n" * 1000 + b"{news\n" + b"\n" * 1000) == [b"{news"]
+    assert asked == [b"{news"]
+    assert (lines.left_out, lines.left_out_bytes) == (2000, 2000)
