@@ -51,7 +51,12 @@ def test_empty_lines_beyond_its_time_cost_next_to_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.0)
     monkeypatch.setattr(bounded_lines, "SHARE", 0.0)
     asked: list[bytes] = []
-    lines = BoundedLines(100, lambda line: not asked.append(line))
+
+    def is_news(line: bytes) -> bool:
+        asked.append(line)
+        return True
+
+    lines = BoundedLines(100, is_news)
     with lines.working():
         pass
     assert lines.feed(b"\n" * 1000 + b"{news\n" + b"\n" * 1000) == [b"{news"]
