@@ -1,31 +1,50 @@
-"""The runs of a repository, looked back at: searched, and opened at a moment."""
+"""The runs of a repository, looked back at: searched, and opened at a moment.
 
-from collections.abc import Sequence
+Rule: what an index names is looked for among the runs that are there; it opens no other path.
+"""
+
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.adapters.records.runs import find_runs
 from ralph_tui.adapters.search.query import search
 from ralph_tui.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.recorded import opened
 
+_ABOVE_ATTEMPT = 5
+"""Of the parents of an attempt's folder, the worktree."""
 
-class RecordedRuns:
+
+def worktree_of(attempt: Path | None) -> Path:
+    """The worktree whose records an attempt's folder is part of, else the one we are in."""
+    if attempt is not None and len(attempt.parents) > _ABOVE_ATTEMPT:
+        root = attempt.parents[_ABOVE_ATTEMPT]
+        if attempt.parents[2] == ralph_folder(root) / "tasks":
+            return root
+    return worktree_root(Path.cwd())
+
+
+class ArchivedRuns:
     """See `ports.search.Archive`, which it implements."""
 
-    def __init__(self, root: Path) -> None:
-        """`root` is the worktree whose records are looked at."""
+    def __init__(self, root: Callable[[], Path]) -> None:
+        """`root` names the worktree whose records are looked at; a new run has it after a while."""
         self._root = root
 
     def search(self, query: str, limit: int = 50) -> Sequence[Found]:
         """See `Archive`."""
-        return search(self._root, query, limit)
+        return search(self._root(), query, limit)
 
     def recorded(self, found: Found) -> Source:
         """See `Archive`."""
         if not found.run:
             raise UsageError("no run's record has this any more: it stands in the knowledge file")
-        recording = read_journal(resolve_run(self._root, found.run).journal)
-        return opened(recording, at=min(found.seq, len(recording.events)))
+        run = next((run for run in find_runs(self._root()) if run.name == found.run), None)
+        if run is None:
+            raise UsageError(f"{found.run} is there no more: open another")
+        recording = read_journal(run.journal)
+        return opened(recording, at=max(1, min(found.seq, len(recording.events))))

@@ -65,6 +65,10 @@ class ActionTarget(Protocol):
         """Show the prompt alone."""
         ...
 
+    def search(self) -> None:
+        """Look for something in all runs."""
+        ...
+
     def open_palette(self) -> None:
         """Offer all commands to search."""
         ...
@@ -212,6 +216,9 @@ ACTIONS: tuple[Action, ...] = (
            lambda screen: screen.toggle_zoom(), footer=True),
     Action("prompt", "P", "prompt", "Read the prompt of this iteration as it was sent.",
            lambda screen: screen.show_prompt()),
+    Action("search", "slash", "search", "Search all runs of this repository; enter opens one "
+           "at that moment, esc leads back.",
+           lambda screen: screen.search(), key_display="/"),
     Action("palette", "colon,ctrl+p", "commands",
            "Search all commands; permissions are changed here, too.",
            lambda screen: screen.open_palette(), key_display=":"),

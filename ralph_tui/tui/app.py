@@ -6,6 +6,8 @@ the one at the bottom answers to the keys that work everywhere, the others are d
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic as real_monotonic
 from typing import ClassVar, cast
@@ -14,6 +16,7 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from ralph_tui.ports.source import Source
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.modals.modal import Modal
@@ -73,6 +76,47 @@ class BaseScreen(StyledScreen):
         """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
         raise NotImplementedError
 
+    def called(self, text: str) -> None:
+        """The owner is called from another screen: `text` says what for; empty: no more."""
+
+
+class SideScreen(BaseScreen):
+    """A screen beside the first; keys that concern the run lead back to it."""
+
+    def leave(self) -> None:
+        """See `BaseScreen`."""
+        self._app.back()
+
+    def interrupt(self) -> None:
+        """See `BaseScreen`."""
+        self._app.home()
+        self._app.base.interrupt()
+
+    def ask_to_leave(self) -> None:
+        """See `BaseScreen`."""
+        self._app.home()
+        self._app.base.ask_to_leave()
+
+    def hang_up(self, by: str) -> None:
+        """See `BaseScreen`; nothing is kept going here."""
+
+    @property
+    def _app(self) -> "RalphApp":
+        return cast("RalphApp", self.app)
+
+
+@dataclass(frozen=True)
+class SideScreens:
+    """Makes the screens that can be opened beside the first."""
+
+    search: Callable[[], SideScreen]
+    recorded: Callable[[Source], SideScreen]
+    """Shows a run that was found."""
+
+
+SEARCH, RECORDED = "search", "recorded"
+"""Modes beside the first."""
+
 
 class RalphApp(App[str], inherit_bindings=False):
     """Shows the screens it is given; the caller decides the exit code.
@@ -98,8 +142,11 @@ class RalphApp(App[str], inherit_bindings=False):
         theme: str | None = None,
         monotonic: Callable[[], float] = real_monotonic,
         ready: Callable[[], None] | None = None,
+        beside: SideScreens | None = None,
     ) -> None:
-        """`cockpit` makes the first screen; `ready` is called once, when it stands."""
+        """`cockpit` makes the first screen; `ready` is called once, when it stands; `beside`: what
+        else can be shown; None: nothing.
+        """
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
         self.animation_level = "none"
@@ -112,6 +159,12 @@ class RalphApp(App[str], inherit_bindings=False):
         self._make_cockpit = cockpit
         self._cockpit: BaseScreen | None = None
         self.add_mode(self.DEFAULT_MODE, self._first_screen)
+        self._beside = beside
+        self._came_from = self.DEFAULT_MODE
+        """The mode that the search was opened from."""
+        self._called_for = ""
+        if beside is not None:
+            self.add_mode(SEARCH, beside.search)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What panes draw with, also in themes that know nothing of it."""
@@ -126,6 +179,42 @@ class RalphApp(App[str], inherit_bindings=False):
         # A signal has to reach it also while the app closes its screens, and from any other one.
         self._cockpit = self._make_cockpit()
         return self._cockpit
+
+    # screens beside the first -----------------------------------------------------------------
+
+    def show_search(self) -> bool:
+        """Open the search; False where there is nothing to search."""
+        if self._beside is None:
+            return False
+        self._came_from = self.current_mode
+        self._switch(SEARCH)
+        return True
+
+    def show_recorded(self, source: Source) -> None:
+        """Open a recorded run, in the place of the one that was opened before."""
+        if self._beside is not None:
+            if RECORDED in self._modes:
+                self.remove_mode(RECORDED)
+            self.add_mode(RECORDED, partial(self._beside.recorded, source))
+            self._switch(RECORDED)
+
+    def back(self) -> None:
+        """From the search to where it was opened, else to the first screen."""
+        if self.current_mode == SEARCH and self._came_from in self._modes:
+            self._switch(self._came_from)
+        else:
+            self.home()
+
+    def home(self) -> None:
+        """The first screen; a recorded run that was open is closed."""
+        self._switch(self.DEFAULT_MODE)
+        if RECORDED in self._modes:
+            self.remove_mode(RECORDED)
+
+    def _switch(self, mode: str) -> None:
+        self.switch_mode(mode)
+        if mode != self.DEFAULT_MODE:
+            self.base.called(self._called_for)
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001  as it is called
         """Once for the first paint: what a screen brings with it is parsed when it is mounted."""
@@ -160,11 +249,17 @@ class RalphApp(App[str], inherit_bindings=False):
 
     def call_owner(self, text: str) -> None:
         """Ring once, change the terminal's title, and tell the desktop `text`: what it is for."""
+        self._called_for = text
         self.bell()
         self._tell_terminal(NEEDED + desktop_call(text, os.environ))
+        if self.current_mode != self.DEFAULT_MODE:
+            self.base.called(text)
 
     def end_call(self) -> None:
         """The owner is needed no more: the terminal's title comes back."""
+        self._called_for = ""
+        if self.screen_stack and self.current_mode != self.DEFAULT_MODE:
+            self.base.called("")
         self._tell_terminal(NEEDED_NO_MORE)
 
     def _tell_terminal(self, sequence: str) -> None:

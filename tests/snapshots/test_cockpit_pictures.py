@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
 from tests.tui.held import Held
 
@@ -169,3 +170,16 @@ def test_learnings_without_colours(snap_compare: Compare, monkeypatch: pytest.Mo
     monkeypatch.setenv("NO_COLOR", "1")
     driver = live(story("marked"))
     assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver, "5", "down"))
+
+
+@SIZES
+def test_search(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("running"), beside=beside(OneRun(story("stuck"))))
+    pressed = keys(driver, "slash", *"test", sees="4 places")
+    assert snap_compare(driver.app, terminal_size=size, run_before=pressed)
+
+
+def test_search_without_words(snap_compare: Compare) -> None:
+    driver = live(story("running"), beside=beside(OneRun(story("stuck"))))
+    pressed = keys(driver, "slash", sees="Type what you remember")
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=pressed)

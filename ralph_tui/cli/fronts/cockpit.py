@@ -37,6 +37,7 @@ from ralph_tui.cli.fronts.common import (  # noqa: E402
 )
 from ralph_tui.cli.fronts.last_screen import LastScreen  # noqa: E402
 from ralph_tui.cli.fronts.lines import Lines, print_until_over  # noqa: E402
+from ralph_tui.cli.fronts.side_screens import side_screens  # noqa: E402
 from ralph_tui.commands import Command, Restore, Stop, over  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
 from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
@@ -64,7 +65,10 @@ class CockpitRun:
         self.live = Live(self.inbox, self.send)
         self.live.restores_ended = True
         self.app = RalphApp(
-            partial(CockpitScreen, self.live), theme=presentation.theme, ready=self.begin
+            partial(CockpitScreen, self.live),
+            theme=presentation.theme,
+            ready=self.begin,
+            beside=side_screens(self.live),
         )
         self.code: int = ExitCode.COMPLETED
         self.error: BaseException | None = None
@@ -283,7 +287,12 @@ def replay_in_cockpit(
 
 def look_on(source: Source, theme: str | None = None) -> None:
     """Show a run that goes its own way; every signal only ends the screen."""
-    app = RalphApp(partial(CockpitScreen, source), theme=theme, ready=collect_garbage_again)
+    app = RalphApp(
+        partial(CockpitScreen, source),
+        theme=theme,
+        ready=collect_garbage_again,
+        beside=side_screens(source),
+    )
     loops: list[asyncio.AbstractEventLoop] = []
 
     def end_screen(number: signal.Signals) -> None:

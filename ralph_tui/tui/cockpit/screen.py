@@ -283,6 +283,11 @@ class CockpitScreen(BaseScreen):
         """A key that changes nothing is answered, too."""
         self.footer.say(message.why)
 
+    def search(self) -> None:
+        """See `ActionTarget`."""
+        if not self.ralph.show_search():
+            self.say("/ search: this screen shows one run alone; ralph-tui search finds in all")
+
     def guide(self) -> None:
         """See `ActionTarget`."""
         self.dialogs.guide()

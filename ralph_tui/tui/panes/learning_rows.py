@@ -110,7 +110,7 @@ def _flags(seen: SeenLearning) -> list[Field]:
 
 def shorter(rate: str) -> str:
     """``helped 6 of 7 times`` without what goes without saying."""
-    return rate.removesuffix("s").removesuffix(" time")
+    return rate.removesuffix(" times").removesuffix(" time")
 
 
 def rate_words(seen: SeenLearning) -> str:

@@ -1,0 +1,18 @@
+"""What can be opened beside a run's screen: the search, and the runs that it finds."""
+
+from ralph_tui.ports.source import Source
+from ralph_tui.tui.app import SideScreen, SideScreens
+from ralph_tui.tui.cockpit.recorded import RecordedScreen
+
+
+def side_screens(source: Source) -> SideScreens:
+    """Those of the worktree whose run `source` shows."""
+
+    def search() -> SideScreen:
+        # A text field and an index take long to import, and the first paint waits for neither.
+        from ralph_tui.sources.archive import ArchivedRuns, worktree_of  # noqa: PLC0415
+        from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
+
+        return SearchScreen(ArchivedRuns(lambda: worktree_of(source.folder)))
+
+    return SideScreens(search, RecordedScreen)

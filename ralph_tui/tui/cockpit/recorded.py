@@ -1,0 +1,34 @@
+"""A recorded run that was found, beside the run that goes on behind it."""
+
+from ralph_tui.ports.source import Source
+from ralph_tui.text.terms import NEEDS_YOU
+from ralph_tui.tui.app import SideScreen
+from ralph_tui.tui.cockpit.screen import CockpitScreen
+from ralph_tui.tui.draw.spans import clip, flat
+
+HINT = "found by a search: esc leads back, / to what was found"
+
+
+class RecordedScreen(SideScreen, CockpitScreen):
+    """The cockpit of a replay; to leave it leads back and ends nothing."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._note = source.note
+
+    def on_mount(self) -> None:
+        """Begin, and say how it ends."""
+        super().on_mount()
+        self.say(HINT)
+
+    def action_unzoom(self) -> None:
+        """All panes again, else back."""
+        if self.body.zoomed is not None:
+            super().action_unzoom()
+        else:
+            self.ralph.back()
+
+    def called(self, text: str) -> None:
+        """See `BaseScreen`."""
+        told = f"{NEEDS_YOU.glyph} your run needs you: {clip(flat(text), 80)} (esc)"
+        self.source.note = told if text else self._note

@@ -1,0 +1,1 @@
+"""The screen that finds places in the runs of a repository."""

@@ -1,0 +1,231 @@
+"""Looking for something in all runs of a repository, while another screen's run goes on.
+
+Rule: the archive is asked in a thread, and an answer that comes when other words stand in the field
+is dropped; what is found opens on a screen of its own.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input
+
+from ralph_tui.errors import RalphError
+from ralph_tui.ports.search import Archive
+from ralph_tui.text.sanitize import plain
+from ralph_tui.text.terms import NEEDS_YOU
+from ralph_tui.tui.app import RalphApp, SideScreen
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
+from ralph_tui.tui.search.results import Results, total
+
+LIMIT = 50
+"""Places that are listed."""
+SETTLE_S = 0.15
+"""How long the words stand still before they are looked for."""
+LONGEST_QUERY = 500
+EMPTY = (
+    "Type what you remember of an earlier run: words of its objective, of what the agent did or "
+    "said, of a learning, a reflection or an outcome. A word finds what begins like it."
+)
+OWN_KEYS = (("↑↓", "select"), ("enter", "open there"), ("esc", "back"))
+
+
+class Words(Input):
+    """The field; keys that mean something to the list are the screen's."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="search all runs", max_length=LONGEST_QUERY)
+        self.cursor_blink = False
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Control sequences would draw something else than what is looked for."""
+        event.text = plain(event.text)
+
+
+class Bar(LineWidget):
+    """One row: what can be done here, or a sentence."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self._left: Line = []
+        self._right: Line = []
+
+    def tell(self, left: Line, right: Line) -> None:
+        """Show these at either edge."""
+        self._left, self._right = left, right
+        self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        row = spread([(" ", ""), *self._left], [*self._right, (" ", "")], width)
+        return clip_line(row, width)
+
+
+class SearchScreen(SideScreen):
+    """Words above, places below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", show=False, priority=True),
+        Binding("enter", "open", show=False, priority=True),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+        Binding("f1", "help", show=False, priority=True),
+    ]
+
+    def __init__(self, archive: Archive) -> None:
+        super().__init__()
+        self._archive = archive
+        self.head, self.foot = Bar("search-head"), Bar("search-foot")
+        self.words, self.results = Words(), Results()
+        self._asked: str | None = None
+        """The words whose places are listed, or are being looked for."""
+        self._needed = ""
+        """What another screen's run needs its owner for."""
+        self._opening = self._looking = False
+
+    @property
+    def ralph(self) -> RalphApp:
+        """The app, which knows the other screens."""
+        return cast("RalphApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield self.head
+        yield self.words
+        yield self.results
+        yield self.foot
+
+    def on_mount(self) -> None:
+        """Begin with nothing."""
+        self.words.border_title = Content(" search ")
+        self.set_focus(self.words)
+        self.results.say(EMPTY)
+        self._say("")
+
+    def on_screen_resume(self) -> None:
+        """Back again: all stands as it was left."""
+        self.set_focus(self.words)
+        self._opening = False
+
+    # what is said -----------------------------------------------------------------------------
+
+    def _say(self, sentence: str, style: str = "text") -> None:
+        head: Line = [("ralph-tui", "accent strong"), ("  all runs of this repository", "dim")]
+        if self._needed:
+            told = f"{NEEDS_YOU.glyph} your run needs you: {flat(self._needed, 80)} (esc)"
+            head = [(clip(told, 70), "warn strong")]
+        self.head.tell(head, [(sentence, style)])
+        keys: Line = []
+        for key, verb in OWN_KEYS:
+            keys += [(key, "key"), (f" {verb}  ", "text")]
+        self.foot.tell(keys, [])
+
+    def called(self, text: str) -> None:
+        """See `SideScreen`."""
+        self._needed = text
+        self._say("")
+
+    def key_came(self) -> None:
+        """See `SideScreen`."""
+
+    # looking ----------------------------------------------------------------------------------
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """Look for other words, once they stand still."""
+        message.stop()
+        self._ask(message.value.strip())
+
+    def _ask(self, query: str) -> None:
+        self._asked, self._looking = query, bool(query)
+        if query:
+            self.run_worker(self._look(query), group="look", exclusive=True)
+        else:
+            self.workers.cancel_group(self, "look")
+            self.results.say(EMPTY)
+            self._say("")
+
+    async def _look(self, query: str) -> None:
+        await asyncio.sleep(SETTLE_S)
+        try:
+            found = await asyncio.to_thread(self._archive.search, query, LIMIT)
+        except RalphError as error:
+            self._looking = False
+            self.results.say(str(error))
+            self._say("")
+            return
+        if query != self._asked:
+            return
+        self._looking = False
+        if found:
+            self.results.show(found, datetime.now(UTC))
+            self._say(total(found, LIMIT), "dim")
+        else:
+            self.results.say(f"Nothing is found for “{clip(flat(query), 60)}”: try other words.")
+            self._say("")
+
+    # keys -------------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """What was typed before the field stood is meant for it, too."""
+        if event.is_printable and event.character and self.focused is not self.words:
+            event.stop()
+            self.set_focus(self.words)
+            self.words.insert_text_at_cursor(event.character)
+
+    def action_move(self, by: int) -> None:
+        """Another place."""
+        if not self.results.move(by):
+            self._say("there is nothing further that way", "dim")
+
+    def action_page(self, by: int) -> None:
+        """A screenful of places."""
+        self.action_move(by * self.results.page)
+
+    def action_open(self) -> None:
+        """The selected place, on a screen of its own."""
+        found = self.results.current
+        if self._looking or found is None:
+            self._say("still looking" if self._looking else "there is nothing to open", "dim")
+        elif not found.run:
+            self._say("no run's record has it any more", "warn")
+        elif not self._opening:
+            self._opening = True
+            self._say("opening…", "dim")
+            self.run_worker(self._open(), group="open", exclusive=True)
+
+    async def _open(self) -> None:
+        found = self.results.current
+        if found is None:
+            return
+        try:
+            source = await asyncio.to_thread(self._archive.recorded, found)
+        except RalphError as error:
+            self._opening = False
+            self._say(str(error), "warn")
+            return
+        # Whoever has left meanwhile wants to be where he is.
+        if self.app.screen is self:
+            self.ralph.show_recorded(source)
+
+    def on_results_chosen(self) -> None:
+        """A place was clicked twice."""
+        self.action_open()
+
+    def action_back(self) -> None:
+        """To the screen that was there before."""
+        self.ralph.back()
+
+    def action_help(self) -> None:
+        """F1: the keys stand below."""
+        self._say("the keys stand below", "dim")
+
+    def open_help(self) -> None:
+        """See `SideScreen`."""
+        self.action_help()
