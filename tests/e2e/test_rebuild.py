@@ -13,7 +13,8 @@ from tests.e2e.test_demo import keep
 
 TASK = Path(".aiwg/ralph/tasks/task-001")
 FILES = (
-    *("metadata.json", "trajectory.json", "summary.json"),
+    *("metadata.json", "trajectory.json", "summary.json", "reflections.jsonl"),
+    *("../../index/by-status.json", "../../index/by-agent.json"),
     *("attempts/001/attempt.json", "attempts/001/outcome.json", "attempts/001/plan.md"),
     *("attempts/001/actions.jsonl", "attempts/001/status.json"),
 )
@@ -49,7 +50,7 @@ def test_garbage_is_kept_under_another_name_and_said(over: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert projections(over) == before
     said = [line for line in done.stdout.splitlines() if "what could not be read" in line]
-    kept = [*(over / TASK).rglob("*.bad")]
+    kept = [*(over / TASK).parent.parent.rglob("*.bad")]
     assert len(said) == len(kept) == len(FILES)
     assert all(any(path.name in line for line in said) for path in kept)
 

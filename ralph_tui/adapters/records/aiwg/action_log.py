@@ -17,7 +17,6 @@ from typing import Any
 from ralph_tui.adapters.records.aiwg.write import put
 from ralph_tui.events import (
     EVENT_TYPES,
-    AgentSpoke,
     Event,
     IterationFinished,
     RunCrashed,
@@ -33,7 +32,8 @@ from ralph_tui.events import (
 from ralph_tui.plain_files import appending, reading, write_all
 from ralph_tui.state.actions import DERIVED_FROM, NO_ANSWER, Derivation, DerivedAction
 from ralph_tui.state.agent import without_claims
-from ralph_tui.text.sanitize import clip
+from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
@@ -42,14 +42,24 @@ SHORT = 200
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = SessionStarted | SessionFinished | IterationFinished | RunResumed | RunFinished | RunCrashed
 """After these no tool that was begun before answers any more."""
-_READ = (AgentSpoke, ToolStarted, ToolFinished, ToolDenied, *DERIVED_FROM)
+_READ = (ToolStarted, ToolFinished, ToolDenied, *DERIVED_FROM)
+_SPOKEN = b"agent_spoke"
 _KINDS = {kind for kind, event_type in EVENT_TYPES.items() if issubclass(event_type, _READ)}
+_KINDS.add(_SPOKEN.decode())
 
 _SUBJECTS: dict[ActionKind, str] = {
     **dict.fromkeys(("read", "write", "edit"), "file_path"),
     **dict.fromkeys(("grep", "glob"), "pattern"),
     "bash": "command",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Words of the agent as the journal has them, not looked at yet: few of them are needed."""
+
+    text: str
+    parent: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +77,20 @@ class Actions:
     def __init__(self) -> None:
         self._open: dict[str, _Begun] = {}
         self._denied: dict[str, str] = {}
-        self._words: dict[str | None, str] = {}
+        self._words: dict[str | None, _Said] = {}
         """The last ones of the agent (None), and of each subagent by the call that owns it."""
         self._derivation = Derivation()
 
-    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+    def take(self, event: Event | _Said) -> Iterator[dict[str, Any]]:
         """The lines that this event makes whole."""
         match event:
-            case AgentSpoke():
-                self._words[event.parent] = without_claims(event.text).strip()
+            case _Said():
+                self._words[event.parent] = event
+                return
             case ToolStarted():
                 if (lost := self._open.pop(event.tool_id, None)) is not None:
                     yield _line(lost, ok=False, said=NO_ANSWER)
-                self._open[event.tool_id] = _Begun(event, self._words.get(event.parent, ""))
+                self._open[event.tool_id] = _Begun(event, self._reasoning(event.parent))
             case ToolDenied() if event.tool_id:
                 self._denied[event.tool_id] = event.message
             case ToolFinished():
@@ -95,6 +106,10 @@ class Actions:
                 self._words.clear()
         for derived in self._derivation.take(event):
             yield _derived_line(derived)
+
+    def _reasoning(self, speaker: str | None) -> str:
+        said = self._words.get(speaker)
+        return "" if said is None else _end_of(without_claims(plain(said.text)).strip())
 
 
 class ActionLog:
@@ -140,7 +155,7 @@ class ActionLog:
         self._written = _size(self._path)
         return aside
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self) -> Iterator[Event | _Said]:
         with reading(self._journal) as file:
             file.seek(self._read)
             for line in file:
@@ -153,9 +168,19 @@ class ActionLog:
                 if kind is None or kind[1].decode() not in _KINDS:
                     continue
                 try:
-                    yield parse_event(line)
+                    yield _said(line) if kind[1] == _SPOKEN else parse_event(line)
                 except ValueError:
                     continue
+
+
+def _said(line: bytes) -> _Said:
+    """Raises ``ValueError`` for what is none."""
+    fields = parse_json(line)
+    known = fields if isinstance(fields, dict) else {}
+    text, parent = known.get("text"), known.get("parent")
+    if not (isinstance(text, str) and isinstance(parent, str | None)):
+        raise ValueError("no words of an agent")
+    return _Said(text, parent)
 
 
 def _line(tool: _Begun, *, ok: bool, said: str) -> dict[str, Any]:
@@ -166,7 +191,7 @@ def _line(tool: _Begun, *, ok: bool, said: str) -> dict[str, Any]:
         **_head(begun.at, begun.iteration, kind, begun.tool),
         "params": subject if begun.summary else {},
         **_answer(ok=ok, said=said),
-        **({"reasoning": _end_of(tool.reasoning)} if tool.reasoning else {}),
+        **({"reasoning": tool.reasoning} if tool.reasoning else {}),
     }
 
 
