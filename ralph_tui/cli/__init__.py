@@ -38,6 +38,7 @@ COMMANDS = {
     "checkpoint": "capture the present of a living run",
     "restore": "list the snapshots of a run, or bring the files back to one",
     "report": "a summary of a run, in Markdown",
+    "memory": "what runs have learned here: read, change, share, measure it",
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "what controller and overseer would do with any series of readings",
@@ -118,7 +119,8 @@ def _dispatch(argv: list[str]) -> int:
     except SystemExit:  # --help and --version have printed
         return ExitCode.COMPLETED
     if extras:
-        commands.get(args.subcommand, parser).refuse_extras(extras)
+        within: Parser = getattr(args, "within", commands.get(args.subcommand, parser))
+        within.refuse_extras(extras)
     if args.subcommand is None:
         return _home(parser)
     return int(_command(args.subcommand).run(args))

@@ -44,6 +44,16 @@ def moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def document_of(before: Entry, held: str, entries: Sequence[Entry], at: datetime) -> Entry:
+    """A whole file with this list; what else was in it stays."""
+    document = {"version": VERSION, **before}
+    document |= {"checksum": checksum(entries), "lastUpdated": moment(at)}
+    document[held] = list(entries)
+    if held == "learnings":
+        document["stats"] = _stats(document.get("stats", {}), entries)
+    return document
+
+
 @dataclass(frozen=True)
 class Found:
     """What stands under a name."""
@@ -111,11 +121,7 @@ class KnowledgeFile:
 
     def write(self, entries: Sequence[Entry], at: datetime) -> None:
         """Replace its list; the lock must be held and the file sound. Raises ``KnowledgeError``."""
-        document = {"version": VERSION, **self._known.document}
-        document |= {"checksum": checksum(entries), "lastUpdated": moment(at)}
-        document[self.held] = list(entries)
-        if self.held == "learnings":
-            document["stats"] = _stats(document.get("stats", {}), entries)
+        document = document_of(self._known.document, self.held, entries, at)
         content = (stringify(document, 2) + "\n").encode("utf-8")
         try:
             if self.backup is not None and self._known.stamp is not None:
@@ -137,7 +143,7 @@ class KnowledgeFile:
     def _read(self, path: Path) -> Found:
         try:
             stamp = _stamp(path)
-            document = _parsed(_content(path))
+            document = parsed(_content(path))
             self._refuse_other_version(document)
             check(document, self.held)
             if document.get("checksum") == checksum(document[self.held]):
@@ -229,7 +235,8 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _parsed(content: bytes) -> Any:
+def parsed(content: bytes) -> Any:
+    """The JSON that it holds; ``ValueError`` that names the line."""
     try:
         return parse_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -64,11 +64,12 @@ def known(folder: Path, text: str = "Mock the clock.", **fields: Any) -> Learnin
     said = learning(text)
     for run in ("run-a", "run-b"):
         store_of(folder, run).stage([said])
-    (promotion, *_) = store_of(folder, "run-b").promote()
+    promotions = {one.staged_id: one.learning for one in store_of(folder, "run-b").promote()}
     if fields:
-        write(folder, [{**entry, **fields} for entry in learnings_in(folder)])
+        *others, entry = learnings_in(folder)
+        write(folder, [*others, {**entry, **fields}])
         store_of(folder).ledger()
-    return promotion.learning
+    return promotions[said.learning_id]
 
 
 def write(folder: Path, learnings: list[Any], **others: Any) -> None:

@@ -1,0 +1,137 @@
+"""Knowledge given to others and taken from them, as a plain file of the same form.
+
+Exported is what is proven, sanitized, without what only this repository's runs need. Imported is
+what fits the schema: what is known already changes nothing, so that the same file may be imported
+again; what joins a known learning is merged into it. Wishes (pinned, muted) stay their owner's.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ralph_tui.adapters.knowledge.entries import (
+    is_known,
+    learning_of,
+    runs_of,
+    with_learning,
+)
+from ralph_tui.adapters.knowledge.files import document_of, parsed
+from ralph_tui.adapters.knowledge.javascript import stringify
+from ralph_tui.adapters.knowledge.ledger import Ledger
+from ralph_tui.adapters.knowledge.schema import Entry, check_entry
+from ralph_tui.errors import KnowledgeError
+from ralph_tui.events.memory import Learning
+from ralph_tui.events.text import cleaned
+from ralph_tui.layers.memory.knowledge import joins, merged
+from ralph_tui.layers.memory.task_types import GENERAL
+from ralph_tui.text.sanitize import one_line
+
+OURS_ALONE = ("pinned", "muted", "credits", "promotedFrom")
+"""Fields that mean something in this repository only."""
+
+
+def exported(learnings: Sequence[Entry], at: datetime | None = None) -> str:
+    """The plain file of what is proven, nothing in it that a screen may not show."""
+    entries = [cleaned(_without_ours(entry)) for entry in learnings]
+    at = at if at is not None else datetime.now(UTC)
+    return stringify(document_of({}, "learnings", entries, at), 2) + "\n"
+
+
+@dataclass
+class Taken:
+    """What an import has come to."""
+
+    fresh: int = 0
+    joined: int = 0
+    known: int = 0
+    """Known already: nothing was changed."""
+    refused: list[str] = field(default_factory=list)
+    """What does not fit the schema, a reason each."""
+
+
+def entries_of(content: bytes, name: str) -> list[Any]:
+    """The learnings of a file from elsewhere; ``KnowledgeError`` when it is no knowledge file."""
+    try:
+        document = parsed(content)
+    except ValueError as error:
+        raise KnowledgeError(f"{name} is no knowledge file: {one_line(str(error))}") from None
+    found = document.get("learnings") if isinstance(document, dict) else None
+    if not isinstance(found, list):
+        raise KnowledgeError(f"{name} is no knowledge file: it has no list of learnings")
+    return found
+
+
+def take(ledger: Ledger, entries: Sequence[Any]) -> Taken:
+    """Add to the ledger what it does not know."""
+    taken = Taken()
+    learnings = list(ledger.learnings)
+    places = {entry["id"]: number for number, entry in enumerate(learnings)}
+    alike: dict[tuple[str, str], list[tuple[int, Learning]]] = defaultdict(list)
+    for number, entry in enumerate(learnings):
+        if is_known(entry):
+            alike[_kind(entry)].append((number, learning_of(entry)))
+    for number, raw in enumerate(entries, start=1):
+        try:
+            entry = _sound(f"learnings[{number}]", raw)
+        except ValueError as error:
+            taken.refused.append(one_line(str(error)))
+            continue
+        place = places.get(entry["id"])
+        if place is None and is_known(entry):
+            place = _like(learning_of(entry), alike[_kind(entry)])
+        if place is None:
+            taken.fresh += 1
+            places[entry["id"]] = len(learnings)
+            if is_known(entry):
+                alike[_kind(entry)].append((len(learnings), learning_of(entry)))
+            learnings.append(entry)
+        elif runs_of(entry) <= runs_of(learnings[place]) or not is_known(entry):
+            taken.known += 1
+        else:
+            taken.joined += 1
+            learnings[place] = _joined(learnings[place], entry, ledger.at)
+    if taken.fresh or taken.joined:
+        ledger.learnings = learnings
+    return taken
+
+
+def _sound(where: str, raw: Any) -> Entry:
+    if not isinstance(raw, dict):
+        raise ValueError(f"{where} is not an object")
+    check_entry(where, raw)
+    stringify(raw)
+    entry: Entry = cleaned(_without_ours(raw))
+    if is_known(entry) and not learning_of(entry).text:
+        raise ValueError(f"{where} says nothing")
+    return entry
+
+
+def _without_ours(entry: Entry) -> Entry:
+    return {key: value for key, value in entry.items() if key not in OURS_ALONE}
+
+
+def _kind(entry: Entry) -> tuple[str, str]:
+    return entry["type"], entry.get("taskType") or GENERAL
+
+
+def _like(learning: Learning, known: Sequence[tuple[int, Learning]]) -> int | None:
+    return next((number for number, other in known if joins(other, learning)), None)
+
+
+def _joined(known: Entry, new: Entry, at: str) -> Entry:
+    """Both as one; where both rest on the same runs their uses are counted once."""
+    ours, theirs = learning_of(known), learning_of(new)
+    if runs_of(known) & runs_of(new):
+        more = max(ours, theirs, key=lambda one: one.uses)
+        counts = {"uses": more.uses, "successes": more.successes, "success_rate": more.success_rate}
+        learning = merged(ours, theirs).model_copy(update=counts)
+    else:
+        learning = merged(ours, theirs)
+    loops = known.get("sourceLoops", [])
+    return {
+        **with_learning(known, learning, at),
+        "sourceLoops": [*loops, *sorted(runs_of(new) - set(loops))],
+        "useCount": known.get("useCount", 0) + 1,
+    }

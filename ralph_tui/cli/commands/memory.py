@@ -1,0 +1,320 @@
+"""``ralph-tui memory``: what runs have learned here, which is its owner's to read and change."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from ralph_tui.adapters.knowledge import KnowledgeStore, knowledge_folder
+from ralph_tui.adapters.knowledge.exchange import Taken, entries_of, exported, take
+from ralph_tui.adapters.knowledge.files import LARGEST
+from ralph_tui.adapters.knowledge.ledger import Ledger
+from ralph_tui.adapters.knowledge.schema import Entry
+from ralph_tui.adapters.records.files import write_text
+from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.cli.editor import edited
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.cli.memory_stats import stats_of
+from ralph_tui.cli.memory_words import (
+    all_learnings,
+    card,
+    details,
+    of_unknown_types,
+    rows,
+    wrapped,
+)
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.events.memory import Change, Learning, LearningType
+from ralph_tui.layers.memory.task_types import TASK_TYPES
+from ralph_tui.plain_files import read_bytes
+from ralph_tui.state.memory_wording import CHANGED, saying
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip, one_line, plain
+
+ACTIONS = {
+    "list": "what was learned here, the most useful first",
+    "show": "all of one learning",
+    "edit": "put a learning into other words, in your editor or with --text",
+    "mute": "keep learnings out of every prompt",
+    "unmute": "let muted learnings into prompts again",
+    "pin": "put learnings into every prompt",
+    "unpin": "put them where they fit, as any other",
+    "delete": "forget learnings",
+    "export": "write what is proven as a plain file, to be shared",
+    "import": "take learnings from such a file",
+    "stats": "what attempts needed against the ones before, and which learnings earn their place",
+}
+WISHES: tuple[Change, ...] = ("mute", "unmute", "pin", "unpin")
+PREFIX = "learn-"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.description = (
+        "Shows and changes what runs have learned in this repository. It is kept in "
+        ".aiwg/knowledge/ralph-learnings.json, a plain file that may be edited by hand. All of it "
+        "works while a run goes on. ID may be shortened as long as it names one learning."
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    for name, sentence in ACTIONS.items():
+        action = actions.add_parser(name, help=sentence)
+        action.description = f"{sentence[0].upper()}{sentence[1:]}."
+        action.set_defaults(within=action)
+        _ARGUMENTS.get(name, _add_ids)(action)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it, and tell what is to be told of the files. Raises ``RalphError``."""
+    root = worktree_root(Path.cwd())
+    store = KnowledgeStore(knowledge_folder(root))
+    try:
+        return int(_RUN.get(args.action, _wish)(store, root, args))
+    finally:
+        for notice in store.take_notices():
+            print(f"ralph-tui: {one_line(notice)}", file=sys.stderr)
+
+
+# arguments ------------------------------------------------------------------------------------
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--type", choices=get_args(LearningType), help="only of this type")
+    parser.add_argument(
+        "--task-type", metavar="TYPE", choices=TASK_TYPES, help=f"only of: {', '.join(TASK_TYPES)}"
+    )
+    parser.add_argument("--unproven", action="store_true", help="only what one run has said")
+    parser.add_argument("--json", action="store_true", help="for a program")
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="its name, as 'memory list' tells it")
+    parser.add_argument("--json", action="store_true", help="for a program")
+
+
+def _add_edit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="its name, as 'memory list' tells it")
+    parser.add_argument("--text", metavar="TEXT", help="its new words; - reads standard input")
+
+
+def _add_ids(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="ID", nargs="+", help="names, as 'memory list' tells them")
+
+
+def _add_delete(parser: argparse.ArgumentParser) -> None:
+    _add_ids(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="?", help="write it there, not to the output")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+
+
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a knowledge file; - reads standard input")
+
+
+def _add_stats(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for a program")
+
+
+# actions --------------------------------------------------------------------------------------
+
+
+def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    ledger = store.ledger()
+    found = [
+        learning
+        for learning in all_learnings(ledger)
+        if args.type in (None, learning.type)
+        and args.task_type in (None, learning.task_type)
+        and not (args.unproven and learning.standing == "proven")
+    ]
+    if args.json:
+        _print_json([learning.model_dump(mode="json") for learning in found])
+        return ExitCode.COMPLETED
+    for learning in found:
+        print("\n".join(rows(learning)))
+    unproven = sum(learning.standing == "staged" for learning in found)
+    more = f", {unproven} of them not proven yet" if unproven else ""
+    narrowed = args.type or args.task_type or args.unproven
+    if found:
+        print("\n".join(wrapped(f"{count(len(found), 'learning')}{more}")))
+    else:
+        print("none is like this" if narrowed else "nothing was learned here yet")
+    if foreign := of_unknown_types(ledger):
+        print(foreign)
+    return ExitCode.COMPLETED
+
+
+def _show(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    ledger = store.ledger()
+    learning = _meant(ledger, args.id)
+    entries = _entries(ledger, learning)
+    if args.json:
+        _print_json(details(learning, entries))
+    else:
+        print("\n".join(card(learning, entries)))
+    return ExitCode.COMPLETED
+
+
+def _edit(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    learning = _meant(store.ledger(), args.id)
+    if args.text is not None:
+        text = text_argument(args.text)
+    else:
+        notes = [
+            f"{learning.learning_id}, {learning.type}: what later prompts are to say.",
+            "An empty text changes nothing.",
+        ]
+        text = plain(edited(learning.text, notes, otherwise="say --text TEXT")).strip()
+    if text in ("", learning.text):
+        print("nothing was changed", file=sys.stderr)
+        return ExitCode.COMPLETED if text else ExitCode.FAILED
+    return _change(store, [learning], "edit", text)
+
+
+def _wish(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    ledger = store.ledger()
+    return _change(store, [_meant(ledger, name) for name in args.ids], args.action)
+
+
+def _delete(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    ledger = store.ledger()
+    meant = [_meant(ledger, name) for name in args.ids]
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("nobody can be asked here: say --yes")
+        for learning in meant:
+            print("\n".join(rows(learning)))
+        if not confirm(f"Forget {count(len(meant), 'learning')}?"):
+            print("nothing was deleted", file=sys.stderr)
+            return ExitCode.FAILED
+    return _change(store, meant, "delete")
+
+
+def _change(
+    store: KnowledgeStore, meant: Sequence[Learning], change: Change, text: str = ""
+) -> int:
+    for learning in dict.fromkeys(one.learning_id for one in meant):
+        now = store.change(learning, change, text)
+        said = saying(now) if now is not None else ""
+        line = f"{learning} is {CHANGED[change]}{f': {said}' if change == 'edit' else ''}"
+        print(clip(one_line(line), 200))
+    return ExitCode.COMPLETED
+
+
+def _export(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    learnings = store.ledger().learnings
+    text = exported(learnings)
+    if args.file is None:
+        sys.stdout.write(text)
+        return ExitCode.COMPLETED
+    path = named_path(args.file)
+    if not args.force and (path.exists() or path.is_symlink()):
+        raise UsageError(f"{path} is there already: name another file, or say --force")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError(f"{path} cannot be a file: name one in a folder that is there")
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise RalphError(f"cannot write {path}: {why(error, 'name another file')}") from error
+    print(f"{count(len(learnings), 'learning')} in {one_line(args.file)}", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def _import(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    entries = entries_of(_content(args.file), one_line(args.file))
+    taken = Taken()
+
+    def take_them(ledger: Ledger) -> None:
+        nonlocal taken
+        taken = take(ledger, entries)
+
+    store.update(take_them)
+    print(f"taken: {taken.fresh} new, {taken.joined} joined to known ones")
+    print(f"left: {taken.known} known already, {len(taken.refused)} not usable")
+    for reason in taken.refused:
+        print("\n".join(wrapped(f"  {reason}")))
+    return (
+        ExitCode.COMPLETED if len(taken.refused) < len(entries) or not entries else ExitCode.FAILED
+    )
+
+
+def _stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
+    stats = stats_of(root, all_learnings(store.ledger()))
+    if args.json:
+        _print_json(stats.as_json())
+    else:
+        print("\n".join(stats.lines()))
+    return ExitCode.COMPLETED
+
+
+# help -----------------------------------------------------------------------------------------
+
+
+def _meant(ledger: Ledger, name: str) -> Learning:
+    """The learning that a user names, in full or by how its name begins."""
+    learnings = {learning.learning_id: learning for learning in all_learnings(ledger)}
+    if name in learnings:
+        return learnings[name]
+    begins = (name, f"{PREFIX}{name}")
+    found = [one for one in learnings if name and one.startswith(begins)]
+    if len(found) == 1:
+        return learnings[found[0]]
+    shown = one_line(name)[:80]
+    if found:
+        raise UsageError(f"{shown!r} begins the names of {len(found)} learnings: write more of it")
+    raise UsageError(f"there is no learning {shown!r}: 'ralph-tui memory list' names them")
+
+
+def _entries(ledger: Ledger, learning: Learning) -> list[Entry]:
+    """What the files hold of it: one entry where it is proven."""
+    held = [entry for entry in ledger.learnings if one_line(entry["id"]) == learning.learning_id]
+    return held[:1] or [
+        entry["learning"]
+        for entry in ledger.staged
+        if one_line(entry["id"]) == learning.learning_id
+    ]
+
+
+def _content(name: str) -> bytes:
+    if name == "-":
+        content = sys.stdin.buffer.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RalphError("standard input holds more than 128 MB: no knowledge file does")
+        return content
+    path = named_path(name)
+    try:
+        return read_bytes(path, most=LARGEST, follow=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {one_line(name)}: {why(error, 'name another file')}"
+        ) from error
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+_ARGUMENTS = {
+    "list": _add_list,
+    "show": _add_show,
+    "edit": _add_edit,
+    "delete": _add_delete,
+    "export": _add_export,
+    "import": _add_import,
+    "stats": _add_stats,
+}
+_RUN = {
+    "list": _list,
+    "show": _show,
+    "edit": _edit,
+    "delete": _delete,
+    "export": _export,
+    "import": _import,
+    "stats": _stats,
+}

@@ -1,0 +1,65 @@
+"""A text in the editor of its owner, as git opens one for a commit message."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.text.sanitize import one_line
+
+CUT = "# ------------------------ >8 ------------------------"
+"""What is below it is no part of the text."""
+LARGEST = 1 << 20
+"""Bytes of a text that is read back."""
+
+
+def edited(text: str, notes: Sequence[str], *, otherwise: str) -> str:
+    """The text after its owner has edited it; `notes` are shown below it.
+
+    `otherwise`: what to do where nobody can edit. Raises ``RalphError`` when the editor fails.
+    """
+    editor = _editor(otherwise)
+    with tempfile.TemporaryDirectory(prefix="ralph-tui-") as folder:
+        path = Path(folder) / "LEARNING"
+        below = [CUT, *(f"# {note}" for note in notes)]
+        try:
+            write_whole(path, "\n".join([text, "", *below, ""]).encode(), durable=False)
+            _run(editor, path)
+            after = read_bytes(path, most=LARGEST).decode("utf-8", "replace")
+        except OSError as error:
+            raise RalphError(
+                f"the edited text cannot be read: {why(error, 'try it again')}"
+            ) from error
+    lines = after.splitlines()
+    end = lines.index(CUT) if CUT in lines else len(lines)
+    return "\n".join(lines[:end]).strip()
+
+
+def _editor(otherwise: str) -> str:
+    for name in ("VISUAL", "EDITOR"):
+        if editor := os.environ.get(name, "").strip():
+            return editor
+    if not sys.stdin.isatty():
+        raise UsageError(f"nobody can edit here: {otherwise}")
+    return "vi"
+
+
+def _run(editor: str, path: Path) -> None:
+    # Ctrl+C in an editor is the editor's. A handler, not SIG_IGN, which the editor would inherit.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        code = subprocess.run(
+            ["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)], check=False
+        ).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if code:
+        raise RalphError(
+            f"the editor '{one_line(editor)}' ended with {code}, so nothing was changed: "
+            "set VISUAL or EDITOR to one that works"
+        )

@@ -1,0 +1,171 @@
+"""Does memory help: what attempts needed against those before them, and which learnings earn it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import mean
+from typing import Any, Literal
+
+from ralph_tui.adapters.records.aiwg.records import Attempt
+from ralph_tui.adapters.records.aiwg.tasks import read_attempt
+from ralph_tui.adapters.records.folders import numbered, ralph_folder
+from ralph_tui.events.memory import Learning
+from ralph_tui.layers.control import below
+from ralph_tui.layers.memory.knowledge import RELIED_ON
+from ralph_tui.layers.memory.retrieval import JUDGED
+from ralph_tui.state.memory_wording import helped_words, saying
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import in_words
+
+Verdict = Literal["helps", "on trial", "unlearned", "not judged"]
+LISTED = 10
+"""Learnings and tasks that are listed of each sort."""
+
+
+@dataclass(frozen=True)
+class Needed:
+    """One attempt of a task."""
+
+    attempt: int
+    outcome: str
+    """Empty while it goes on, or where its end is not known."""
+    iterations: int
+
+    @property
+    def words(self) -> str:
+        """``4``; ``10 (limit reached)``."""
+        if self.outcome == "completed":
+            return str(self.iterations)
+        return f"{self.iterations} ({in_words(self.outcome) if self.outcome else 'not over'})"
+
+
+@dataclass(frozen=True)
+class TaskAttempts:
+    """A task that was tried more than once."""
+
+    task: str
+    description: str
+    attempts: list[Needed]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Attempt n against attempt n - 1, over the tasks where both completed; iterations, mean."""
+
+    attempt: int
+    tasks: int
+    before: float
+    after: float
+
+
+@dataclass
+class Stats:
+    """What `memory stats` tells."""
+
+    tasks: list[TaskAttempts] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    learnings: list[tuple[Learning, Verdict]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """For a program."""
+        return {
+            "comparisons": [asdict(one) for one in self.comparisons],
+            "tasks": [asdict(one) for one in self.tasks],
+            "learnings": [
+                {**learning.model_dump(mode="json", exclude={"content"}), "verdict": verdict}
+                for learning, verdict in self.learnings
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """For a person."""
+        yield "Attempts against the ones before them, in iterations"
+        yield from self._attempt_lines()
+        yield ""
+        yield "Learnings that were judged"
+        yield from self._learning_lines()
+
+    def _attempt_lines(self) -> Iterator[str]:
+        if not self.tasks:
+            yield "  no task was tried twice yet"
+        for one in self.comparisons:
+            gained = one.before - one.after
+            how = f"{abs(gained):.1f} {'fewer' if gained >= 0 else 'more'}"
+            yield (
+                f"  attempt {one.attempt}: {how} than attempt {one.attempt - 1} "
+                f"({one.before:.1f} to {one.after:.1f}; {count(one.tasks, 'task')})"
+            )
+        if self.tasks and not self.comparisons:
+            yield "  none completed twice in a row yet"
+        for task in self.tasks[-LISTED:]:
+            needed = ", ".join(attempt.words for attempt in task.attempts)
+            yield f"  {task.task}: {needed}  {clip(task.description, 40)}"
+        if len(self.tasks) > LISTED:
+            yield f"  and {count(len(self.tasks) - LISTED, 'older task')}"
+
+    def _learning_lines(self) -> Iterator[str]:
+        by_verdict: dict[Verdict, list[Learning]] = defaultdict(list)
+        for learning, verdict in self.learnings:
+            by_verdict[verdict].append(learning)
+        titles: dict[Verdict, str] = {
+            "helps": "earn their place",
+            "on trial": "have not helped yet",
+            "unlearned": "do not help and are not looked up any more",
+        }
+        for verdict, title in titles.items():
+            found = by_verdict[verdict]
+            if found:
+                yield f"  {len(found)} {title}:"
+            for learning in found[:LISTED]:
+                told = f"{helped_words(learning.uses, learning.successes)}"
+                yield f"    {learning.learning_id}  {told:<22} {clip(saying(learning), 32)}"
+            if len(found) > LISTED:
+                yield f"    and {len(found) - LISTED} more"
+        if len(by_verdict["not judged"]) == len(self.learnings):
+            yield "  none yet"
+        if unjudged := len(by_verdict["not judged"]):
+            yield f"  {count(unjudged, 'learning')} not judged yet"
+
+
+def stats_of(root: Path, learnings: Sequence[Learning]) -> Stats:
+    """From the records of a worktree, and its learnings."""
+    tasks = list(_tasks(root))
+    ranked = sorted(learnings, key=lambda one: (-one.successes, one.uses, one.learning_id))
+    return Stats(tasks, _comparisons(tasks), [(one, _verdict(one)) for one in ranked])
+
+
+def _tasks(root: Path) -> Iterator[TaskAttempts]:
+    for folder in numbered(ralph_folder(root) / "tasks"):
+        read = map(read_attempt, numbered(folder / "attempts"))
+        attempts = [attempt for attempt in read if attempt is not None]
+        if len(attempts) > 1:
+            described = one_line(attempts[-1].description)
+            yield TaskAttempts(one_line(folder.name), described, [_needed(a) for a in attempts])
+
+
+def _needed(attempt: Attempt) -> Needed:
+    outcome = attempt.outcome.outcome if attempt.outcome is not None else ""
+    return Needed(attempt.id, outcome, attempt.execution.iterations)
+
+
+def _comparisons(tasks: Sequence[TaskAttempts]) -> list[Comparison]:
+    pairs: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for task in tasks:
+        done = {one.attempt: one.iterations for one in task.attempts if one.outcome == "completed"}
+        for number, iterations in done.items():
+            if number - 1 in done:
+                pairs[number].append((done[number - 1], iterations))
+    return [
+        Comparison(number, len(found), *(mean(column) for column in zip(*found, strict=True)))
+        for number, found in sorted(pairs.items())
+    ]
+
+
+def _verdict(learning: Learning) -> Verdict:
+    if not learning.uses:
+        return "not judged"
+    if learning.type in JUDGED and below(learning.success_rate, RELIED_ON):
+        return "unlearned"
+    return "helps" if learning.successes else "on trial"

@@ -1,0 +1,161 @@
+"""What the command line says of learnings: a list, a card. Every text in it is sanitized."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ralph_tui.adapters.knowledge.entries import is_known, learning_of, staged_learning
+from ralph_tui.adapters.knowledge.ledger import WAITING, Ledger
+from ralph_tui.adapters.knowledge.schema import Entry
+from ralph_tui.events.memory import Learning
+from ralph_tui.events.text import cleaned
+from ralph_tui.layers.memory.knowledge import merged
+from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
+from ralph_tui.text.format import count, percent
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import MUTED, PINNED, UNPROVEN
+
+WIDEST = 100
+NARROWEST = 40
+INDENT = " " * 4
+_TOLD = ("approach", "pattern", "description", "convention")
+"""Fields of the content that the text is made of."""
+
+
+def width() -> int:
+    """Columns of a line: of the terminal, and no more than is read well."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+    return max(NARROWEST, min(WIDEST, columns))
+
+
+def all_learnings(ledger: Ledger) -> list[Learning]:
+    """Proven ones, then those of one run; the ones that did best first, muted ones last."""
+    found: dict[str, Learning] = {}
+    for entry in ledger.learnings:
+        if is_known(entry):
+            learning = learning_of(entry)
+            found.setdefault(learning.learning_id, learning)
+    for entry in ledger.staged:
+        if entry["status"] == WAITING and is_known(entry["learning"]):
+            learning = staged_learning(entry)
+            known = found.get(learning.learning_id)
+            if known is None or known.standing == "staged":
+                joined = learning if known is None else merged(known, learning)
+                found[learning.learning_id] = joined
+    return sorted(found.values(), key=_order)
+
+
+def rows(learning: Learning) -> list[str]:
+    """One learning in a list."""
+    columns = width()
+    head = f"{learning.learning_id}  "
+    text = textwrap.shorten(saying(learning), max(20, columns - len(head)), placeholder=" …")
+    return [f"{head}{text}", *_wrapped(" · ".join(_facts(learning)), INDENT)]
+
+
+def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
+    """All of one learning; `entries`: what the files hold of it."""
+    yield learning.learning_id
+    yield from _wrapped(learning.text, INDENT)
+    yield ""
+    entry = entries[0]
+    told = {
+        "type": f"{type_word(learning)}, for {learning.task_type} tasks",
+        "standing": f"{proof_words(learning)}{_wish(learning)}",
+        "confidence": percent(100 * learning.confidence),
+        "use": f"{helped_words(learning.uses, learning.successes)}; counts as "
+        f"{percent(100 * learning.success_rate)}",
+        "because": _because(entry),
+        "said by": ", ".join(sources(entries)),
+        "created": str(entry.get("createdAt", "")),
+        "changed": str(entry.get("updatedAt", "")),
+    }
+    told |= {key: _value(value) for key, value in _content(learning).items()}
+    for name, value in told.items():
+        if value:
+            yield from _wrapped(f"{one_line(name)}: {one_line(value)}", "", INDENT)
+
+
+def details(learning: Learning, entries: list[Entry]) -> dict[str, Any]:
+    """The same for a program."""
+    entry = entries[0]
+    more: dict[str, Any] = cleaned(
+        {
+            "sources": sources(entries),
+            "created": entry.get("createdAt"),
+            "updated": entry.get("updatedAt"),
+            "because": _because(entry) or None,
+        }
+    )
+    return learning.model_dump(mode="json") | {
+        key: value for key, value in more.items() if value is not None
+    }
+
+
+def sources(entries: list[Entry]) -> list[str]:
+    """The runs that have said it."""
+    found = dict.fromkeys(run for entry in entries for run in entry.get("sourceLoops", ()))
+    return [run for run in found if run]
+
+
+def of_unknown_types(ledger: Ledger) -> str:
+    """What is kept and never looked up; empty when there is none."""
+    number = sum(not is_known(entry) for entry in ledger.learnings)
+    if not number:
+        return ""
+    verb = "is" if number == 1 else "are"
+    return f"{count(number, 'learning')} of unknown types {verb} kept and never looked up"
+
+
+def wrapped(text: str) -> list[str]:
+    """A sentence at the width of the terminal."""
+    return _wrapped(text, "")
+
+
+def _order(learning: Learning) -> tuple[bool, bool, bool, float, str]:
+    quality = learning.confidence * (0.5 + learning.success_rate / 2)
+    proven = learning.standing == "proven"
+    return learning.muted, not learning.pinned, not proven, -quality, learning.learning_id
+
+
+def _facts(learning: Learning) -> Iterable[str]:
+    if learning.pinned or learning.muted:
+        yield (PINNED if learning.pinned else MUTED).word
+    yield f"{type_word(learning)}, {learning.task_type}"
+    if learning.standing == "staged":
+        yield UNPROVEN.word
+    yield count(learning.runs, "run")
+    yield f"{percent(100 * learning.confidence)} sure"
+    yield helped_words(learning.uses, learning.successes)
+
+
+def _wish(learning: Learning) -> str:
+    if not (learning.pinned or learning.muted):
+        return ""
+    return f", {(PINNED if learning.pinned else MUTED).word} by its owner"
+
+
+def _because(entry: Entry) -> str:
+    origins = entry.get("promotedFrom", ())
+    return str(origins[-1]["because"]).rstrip(".") if origins else ""
+
+
+def _content(learning: Learning) -> dict[str, Any]:
+    return {key: value for key, value in learning.content.items() if key not in _TOLD}
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def _wrapped(text: str, indent: str, following: str | None = None) -> list[str]:
+    following = indent if following is None else following
+    return [
+        line
+        for part in text.splitlines()
+        for line in textwrap.wrap(part, width(), initial_indent=indent, subsequent_indent=following)
+    ]
