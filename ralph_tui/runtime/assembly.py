@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
-from ralph_tui.adapters.knowledge import KnowledgeStore, knowledge_folder
+from ralph_tui.adapters.knowledge import open_knowledge
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
 from ralph_tui.adapters.processes.sweep import no_orphans, sweep
@@ -209,9 +209,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             plan=request.plan or "",
             command=request.command or "",
         ),
-        knowledge=KnowledgeStore(knowledge_folder(root), run_id)
-        if settings.memory.enabled
-        else NoKnowledge(),
+        knowledge=open_knowledge(root, run_id) if settings.memory.enabled else NoKnowledge(),
         past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         read_plan=lambda: read_plan_file(root, preflight.plan),

@@ -4,6 +4,7 @@ Every change is read, decided and written under the lock, so that runs and their
 once without a loss. Knowledge is written before staging: see `ledger`.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -46,7 +47,7 @@ class KnowledgeStore:
         self._now = now
         self._scores = scores
         self._patience_s = patience_s
-        self._notices: list[str] = []
+        self._notices: deque[str] = deque()
         self._learnings = KnowledgeFile(
             folder / "ralph-learnings.json", "learnings", backup=True, tell=self._notices.append
         )
@@ -98,10 +99,10 @@ class KnowledgeStore:
 
     def take_notices(self) -> Sequence[str]:
         """What the owner is to be told of the files since the last call, a sentence each."""
-        with self._one_at_a_time:
-            told = list(dict.fromkeys(self._notices))
-            self._notices.clear()
-            return told
+        told = []
+        while self._notices:  # without the lock: the engine's thread asks while a job may wait
+            told.append(self._notices.popleft())
+        return list(dict.fromkeys(told))
 
     def ledger(self) -> Ledger:
         """Both lists as they are now; ``KnowledgeError``."""
