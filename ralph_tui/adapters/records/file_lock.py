@@ -8,39 +8,60 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ralph_tui.plain_files import make_folder, open_plain
+from ralph_tui.plain_files import clear_way, make_folder, open_plain
 
 PATIENCE_S = 8.0
 """How long another holder is waited for: each holds it for a moment."""
-_LOOK_S = 0.01
+_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.001, 0.05
+_PID_BYTES = 12
 
 
 @contextmanager
-def locked(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """Hold the lock file, made when it is missing; ``OSError``, also when it is not to be had."""
-    make_folder(path.parent)
-    deadline = time.monotonic() + patience_s
-    while (descriptor := _try(path)) is None:
+def locked(
+    path: Path, patience_s: float = PATIENCE_S, *, below: Path | None = None
+) -> Iterator[None]:
+    """Hold the lock file, made when it is missing; ``OSError``, also when it is not to be had.
+
+    The errno of a lock that another process holds is ``EAGAIN``; `holder_of` says which.
+    """
+    make_folder(path.parent, below=below)
+    deadline, pause = time.monotonic() + patience_s, _FIRST_LOOK_S
+    while (descriptor := _try(path, below)) is None:
         if time.monotonic() > deadline:
             raise OSError(errno.EAGAIN, "another process holds it and does not go on", str(path))
-        time.sleep(_LOOK_S)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_LOOK_S)
     try:
         yield
     finally:
         os.close(descriptor)
 
 
-def _try(path: Path) -> int | None:
-    descriptor = open_plain(path, os.O_RDWR | os.O_CREAT, 0o600)
+def holder_of(path: Path, *, below: Path | None = None) -> int:
+    """The process that took the lock last; 0 where the file does not say."""
+    with suppress(OSError, ValueError):
+        descriptor = open_plain(path, below=below)
+        try:
+            return int(os.pread(descriptor, _PID_BYTES, 0))
+        finally:
+            os.close(descriptor)
+    return 0
+
+
+def _try(path: Path, below: Path | None) -> int | None:
+    clear_way(path, below=below)
+    descriptor = open_plain(path, os.O_RDWR | os.O_CREAT, 0o600, below=below)
     held = False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         there, mine = path.lstat(), os.fstat(descriptor)
         # Removed, and perhaps made anew, between its opening and its locking: that one is not held.
         held = (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
+        if held:
+            os.pwrite(descriptor, f"{os.getpid()}\n".ljust(_PID_BYTES).encode(), 0)
     except (BlockingIOError, FileNotFoundError):
         return None
     finally:

@@ -12,7 +12,6 @@ from ralph_tui.adapters.knowledge.exchange import Taken, entries_of, exported, t
 from ralph_tui.adapters.knowledge.files import LARGEST
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
-from ralph_tui.adapters.records.files import write_text
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.cli.editor import edited
 from ralph_tui.cli.exit_codes import ExitCode
@@ -26,6 +25,7 @@ from ralph_tui.cli.memory_words import (
     rows,
     wrapped,
 )
+from ralph_tui.cli.output_file import write_output
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.events.memory import Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
@@ -213,15 +213,7 @@ def _export(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     if args.file is None:
         sys.stdout.write(text)
         return ExitCode.COMPLETED
-    path = named_path(args.file)
-    if not args.force and (path.exists() or path.is_symlink()):
-        raise UsageError(f"{path} is there already: name another file, or say --force")
-    if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"{path} cannot be a file: name one in a folder that is there")
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise RalphError(f"cannot write {path}: {why(error, 'name another file')}") from error
+    write_output(named_path(args.file), text, force=args.force)
     print(f"{count(len(learnings), 'learning')} in {one_line(args.file)}", file=sys.stderr)
     return ExitCode.COMPLETED
 
