@@ -14,6 +14,7 @@ from bench import (
     loop_time,
     memory,
     replaying,
+    retrieval,
     secrets,
     snapshots,
     starting,
@@ -33,6 +34,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "control": control.law,
     "detection": detection.quality,
     "snapshots": snapshots.against_status,
+    "retrieval": retrieval.quality,
     "loop": loop_time.per_iteration,
 }
 

@@ -9,12 +9,12 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from math import log
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from ralph_tui.adapters.search.database import Database, index_folder
+from ralph_tui.adapters.search.ranking import fit, weights
 from ralph_tui.adapters.search.terms import sought, terms
 from ralph_tui.errors import SearchError
 
@@ -22,9 +22,6 @@ LOOKED_AT: Final = 200
 """Learnings that are ranked for a query; the rest share no rarer word with it."""
 MOST_TERMS: Final = 24
 """Words of a query that count, the rarest."""
-K1: Final = 1.2
-B: Final = 0.75
-"""BM25's usual constants: how soon a repeated word counts no more, and how much length does."""
 _BATCH = 5000
 
 VERSION: Final = 1
@@ -127,9 +124,7 @@ class LearningIndex:
 
     def _ranked(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, float]:
         rare = self._rarest_first(index, query)
-        weight = {
-            term: log(1 + (self._count - met + 0.5) / (met + 0.5)) for term, met in rare.items()
-        }
+        weight = weights(self._count, rare)
         found: dict[int, None] = {}
         for term in rare:
             room = LOOKED_AT - len(found)
@@ -145,7 +140,9 @@ class LearningIndex:
             f"SELECT id, terms FROM learnings WHERE number IN ({marks})", list(found)
         )
         return {
-            one: score for one, said in rows if (score := self._score(said.split(), weight)) > 0
+            one: score
+            for one, said in rows
+            if (score := fit(said.split(), weight, self._length)) > 0
         }
 
     def _rarest_first(self, index: sqlite3.Connection, query: Sequence[str]) -> dict[str, int]:
@@ -159,14 +156,6 @@ class LearningIndex:
             )
         }
         return dict(sorted(met.items(), key=lambda one: one[1])[:MOST_TERMS])
-
-    def _score(self, said: Sequence[str], weight: Mapping[str, float]) -> float:
-        times: dict[str, int] = {}
-        for term in said:
-            if term in weight:
-                times[term] = times.get(term, 0) + 1
-        norm = K1 * (1 - B + B * len(said) / self._length)
-        return sum(weight[term] * n * (K1 + 1) / (n + norm) for term, n in times.items())
 
 
 def _remove(index: sqlite3.Connection, ids: Iterable[str]) -> None:

@@ -1,0 +1,63 @@
+"""An embedder that was trained: the library of the extra ``ralph-tui[embeddings]``.
+
+Its model is fetched once, by ``ralph-tui doctor --embedder``, and never by a run: what is not on
+this machine already is not waited for in the middle of something else.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from platformdirs import user_cache_path
+
+from ralph_tui.adapters.search.embedder import Embedder, Vector
+from ralph_tui.text.sanitize import shorten
+
+LIBRARY: Final = "fastembed"
+MODEL: Final = "BAAI/bge-small-en-v1.5"
+"""384 numbers for a text, 67 MB, made for short English texts."""
+INSTALL: Final = "pip install 'ralph-tui[embeddings]' brings an embedder that was trained"
+FETCH: Final = "ralph-tui doctor --embedder fetches it"
+
+
+class Trained:
+    """A sentence-embedding model on this machine's CPU."""
+
+    name = "bge-small-en-v1.5"
+    dimension = 384
+    threshold = 0.75
+    """Not measured where this was written; ``python -m bench --only retrieval`` measures it."""
+
+    def __init__(self, model: Any) -> None:
+        """`model` is the library's."""
+        self._model = model
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """See `Embedder`."""
+        return [[float(value) for value in vector] for vector in self._model.embed(list(texts))]
+
+
+@cache
+def trained_embedder(*, fetch: bool = False) -> tuple[Embedder | None, str]:
+    """The trained embedder where it is installed, else why it is not used, one sentence.
+
+    `fetch`: its model may be downloaded. Loading it takes seconds; it is loaded once.
+    """
+    if find_spec(LIBRARY) is None:
+        return None, f"{LIBRARY} is not installed: {INSTALL}"
+    try:
+        model = import_module(LIBRARY).TextEmbedding(
+            model_name=MODEL, cache_dir=str(models_folder()), local_files_only=not fetch
+        )
+        return Trained(model), ""
+    except (ImportError, OSError, ValueError, RuntimeError, TypeError, KeyError) as error:
+        what = shorten(" ".join(str(error).split()) or type(error).__name__)
+        return None, f"{LIBRARY} cannot load {MODEL} ({what}): {FETCH}"
+
+
+def models_folder() -> Path:
+    """Where its model is kept, for all repositories of a user."""
+    return user_cache_path("ralph-tui", appauthor=False) / "models"
