@@ -1,20 +1,48 @@
 """What the records of earlier runs say to a run: see ``ports.PastRuns``."""
 
+import sys
 from collections.abc import Sequence
 
+from ralph_tui.adapters.records.aiwg.reflections import past_reflections
+from ralph_tui.adapters.records.aiwg.tasks import read_attempt
 from ralph_tui.adapters.records.attempts import AttemptFolder
-from ralph_tui.adapters.records.past import RecordedPast
+from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.search.index import index_attempt
+from ralph_tui.adapters.search.related import Alike, related_tasks
+from ralph_tui.ports import PastReflection, RelatedTask
 
 
-class RecordedRuns(RecordedPast):
+class RecordedRuns:
     """The runs recorded in a worktree, as the attempt that goes on sees them."""
 
     def __init__(self, attempt: AttemptFolder) -> None:
-        super().__init__(attempt.root, attempt.task, attempt.attempt)
-        self._own = attempt
+        self._attempt = attempt
+
+    def reflections(self) -> Sequence[PastReflection]:
+        """See `ports.PastRuns`."""
+        folder = self._attempt.task_folder
+        return [*past_reflections(folder, number_of(self._attempt.attempt))]
+
+    def related(self) -> Sequence[RelatedTask]:
+        """See `ports.PastRuns`."""
+        alike = related_tasks(self._attempt.root, self._attempt.description)
+        return [self._told(task) for task in alike]
 
     def index(self) -> Sequence[str]:
         """See `ports.PastRuns`."""
-        told = index_attempt(self._own.root, self._own.folder)
+        told = index_attempt(self._attempt.root, self._attempt.folder)
         return [told] if told else []
+
+    def _told(self, alike: Alike) -> RelatedTask:
+        folder = self._attempt.task_folder.parent / alike.task
+        attempts = [read_attempt(each) for each in numbered(folder / "attempts")]
+        return RelatedTask(
+            alike.task,
+            alike.description,
+            iterations=tuple(
+                attempt.execution.iterations
+                for attempt in attempts
+                if attempt is not None and attempt.status == "completed"
+            ),
+            reflections=tuple(past_reflections(folder, sys.maxsize)),
+        )

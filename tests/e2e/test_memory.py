@@ -79,6 +79,10 @@ def test_the_second_run_knows_what_the_first_has_learned(root: Path) -> None:
     assert proven
     third = attempt(root, objective="Repair the tokenizer so that its tests pass")
     assert iterations(third) == 1
+    (similar,) = of_kind(third, "plan_made")
+    assert similar["related"] == ["task-001"]
+    assert similar["estimate_from"] == 2
+    assert similar["estimated_iterations"] in (2, 3), "4 iterations, then 1"
 
 
 def test_with_memory_off_every_run_starts_fresh(root: Path) -> None:

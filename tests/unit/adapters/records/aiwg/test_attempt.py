@@ -302,8 +302,8 @@ def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
     second = record(tmp_path, [*a_run_with_memory(1, "completed")])
     told = lines(second, "reflections.jsonl")
     assert [(one["attempt_id"], one["triggered_by"]) for one in told] == [
-        *((1, "failure"), (1, "timeout"), (1, "timeout")),
-        *((2, "failure"), (2, "timeout"), (2, "success"), (2, "success")),
+        *((1, "failure"), (1, "timeout")),
+        *((2, "failure"), (2, "timeout")),
     ], "their folders' names count"
     assert told[0] == {
         "timestamp": told[0]["timestamp"],
@@ -316,7 +316,7 @@ def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
         "reflection_type": "error-analysis",
     }
     assert "analysis" not in told[1]
-    assert read(first, "attempt.json")["reflections"] == told[:3]
+    assert read(first, "attempt.json")["reflections"] == told[:2]
 
 
 def test_the_plan_that_was_made_is_the_plan(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_an_outcome_speaks_from_evidence(tmp_path: Path) -> None:
         "a learning helped in 1 iteration: Run one test first.",
     ]
     assert outcome["what_didnt_work"][-1] == "The fixture has a trailing newline"
-    assert outcome["suggestions_for_next_time"][:3] == [
+    assert outcome["suggestions_for_next_time"] == [
         "nested groups",
         "Look at the fixture before the lexer",
         "strip the fixture",
