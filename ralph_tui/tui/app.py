@@ -76,6 +76,10 @@ class BaseScreen(StyledScreen):
         """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
         raise NotImplementedError
 
+    def typed_ahead(self, event: events.Key) -> bool:
+        """A key that was pressed while this screen was on its way; whether it is meant for it."""
+        return False
+
     def called(self, text: str) -> None:
         """The owner is called from another screen: `text` says what for; empty: no more."""
 
@@ -233,6 +237,8 @@ class RalphApp(App[str], inherit_bindings=False):
         if isinstance(event, events.Key) and self.screen_stack:
             if not event.is_forwarded:  # what nobody took comes by again
                 self.base.key_came()
+            elif self.base.typed_ahead(event):
+                return
             screen = self.screen
             if isinstance(screen, Modal) and screen.blind(event.key):
                 return

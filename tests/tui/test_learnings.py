@@ -54,12 +54,12 @@ def test_each_learning_says_what_it_is_how_sure_and_how_it_did() -> None:
         "  anything.",
         "  strategy    confidence .89  helped 8 of 10 times  in the prompt",
         "→ In this project fixtures always end with a newline.",
-        "  convention  confidence .72  helped 2 of 3 times   in the prompt",
+        "  convention  confidence .72  helped 2 of 3 times  in the prompt",
         "· avoid: Large refactors across many files in one iteration.",
     ]
     assert told[-2:] == [
         "+ Carry the quote state in the token: the lexer alone cannot know it.",
-        "  strategy    confidence .60  not judged yet        ◌ unproven  learned",
+        "  strategy    confidence .60  not judged yet       ◌ unproven  learned",
     ]
 
 
@@ -86,13 +86,13 @@ def test_after_the_iteration_the_mark_says_whether_it_helped() -> None:
     shown.state = RunState().apply_all(event for event in judged if event.seq <= last)
     told = ["".join(text for text, _ in row).rstrip() for row in shown.build(76, 40)]
     assert told[0].startswith("✓ Run one failing test first")
-    assert told[2].endswith("helped 6 of 7 times   helped: +22 points")
+    assert told[2].endswith("helped 6 of 7 times  helped: +22 points")
 
 
 def test_marks_of_its_owner_have_a_word_each() -> None:
     told = "\n".join(rows("marked", 76))
-    assert "helped 6 of 7 times   ◉ pinned  in the prompt" in told
-    assert "helped 1 of 2 times   ⊘ muted  in the prompt" in told
+    assert "helped 6 of 7 times  ◉ pinned  in the prompt" in told
+    assert "helped 1 of 2 times  ⊘ muted  in the prompt" in told
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_deleting_asks_first() -> None:
 def test_a_recorded_run_is_for_reading() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter")
-        await driver.sees("this is a recorded run; to change it: ralph-tui memory edit,")
+        await driver.sees("this is a recorded run; to change it: ralph-tui memory pin,")
         assert "p pin" not in "\n".join(driver.text())
         await driver.press("m")
         await driver.sees("m mute: this is a recorded run")
@@ -280,7 +280,7 @@ def test_when_the_run_ends_its_cards_are_for_reading() -> None:
         recorded(
             driver, RunFinished(outcome="aborted", reason="by you", iterations=4, completion=48)
         )
-        await driver.sees("the run is over; to change it: ralph-tui memory edit,")
+        await driver.sees("the run is over; to change it: ralph-tui memory pin,")
         await driver.press("p")
         assert driver.sent == []
 

@@ -1,6 +1,7 @@
 """Searching all runs from a cockpit, and looking at what was found while the run goes on."""
 
 import pytest
+from textual import events
 
 from ralph_tui.commands import Stop
 from ralph_tui.events import AgentSpoke, Event
@@ -57,7 +58,8 @@ def test_words_are_looked_for_as_they_are_typed() -> None:
 
 def test_what_is_typed_on_is_not_lost() -> None:
     async def look(driver: Driver) -> None:
-        await driver.pilot.press("slash", *"token")
+        for key, character in (("slash", "/"), *((c, c) for c in "token")):
+            driver.app.post_message(events.Key(key, character))
         await driver.sees("1 place")
         assert screen(driver).words.value == "token"
 

@@ -64,7 +64,7 @@ class LearningView:
         over = "this is a recorded run" if not self._source.live else stopping(state)
         if over is None and not self._source.lost:
             return ""
-        how = f"ralph-tui memory edit, mute or delete {seen.learning.learning_id}"
+        how = f"ralph-tui memory pin, mute, edit or delete {seen.learning.learning_id}"
         return f"{over or 'the run is gone'}; to change it: {how}"
 
     # wishes -----------------------------------------------------------------------------------

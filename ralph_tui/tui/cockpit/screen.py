@@ -209,7 +209,7 @@ class CockpitScreen(BaseScreen):
 
     def on_key(self, event: events.Key) -> None:
         """An ignored key says why."""
-        if event.key in self.active_bindings:
+        if event.key in self.active_bindings or not self.in_front:
             return
         why = ignored(event.key, self.history.refusal() or "", live=self.source.live)
         self.footer.say(f"{key_name(event)} {why}")

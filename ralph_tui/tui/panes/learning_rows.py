@@ -86,7 +86,7 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
     fields = [
         Field([[(f"{kind:<10}", "dim")], [(kind, "dim")], []], 2),
         Field([[(f"confidence {confidence:>3}", "dim")], [(confidence, "dim")]], 5),
-        Field([[(f"{rate:<20}", "text")], [(rate, "text")], [(shorter(rate), "text")], []], 4),
+        Field([[(f"{rate:<19}", "text")], [(rate, "text")], [(shorter(rate), "text")], []], 4),
         *_flags(seen),
         Field([[(told, STYLES[mark])], [(mark.brief, STYLES[mark])], []], 1),
     ]

@@ -89,7 +89,8 @@ class Results(LineWidget):
         when = "" if one.at is None or self._now is None else day_and_clock(one.at, self._now)
         run = one.run or "in no run's record any more"
         at = place(one.iteration) if one.iteration else ""
-        parts = [part for part in (run, at, when, flat(one.objective, 200)) if part]
+        objective = "" if one.what == "objective" else flat(one.objective, 200)
+        parts = [part for part in (run, at, when, objective) if part]
         return [(" " * (KIND + 3), ""), (" · ".join(parts), "dim")]
 
     def on_click(self, event: events.Click) -> None:

@@ -86,6 +86,8 @@ class SearchScreen(SideScreen):
         self.words, self.results = Words(), Results()
         self._asked: str | None = None
         """The words whose places are listed, or are being looked for."""
+        self._ahead = ""
+        """What was typed before the field stood."""
         self._needed = ""
         """What another screen's run needs its owner for."""
         self._opening = self._looking = False
@@ -108,6 +110,7 @@ class SearchScreen(SideScreen):
         self.set_focus(self.words)
         self.results.say(EMPTY)
         self._say("")
+        self.words.insert_text_at_cursor(self._ahead)
 
     def on_screen_resume(self) -> None:
         """Back again: all stands as it was left."""
@@ -145,21 +148,20 @@ class SearchScreen(SideScreen):
     def _ask(self, query: str) -> None:
         self._asked, self._looking = query, bool(query)
         if query:
-            self.run_worker(self._look(query), group="look", exclusive=True)
+            self.run_worker(self._look(query))
         else:
-            self.workers.cancel_group(self, "look")
             self.results.say(EMPTY)
             self._say("")
 
     async def _look(self, query: str) -> None:
         await asyncio.sleep(SETTLE_S)
+        if query != self._asked:
+            return
         try:
             found = await asyncio.to_thread(self._archive.search, query, LIMIT)
+            why = f"Nothing is found for “{clip(flat(query), 60)}”: try other words."
         except RalphError as error:
-            self._looking = False
-            self.results.say(str(error))
-            self._say("")
-            return
+            found, why = (), str(error)
         if query != self._asked:
             return
         self._looking = False
@@ -167,17 +169,20 @@ class SearchScreen(SideScreen):
             self.results.show(found, datetime.now(UTC))
             self._say(total(found, LIMIT), "dim")
         else:
-            self.results.say(f"Nothing is found for “{clip(flat(query), 60)}”: try other words.")
+            self.results.say(why)
             self._say("")
 
     # keys -------------------------------------------------------------------------------------
 
-    def on_key(self, event: events.Key) -> None:
-        """What was typed before the field stood is meant for it, too."""
-        if event.is_printable and event.character and self.focused is not self.words:
-            event.stop()
-            self.set_focus(self.words)
+    def typed_ahead(self, event: events.Key) -> bool:
+        """See `BaseScreen`; the field takes such keys itself once it stands."""
+        if not (event.is_printable and event.character):
+            return False
+        if self.words.is_mounted:
             self.words.insert_text_at_cursor(event.character)
+        else:
+            self._ahead += event.character
+        return True
 
     def action_move(self, by: int) -> None:
         """Another place."""
@@ -198,7 +203,7 @@ class SearchScreen(SideScreen):
         elif not self._opening:
             self._opening = True
             self._say("opening…", "dim")
-            self.run_worker(self._open(), group="open", exclusive=True)
+            self.run_worker(self._open())
 
     async def _open(self) -> None:
         found = self.results.current
