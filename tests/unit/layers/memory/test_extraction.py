@@ -174,8 +174,12 @@ def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:
     state = state_of(
         Worked(10, blockers=["Cannot reach the database at db.local:5432 (attempt 1)"]),
         Worked(12, "used a fake database"),
-        Worked(12, blockers=["cannot reach the database at db.local:6543 (attempt 2)"]),
-        Worked(30, "started the database first"),
+        Worked(
+            40,
+            "skipped its tests",
+            blockers=["cannot reach the database at db.local:6543 (attempt 2)"],
+        ),
+        Worked(58, "started the database first"),
         Worked(25, "tried a cache"),
     )
     (one,) = concluded(state, "limit_reached")
