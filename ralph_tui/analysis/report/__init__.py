@@ -101,7 +101,7 @@ def _facts(told: Material) -> str:
         ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
         ("Permissions", escaped(run.permission_mode or started.permissions)),
         ("Completion command", code(started.command) if started.command else ""),
-        ("Plan", code(started.plan) if started.plan else ""),
+        ("Plan file", code(started.plan) if started.plan else ""),
         ("Started", f"{started.mode}, with at most {count(started.max_iterations, 'iteration')}"
                     + (f" and {money(started.budget_usd)}" if started.budget_usd else "")),
         ("Limits since", _limits(told)),
@@ -163,6 +163,11 @@ def _records(told: Material, circumstances: Circumstances) -> str:
         "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
         "(what `ralph-tui prune` has not taken)",
     ]
+    if told.state.memory.plan is not None:
+        lines.append("- `plan.md`: the plan of this attempt")
+    if told.state.memory.reflections:
+        name = "reflections.jsonl"
+        lines.append(f"- `../../{name}`: what the attempts of this task teach")
     if told.state.timeline.snapshots:
         lines.append(f"- {_snapshots(told, circumstances.held)}")
     version = escaped(told.started.program_version)

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from ralph_tui.analysis.checkpoints import summarize, words_of
+from ralph_tui.analysis.report import memory
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
@@ -281,6 +282,7 @@ def _learnings(told: Material) -> str:
 
 SECTIONS: dict[str, Callable[[Material], str]] = {
     "Warnings": _warnings,
+    "Plan": memory.plan,
     "Completion": _chart,
     "Iterations": _iterations,
     "Alarms": _alarms,
@@ -293,5 +295,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Resumed": _resumed,
     "What the agent says to be in its way": _blockers,
     "What the agent says to have learned": _learnings,
+    "Learnings of earlier runs": memory.learnings,
+    "What this attempt teaches": memory.reflections,
 }
 """By title, in order."""

@@ -26,9 +26,13 @@ from ralph_tui.events import (
     GuidanceQueued,
     IterationFinished,
     IterationStarted,
+    LearningCredited,
+    LearningsRetrieved,
     LimitsChanged,
     Noticed,
+    PlanMade,
     ReadingTaken,
+    ReflectionWritten,
     RunCrashed,
     RunFinished,
     RunResumed,
@@ -41,6 +45,7 @@ from ralph_tui.events import (
     WaitStarted,
     WorktreeRestored,
 )
+from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from tests.fixtures.journals.make import FOLDER, samples
@@ -277,6 +282,60 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
         "- iteration 1, 2026-11-20 14:12 UTC: 2 files as in snapshot 3, by you; "
         "snapshot 7 holds what was there; 1 left alone"
     )
+
+
+def test_plan_learnings_and_reflections_where_they_are() -> None:
+    retrieved = Retrieved(
+        learning_id="learn-0123456789ab",
+        type="strategy",
+        task_type="test-fix",
+        text="Run <b>one</b> test first.",
+        confidence=0.9,
+        why="It fits.",
+        in_prompt=True,
+    )
+    text = page(
+        PlanMade(
+            approach="Fix the lexer first",
+            steps=["read it", "mend it"],
+            estimated_iterations=4,
+            estimate_from=6,
+            cites=["task-001/001 #1"],
+            related=["task-003"],
+        ),
+        LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[retrieved]),
+        *finished(1, 10),
+        LearningCredited(iteration=1, learning_id=retrieved.learning_id, success=True),
+        ReflectionWritten(
+            attempt=1,
+            observation="it fell",
+            analysis="",
+            learning="Look at the fixture",
+            action_items=["strip it"],
+            triggered_by="failure",
+            reflection_type="error-analysis",
+        ),
+    )
+    assert section(text, "Plan") == (
+        "Fix the lexer first\n\n1. read it\n2. mend it\n\n"
+        "Estimated: about 4 iterations, from 6 runs.\n\n"
+        "It follows task-001/001 #1.\n\nTasks like this one: task-003."
+    )
+    assert section(text, "Learnings of earlier runs") == (
+        "- Run \\<b\\>one\\</b\\> test first. (in the prompts of 1; helped in 1 of 1)"
+    )
+    told = section(text, "What this attempt teaches").splitlines()
+    assert told[:3] == [
+        "1. Look at the fixture",
+        "   - observed: it fell",
+        "   - to do: strip it",
+    ]
+    assert told[3].endswith("UTC, error-analysis")
+    assert "`plan.md`" in text
+    assert "reflections.jsonl" in text
+    plain = page(*finished(1, 10))
+    for title in ("## Plan", "## Learnings", "## What this attempt teaches", "plan.md"):
+        assert title not in plain
 
 
 @pytest.mark.parametrize(
