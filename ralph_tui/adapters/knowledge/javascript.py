@@ -5,10 +5,11 @@ surrogate is an escape, and keys that are array indices come first, in their ord
 size is what a double holds of it.
 """
 
-import json
 import math
 import re
 from decimal import Decimal
+from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import Any
 
 _EXACT = 1 << 53
@@ -16,7 +17,6 @@ _EXACT = 1 << 53
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z", re.ASCII)
 _LAST_INDEX = (1 << 32) - 2
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def stringify(value: Any, indent: int = 0) -> str:
@@ -24,7 +24,9 @@ def stringify(value: Any, indent: int = 0) -> str:
 
     Raises ``ValueError`` for a number that no JSON can hold (beyond the doubles, or none at all).
     """
-    return "".join(_pieces(value, " " * indent, "\n" if indent else ""))
+    parts: list[str] = []
+    _put(value, parts, " " * indent, "\n" if indent else "")
+    return "".join(parts)
 
 
 def number(value: float) -> str:
@@ -68,41 +70,46 @@ def _form(text: str) -> str:
 
 
 def _text(value: str) -> str:
-    quoted = _quoted(value)
+    quoted = encode_basestring(value)
     if quoted.isascii():
         return quoted
     return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
 
 
-def _pieces(value: Any, indent: str, line: str) -> list[str]:
-    """The parts of a value's text; `line` begins a line as deep as the value is."""
+_key = lru_cache(maxsize=1024)(_text)
+"""Names of fields are few."""
+
+
+@lru_cache(maxsize=1024)
+def _is_index(key: str) -> bool:
+    return _INDEX.match(key) is not None and int(key) <= _LAST_INDEX
+
+
+def _put(value: Any, parts: list[str], indent: str, line: str) -> None:
+    """Add the parts of a value's text; `line` begins a line as deep as the value is."""
     if isinstance(value, str):
-        return [_text(value)]
-    if value is None or isinstance(value, bool):
-        return ["null" if value is None else "true" if value else "false"]
-    if isinstance(value, int | float):
-        return [number(value)]
-    deeper = line + indent
-    parts: list[str] = []
-    if isinstance(value, dict):
-        colon = ": " if line else ":"
-        for key, inner in _ordered(value).items():
-            parts += (",", deeper, _text(key), colon, *_pieces(inner, indent, deeper))
-        around = "{}"
+        parts.append(_text(value))
+    elif value is None or isinstance(value, bool):
+        parts.append("null" if value is None else "true" if value else "false")
+    elif isinstance(value, int | float):
+        parts.append(number(value))
+    elif isinstance(value, dict):
+        _put_object(value, parts, indent, line)
     else:
+        before = "["
         for inner in value:
-            parts += (",", deeper, *_pieces(inner, indent, deeper))
-        around = "[]"
-    if not parts:
-        return [around]
-    return [around[0], *parts[1:], line, around[1]]
+            parts += (before, line, indent)
+            _put(inner, parts, indent, line + indent)
+            before = ","
+        parts.append(f"{line}]" if before == "," else "[]")
 
 
-def _ordered(value: dict[str, Any]) -> dict[str, Any]:
-    """With keys that are array indices first: JavaScript's objects have them so."""
-    if not any(key[:1].isdigit() for key in value):
-        return value
-    indices = sorted(
-        (key for key in value if _INDEX.match(key) and int(key) <= _LAST_INDEX), key=int
-    )
-    return {**{key: value[key] for key in indices}, **value}
+def _put_object(value: dict[str, Any], parts: list[str], indent: str, line: str) -> None:
+    if any(map(_is_index, value)):  # JavaScript's objects have these first
+        value = {**{key: value[key] for key in sorted(filter(_is_index, value), key=int)}, **value}
+    before, colon = "{", ": " if line else ":"
+    for key, inner in value.items():
+        parts += (before, line, indent, _key(key), colon)
+        _put(inner, parts, indent, line + indent)
+        before = ","
+    parts.append(f"{line}}}" if before == "," else "{}")

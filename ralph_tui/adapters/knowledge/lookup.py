@@ -42,6 +42,7 @@ class _Known:
     entry: Entry
     staged: list[Entry] = field(default_factory=list)
     """Entries of the staging file that it is in, one of each run that has said it so."""
+    _read: Learning | None = None
 
     @property
     def quality(self) -> float:
@@ -54,16 +55,31 @@ class _Known:
         return text_of(self.entry["type"], self.entry["content"])
 
     def learning(self) -> Learning:
-        if not self.staged:
-            return learning_of(self.entry)
-        return reduce(merged, map(staged_learning, self.staged))
+        """As a run sees it; read once, for it takes longer than to find it."""
+        if self._read is None:
+            self._read = (
+                reduce(merged, map(staged_learning, self.staged))
+                if self.staged
+                else learning_of(self.entry)
+            )
+        return self._read
+
+    def is_as(self, other: "_Known") -> bool:
+        """Whether it was made of the same entries: they are never changed in place."""
+        return self.entry is other.entry and [*map(id, self.staged)] == [*map(id, other.staged)]
 
 
 class Lookup:
     """All learnings of one state of the files, as one run may be told them."""
 
-    def __init__(self, learnings: Iterable[Entry], staged: Iterable[Entry], run: str) -> None:
-        """What `run` has staged itself is no news to it."""
+    def __init__(
+        self,
+        learnings: Iterable[Entry],
+        staged: Iterable[Entry],
+        run: str,
+        before: "Lookup | None" = None,
+    ) -> None:
+        """What `run` has staged itself is no news to it; `before`: the one of the last state."""
         proven = {entry["id"]: _Known(entry["id"], entry) for entry in learnings if is_known(entry)}
         others: dict[str, _Known] = {}
         for entry in staged:
@@ -72,8 +88,18 @@ class Lookup:
                 one = others.setdefault(entry["id"], _Known(entry["id"], entry["learning"]))
                 one.staged.append(entry)
         self._known = proven | others
+        if before is not None:
+            self._known |= before.unchanged(self._known)
         self._texts: dict[str, str] | None = None
         self._best: dict[tuple[str, str], list[_Known]] | None = None
+
+    def unchanged(self, now: Mapping[str, _Known]) -> dict[str, _Known]:
+        """Of this state those that are the same in the next: what was read need not be again."""
+        return {
+            name: known
+            for name, known in self._known.items()
+            if name in now and now[name].is_as(known)
+        }
 
     def __len__(self) -> int:
         """How many there are to choose from."""

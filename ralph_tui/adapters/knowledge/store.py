@@ -152,6 +152,7 @@ class KnowledgeStore:
     def _of_now(self) -> Lookup:
         stamps = self._learnings.stamp, self._staged.stamp
         if self._lookup is None or self._lookup[0] != stamps:
-            lookup = Lookup(self._learnings.entries, self._staged.entries, self.run)
+            before = self._lookup[1] if self._lookup is not None else None
+            lookup = Lookup(self._learnings.entries, self._staged.entries, self.run, before)
             self._lookup = stamps, lookup
         return self._lookup[1]
