@@ -77,7 +77,7 @@ def test_the_second_run_knows_what_the_first_has_learned(root: Path) -> None:
     knowledge = json.loads((root / ".aiwg/knowledge/ralph-learnings.json").read_text("utf-8"))
     proven = [entry for entry in knowledge["learnings"] if "approach D" in json.dumps(entry)]
     assert proven
-    third = attempt(root, objective="Repair the tokenizer so that its tests pass")
+    third = attempt(root, objective="Fix the tests of the tokenizer that fail")
     assert iterations(third) == 1
     (similar,) = of_kind(third, "plan_made")
     assert similar["related"] == ["task-001"]
