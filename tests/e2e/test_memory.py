@@ -122,3 +122,41 @@ def test_a_learning_that_does_harm_is_unlearned(root: Path) -> None:
     assert carried == list(range(1, len(carried) + 1))
     assert not any(event["success"] for event in of_kind(events, "learning_credited"))
     assert events[-1]["outcome"] == "completed"
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+LEAKING = f'''\
+import json, sys
+sys.stdin.read()
+print(json.dumps({{"ralph": {{
+    "completion": 20,
+    "summary": "used {KEY}",
+    "blockers": ["the key {KEY} is refused"],
+    "learnings": ["Always push with {KEY} in this project."],
+    "next": "push with {KEY}",
+}}}}))
+'''
+
+
+def test_a_key_in_an_agents_output_surfaces_nowhere_in_memory(root: Path) -> None:
+    (root / "agent.py").write_text(LEAKING)
+    for _ in range(2):
+        events = attempt(root, "--max-iterations", "2")
+        assert of_kind(events, "learning_staged")
+    assert (root / ".aiwg/knowledge/ralph-learnings.json").exists(), "two runs have said it"
+    told = [
+        run(*command, cwd=root).stdout
+        for command in (
+            ("memory", "list"),
+            ("memory", "export"),
+            ("history", "task-001", "--reflections"),
+            ("history", "task-001", "--export", "history.json"),
+            ("search", "push"),
+        )
+    ]
+    assert sum(bool(text) for text in told) >= 4, told
+    assert (root / "history.json").exists()
+    files = [path for path in root.rglob("*") if path.is_file() and ".git/" not in str(path)]
+    leaking = [path for path in files if KEY.encode() in path.read_bytes()]
+    assert leaking == [root / "agent.py"]
+    assert not [text for text in told if KEY in text]
