@@ -59,6 +59,14 @@ class Comparison:
     before: float
     after: float
 
+    @property
+    def words(self) -> str:
+        """``2.0 fewer than``; ``as many as``."""
+        gained = f"{abs(self.before - self.after):.1f}"
+        if gained == "0.0":
+            return "as many as"
+        return f"{gained} {'fewer' if self.after < self.before else 'more'} than"
+
 
 @dataclass
 class Stats:
@@ -91,10 +99,8 @@ class Stats:
         if not self.tasks:
             yield "  no task was tried twice yet"
         for one in self.comparisons:
-            gained = one.before - one.after
-            how = f"{abs(gained):.1f} {'fewer' if gained >= 0 else 'more'}"
             yield (
-                f"  attempt {one.attempt}: {how} than attempt {one.attempt - 1} "
+                f"  attempt {one.attempt}: {one.words} attempt {one.attempt - 1} "
                 f"({one.before:.1f} to {one.after:.1f}; {count(one.tasks, 'task')})"
             )
         if self.tasks and not self.comparisons:

@@ -388,6 +388,14 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     assert [one["verdict"] for one in told["learnings"]] == ["helps", "not judged", "unlearned"]
 
 
+def test_attempts_that_needed_as_many_or_more_say_so(folder: Path) -> None:
+    for number, needed in enumerate((4, 4, 6), start=1):
+        attempt(folder, "task-001", number, "completed", needed)
+    out = memory(folder, "stats").stdout
+    assert "  attempt 2: as many as attempt 1 (4.0 to 4.0; 1 task)\n" in out
+    assert "  attempt 3: 2.0 more than attempt 2 (4.0 to 6.0; 1 task)\n" in out
+
+
 def test_it_works_as_a_process_of_its_own(folder: Path) -> None:
     known(folder, MOCK)
     shared = cli.run("memory", "export", cwd=folder.parents[1])

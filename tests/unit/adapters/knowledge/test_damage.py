@@ -302,6 +302,24 @@ def test_a_file_of_a_version_to_come_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir() if path.name != "lock"] == [MAIN]
 
 
+def test_what_may_not_be_read_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_states(tmp_path)
+    (tmp_path / MAIN).chmod(0)
+    original = files._content
+
+    def closed(path: Path) -> bytes:
+        if path.stat().st_mode & 0o777 == 0:  # the system's superuser may read it all the same
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return original(path)
+
+    monkeypatch.setattr(files, "_content", closed)
+    store = store_of(tmp_path)
+    store.ledger()
+    (notice,) = store.take_notices()
+    assert "cannot be used (Permission denied): its backup has taken its place" in notice
+    assert len(kept(tmp_path)) == 1
+
+
 def test_what_the_system_refuses_for_a_moment_is_not_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
