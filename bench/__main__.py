@@ -18,6 +18,7 @@ from bench import (
     secrets,
     snapshots,
     starting,
+    tasks,
     watching,
 )
 from bench.machine import facts
@@ -33,6 +34,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "replay": replaying.replay,
     "control": control.law,
     "detection": detection.quality,
+    "tasks": tasks.listing,
     "snapshots": snapshots.against_status,
     "retrieval": retrieval.quality,
     "loop": loop_time.per_iteration,

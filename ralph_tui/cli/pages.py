@@ -6,7 +6,6 @@ Rule: cells and items are foreign text; each of the two forms makes them safe fo
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ralph_tui.analysis.report.markdown import escaped, table
 from ralph_tui.text.sanitize import one_line
 
 
@@ -71,6 +70,8 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def as_markdown(page: Page) -> str:
     """For a file; ends with a newline."""
+    from ralph_tui.analysis.report.markdown import escaped, table  # noqa: PLC0415  a list is quick
+
     parts = [f"# {escaped(page.title)}"]
     for section in page.sections:
         if section.empty:
