@@ -125,7 +125,7 @@ def test_a_learning_that_does_harm_is_unlearned(root: Path) -> None:
 
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-LEAKING = f'''\
+LEAKING = f"""\
 import json, sys
 sys.stdin.read()
 print(json.dumps({{"ralph": {{
@@ -135,7 +135,7 @@ print(json.dumps({{"ralph": {{
     "learnings": ["Always push with {KEY} in this project."],
     "next": "push with {KEY}",
 }}}}))
-'''
+"""
 
 
 def test_a_key_in_an_agents_output_surfaces_nowhere_in_memory(root: Path) -> None:

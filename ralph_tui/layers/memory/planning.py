@@ -24,7 +24,6 @@ RELATED_STEPS: Final = 2
 
 
 def plan(
-    objective: str,
     command: str,
     task_type: str,
     reflections: Sequence[PastReflection],

@@ -161,7 +161,7 @@ class Sensor:
                 self.state = replace(self.state, changed=True)
             case ReadingTaken():
                 self._remember(event)
-                if event.source == "plan" and not event.held:
+                if event.source == "plan" and not (event.held or event.restarted):
                     self.state = replace(self.state, items=self.state.items.after(event.open_items))
 
     def _reading(

@@ -57,10 +57,10 @@ class MemoryLayer:
         related = yield from self._list("related tasks", self._past.related)
         candidates = yield from self._candidates()
         learnings = [one.learning for one in candidates]
-        objective, command = self._objective, self._run.start.command or ""
+        command = self._run.start.command or ""
         yield from (
             yield from self._decide(
-                lambda: [plan(objective, command, self._task_type, reflections, learnings, related)]
+                lambda: [plan(command, self._task_type, reflections, learnings, related)]
             )
         )
 

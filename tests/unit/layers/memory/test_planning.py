@@ -22,7 +22,7 @@ def estimate(iterations: float, samples: int, task_type: str = "bug-fix") -> Lea
 
 
 def test_a_first_attempt_knows_nothing_and_says_so() -> None:
-    made = plan("Fix it", "pytest", "bug-fix", [], [], [])
+    made = plan("pytest", "bug-fix", [], [], [])
     assert (
         made.approach == "Work in iterations, each measured, until the completion command passes."
     )
@@ -32,7 +32,7 @@ def test_a_first_attempt_knows_nothing_and_says_so() -> None:
 
 
 def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
-    made = plan("Fix it", "pytest", "bug-fix", [FAILED], [estimate(3.5, 6)], [])
+    made = plan("pytest", "bug-fix", [FAILED], [estimate(3.5, 6)], [])
     assert made.steps == ["Measure first. Look at the lexer."]
     assert made.cites == ["task-001/001 #1"]
     assert made.approach == (
@@ -45,7 +45,7 @@ def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
 def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
     said = [PastReflection(f"task-001/{n:03} #1", "failure", f"Lesson {n}.") for n in range(9)]
     again = PastReflection("task-001/009 #2", "failure", "Lesson  4.\n")
-    made = plan("Fix it", "pytest", "bug-fix", [*said, again], [], [])
+    made = plan("pytest", "bug-fix", [*said, again], [], [])
     assert made.steps == [f"Lesson {n}." for n in (3, 5, 6, 7, 8, 4)]
     assert made.cites[-1] == "task-001/009 #2"
     assert "what 6 earlier attempts of this task taught" in made.approach
@@ -54,19 +54,19 @@ def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
 def test_what_says_nothing_or_the_same_is_no_step() -> None:
     blank = PastReflection("task-001/001 #1", "failure", " \n")
     alike = RelatedTask("task-007", "Repair it", (), (FAILED,))
-    made = plan("Fix it", "pytest", "bug-fix", [blank, FAILED], [], [alike])
+    made = plan("pytest", "bug-fix", [blank, FAILED], [], [alike])
     assert made.steps == ["Measure first. Look at the lexer."]
 
 
 def test_a_muted_estimate_is_not_used() -> None:
     muted = estimate(9, 30).model_copy(update={"muted": True})
-    made = plan("Fix it", "x", "bug-fix", [], [muted, estimate(2, 3)], [])
+    made = plan("x", "bug-fix", [], [muted, estimate(2, 3)], [])
     assert (made.estimated_iterations, made.estimate_from) == (2, 3)
 
 
 def test_tasks_like_it_say_how_long_it_takes_better_than_its_kind_does() -> None:
     alike = RelatedTask("task-007", "Repair it", (4, 5), (FAILED,))
-    made = plan("Fix it", "", "bug-fix", [], [estimate(9, 30)], [alike])
+    made = plan("", "bug-fix", [], [estimate(9, 30)], [alike])
     assert (made.estimated_iterations, made.estimate_from) == (5, 2)  # 4.5
     assert made.related == ["task-007"]
     assert made.cites == ["task-001/001 #1"]
@@ -74,12 +74,12 @@ def test_tasks_like_it_say_how_long_it_takes_better_than_its_kind_does() -> None
 
 
 def test_of_several_estimates_the_one_of_most_runs_counts() -> None:
-    made = plan("Fix it", "x", "bug-fix", [], [estimate(9, 1), estimate(2, 3), estimate(7, 2)], [])
+    made = plan("x", "bug-fix", [], [estimate(9, 1), estimate(2, 3), estimate(7, 2)], [])
     assert (made.estimated_iterations, made.estimate_from) == (2, 3)
 
 
 def test_an_estimate_of_another_kind_of_task_says_nothing() -> None:
-    made = plan("Fix it", "x", "bug-fix", [], [estimate(9, 30, "feature")], [])
+    made = plan("x", "bug-fix", [], [estimate(9, 30, "feature")], [])
     assert made.estimated_iterations is None
 
 
@@ -104,7 +104,7 @@ SAID = st.builds(
 def test_every_step_is_cited_and_none_is_said_twice(
     said: list[PastReflection], related: list[RelatedTask]
 ) -> None:
-    made = plan("Fix it", "x", "bug-fix", said, [], related)
+    made = plan("x", "bug-fix", said, [], related)
     assert len(made.steps) == len(made.cites) <= MOST_STEPS + RELATED_STEPS
     assert all(step.strip() and "\n" not in step for step in made.steps)
     assert len(made.steps) == len(set(made.steps))
