@@ -247,7 +247,7 @@ def test_the_time_until_a_reflection_is_no_time_of_work(over: Path) -> None:
     assert isinstance(finished, RunFinished)
     assert finished.duration_s < 600
     [last] = value("task-002", cwd=over)["attempts"]
-    assert last["reflections"][0]["learning"] == "More"
+    assert "More" in [one["learning"] for one in last["reflections"]]
 
 
 def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
