@@ -147,6 +147,7 @@ OPENERS = {
     "adapters/processes/sweep.py": "/proc",
     "adapters/records/lock.py": "the worktree's folder",
     "adapters/records/pruning.py": "folders, each below the one before",
+    "adapters/search/embedder.py": "data of this package",
     "adapters/workspace/pipes.py": "a FIFO, to find out whether git waits for it",
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",

@@ -161,7 +161,9 @@ class Sensor:
                 self.state = replace(self.state, changed=True)
             case ReadingTaken():
                 self._remember(event)
-                if event.source == "plan" and not (event.held or event.restarted):
+                # Without a total the plan was silent, and the gate alone has spoken.
+                spoke = event.source == "plan" and event.total is not None
+                if spoke and not (event.held or event.restarted):
                     self.state = replace(self.state, items=self.state.items.after(event.open_items))
 
     def _reading(
