@@ -161,5 +161,6 @@ class AttemptFolder:
         return path
 
     def write_verification(self, iteration: int, result: GateResult) -> None:
-        """Keep the gate's result as JSON."""
-        write_json(self.iteration_folder(iteration) / "verification.json", asdict(result))
+        """Keep the gate's result as JSON; what is not known is left out."""
+        known = {name: value for name, value in asdict(result).items() if value is not None}
+        write_json(self.iteration_folder(iteration) / "verification.json", known)

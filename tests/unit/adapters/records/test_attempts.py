@@ -13,6 +13,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import find_runs, resolve_run
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import RunFinished, RunStarted
+from ralph_tui.layers.sensor import GateResult
 from ralph_tui.state import RunState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -102,6 +103,14 @@ def test_a_prompt_that_a_session_got_is_never_written_over(tmp_path: Path) -> No
     assert attempt.write_prompt(1, "four").name == "prompt-4.md"
     assert first.read_text() == "one, and more"
     assert attempt.write_prompt(2, "one").name == "prompt.md"
+
+
+def test_of_a_gate_that_did_not_run_no_exit_code_is_kept(tmp_path: Path) -> None:
+    attempt = record(tmp_path, "fix it")
+    attempt.write_verification(1, GateResult(ok=False, exit_code=None, timed_out=True))
+    kept = json.loads((attempt.iteration_folder(1) / "verification.json").read_text())
+    assert kept["timed_out"] is True
+    assert not {"exit_code", "counts"} & kept.keys()
 
 
 def test_garbage_metadata_costs_nothing(tmp_path: Path) -> None:
