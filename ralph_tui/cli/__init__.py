@@ -42,7 +42,7 @@ COMMANDS = {
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "what controller and overseer would do with any series of readings",
-    "doctor": "check the set-up: --notify sends a test message",
+    "doctor": "check the set-up: --notify sends a test, --embedder finds tasks",
 }
 """What each does, in the order of the help; each is a module of `commands`."""
 

@@ -146,3 +146,14 @@ def test_the_screen_refuses_no_such_event_before_it_opens(recorded: Path) -> Non
     with terminal(recorded, "replay", "task-001", "--at", "77") as screen:
         screen.shows("has 10 events and no number 77")
         assert screen.exit_code() == 2
+
+
+def test_the_doctor_says_what_finds_similar_tasks(recorded: Path) -> None:
+    done = here("doctor", "--embedder", cwd=recorded)
+    assert done.returncode == 0
+    assert done.stdout.startswith("embedder ")
+    if "built-in" in done.stdout:
+        assert "pip install 'ralph-tui[embeddings]'" in done.stdout
+    bare = here("doctor", cwd=recorded)
+    assert bare.returncode == 2
+    assert "--embedder says what finds similar tasks" in bare.stderr

@@ -1,4 +1,4 @@
-"""``ralph-tui doctor --notify``: does a message get through, and if not, what is to be mended."""
+"""``ralph-tui doctor``: does a message get through, what finds similar tasks, what is to be mended."""
 
 import argparse
 import os
@@ -9,10 +9,13 @@ from uuid import uuid4
 
 from ralph_tui.adapters.outreach import Message, UndeliveredError, build_channels, outbox_folder
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.search.embedder import HashedConcepts
+from ralph_tui.adapters.search.trained import trained_embedder
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings
 from ralph_tui.config.sources import user_config_file
 from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import one_line
 
 HOW_TO = """\
 no channel is set up, so nobody is told when a run needs an answer. Into {path}
@@ -34,9 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
         "Checks the set-up. --notify sends a test over every channel of the settings; "
-        "on a tracker it makes an issue and closes it again."
+        "on a tracker it makes an issue and closes it again. --embedder says what finds similar "
+        "tasks, and fetches the model of the one that was trained, where it is installed."
     )
     parser.add_argument("--notify", action="store_true", help="send a test over every channel")
+    parser.add_argument("--embedder", action="store_true", help="what finds similar tasks")
     parser.add_argument(
         "--set",
         dest="set_options",
@@ -48,11 +53,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """One line per channel; 1 when a message did not get through."""
-    if not args.notify:
+    """A line or two for each check; 1 when a message did not get through."""
+    if not (args.notify or args.embedder):
         raise UsageError(
-            "doctor has one check so far: doctor --notify sends a test over every channel"
+            "doctor checks what you name: --notify sends a test over every channel, "
+            "--embedder says what finds similar tasks"
         )
+    if args.embedder:
+        _embedder()
+    return _notify(args) if args.notify else ExitCode.COMPLETED
+
+
+def _embedder() -> None:
+    found, why_not = trained_embedder(fetch=True)
+    used = found or HashedConcepts()
+    print(one_line(f"embedder {used.name}: {used.dimension} numbers for a text"))
+    if why_not:
+        print(one_line(f"  it is the built-in one; {why_not}"))
+
+
+def _notify(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     settings = load_settings(args, root).settings.outreach
     channels = build_channels(settings, os.environ, outbox_folder(root))

@@ -1,0 +1,76 @@
+"""Tasks like a task, and what a plan is told of them."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.search.database import index_folder
+from ralph_tui.adapters.search.related import MOST, related_tasks
+from ralph_tui.runtime.past_runs import RecordedRuns
+from tests.unit.adapters.search.journals import BEGIN, a_run, attempt, started, write
+
+OBJECTIVE = "Fix the failing tests of the login"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number, objective in enumerate(
+        (
+            OBJECTIVE,
+            "Repair the red specs around authentication",
+            "Fix the failing tests of the date parser, which round leap seconds",
+            "Add a login page",
+            "Write the manual",
+        ),
+        1,
+    ):
+        write(attempt(tmp_path, f"task-{number:03}/001"), a_run(objective, f"run-{number}"))
+    return tmp_path
+
+
+def test_only_tasks_of_the_same_kind_and_another_description(root: Path) -> None:
+    found = related_tasks(root, OBJECTIVE)
+    assert found[0].task == "task-002"
+    assert found[0].description == "Repair the red specs around authentication"
+    assert {one.task for one in found} <= {"task-002", "task-003"}
+
+
+def test_at_most_five_most_alike_first(root: Path) -> None:
+    for number in range(10, 20):
+        name = f"task-{number:03}/001"
+        write(attempt(root, name), [started(f"{OBJECTIVE}, part {number}", name)])
+    found = related_tasks(root, OBJECTIVE)
+    assert len(found) == MOST
+    assert [one.likeness for one in found] == sorted((one.likeness for one in found), reverse=True)
+
+
+def test_nothing_recorded_nothing_related(tmp_path: Path) -> None:
+    assert related_tasks(tmp_path, OBJECTIVE) == []
+
+
+def test_an_index_that_is_not_to_be_had_is_no_hindrance(root: Path) -> None:
+    index_folder(root).parent.mkdir(exist_ok=True)
+    index_folder(root).write_text("in the way")
+    assert related_tasks(root, OBJECTIVE)[0].task == "task-002"
+
+
+def test_a_plan_is_told_their_iterations_and_reflections(root: Path) -> None:
+    mine = AttemptFolder.create(root, f"{OBJECTIVE} page", BEGIN)
+    past = RecordedRuns(mine)
+    related = {one.task: one for one in past.related()}
+    assert related["task-001"].iterations == (1,)
+    (said,) = related["task-001"].reflections
+    assert said.cite == "task-001/001 #1"
+    assert said.learning == "Mock whatever asks for credentials"
+
+
+def test_what_a_run_recorded_can_be_found_and_a_problem_is_told(root: Path) -> None:
+    folder = AttemptFolder.create(root, "Paint the zebra", BEGIN)
+    past = RecordedRuns(folder)
+    write(folder.folder, [started("Paint the zebra", "run-9")])
+    assert past.index() == []
+    index_folder(root).rename(index_folder(root).with_name("moved"))
+    index_folder(root).write_text("in the way")
+    (sentence,) = past.index()
+    assert sentence.startswith("what this run did is not in the search index yet: ")
