@@ -1,4 +1,4 @@
-"""``ralph-tui doctor``: does a message get through, what finds similar tasks, what is to be mended."""
+"""``ralph-tui doctor``: does a message get through, what finds similar tasks, what is to mend."""
 
 import argparse
 import os
