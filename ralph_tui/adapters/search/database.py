@@ -109,20 +109,27 @@ class Database:
     def _connect(self, wait: float) -> sqlite3.Connection:
         connection = _connection(str(self.path), wait)
         try:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version != self.version:
-                if version or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise sqlite3.DatabaseError("another version")
+            if _version(connection) == 0:
                 self._make(connection)
+            if _version(connection) != self.version:
+                raise sqlite3.DatabaseError("another version")
         except sqlite3.Error:
             connection.close()
             raise
         return connection
 
     def _make(self, connection: sqlite3.Connection) -> None:
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {self.schema}; PRAGMA user_version = {self.version}; COMMIT"
-        )
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            # Another process may have made it while this one waited.
+            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in self.schema.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {self.version}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _connection(name: str, wait: float) -> sqlite3.Connection:
