@@ -9,10 +9,17 @@ from ralph_tui.text.terms import (
     BEST,
     CHECKPOINTS,
     CRITICAL,
+    FITS,
     GOOD,
+    IN_PROMPT,
+    LEARNED,
     LEVELS,
+    MUTED,
+    NO_HELP,
     PHASES,
+    PINNED,
     ROLLED_BACK,
+    UNPROVEN,
     WARNING,
 )
 from ralph_tui.tui.actions import ACTIONS, offered
@@ -25,7 +32,12 @@ PANE_KEYS = (
     ("↑ ↓", "Move in the focused pane; page up, page down, home and end too."),
     ("← →", "In the checkpoints: select a point; shift+← shift+→ an iteration."),
     ("v space", "In the checkpoints: mark the point, to compare it with another; esc unmarks."),
-    ("enter", "Open what is selected: evidence, the whole of a tool call, changes and diff."),
+    (
+        "enter",
+        "Open what is selected: evidence, the whole of a tool call, changes and diff, the "
+        "card of a learning.",
+    ),
+    ("p m e d", "On that card: pin, mute, edit, delete the learning."),
     ("esc", "Close a zoom or a dialog."),
 )
 
@@ -38,11 +50,18 @@ def _captured(first: str, second: str) -> tuple[str, str]:
 _LOG, _OWNER = LEVELS["log"], LEVELS["owner"]
 GLYPHS = (
     (_LOG.glyph, f"{_LOG.word} · an iteration in the checkpoints · agent at work in the header"),
-    (GOOD.glyph, f"{GOOD.word}: an alarm cleared, a new best, a passed gate"),
+    (
+        GOOD.glyph,
+        f"{GOOD.word}: an alarm cleared, a new best, a passed gate, a learning that helped",
+    ),
     (WARNING.glyph, WARNING.word),
     (CRITICAL.glyph, f"{CRITICAL.word} · the overseer acted"),
     (_OWNER.glyph, f"{_OWNER.word} · a tool call"),
     (BEST.glyph, "the best completion so far"),
+    *(
+        (term.glyph, f"learning: {term.word}")
+        for term in (IN_PROMPT, NO_HELP, LEARNED, FITS, PINNED, MUTED, UNPROVEN)
+    ),
     ("○", "the iteration that runs now"),
     ("└", "what was decided about an intervention, and what it changed"),
     (ROLLED_BACK.glyph, "the files were rolled back"),

@@ -1,0 +1,96 @@
+"""What an earlier run taught, read and changed by keys alone in a real terminal; and the search."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.cli import CLI, GATE, ONE_MORE, project, run
+from tests.e2e.tmux import Terminal
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+TAUGHT = "Always count the files before the checks run."
+OBJECTIVE = "Fix the failing checks"
+REPORT = json.dumps({"ralph": {"completion": 50, "summary": "one more", "learnings": [TAUGHT]}})
+SLOW = "exec sleep 60"
+MORE = f"{ONE_MORE}; echo '{REPORT}'"
+
+
+def arguments(agent: str) -> list[str]:
+    return ["run", OBJECTIVE, "-c", GATE, "--agent", "command", "--agent-command", agent]
+
+
+@pytest.fixture
+def root(git_repo: Path) -> Path:
+    """A repository in which one run has completed."""
+    root = project(git_repo)
+    done = run(*arguments(MORE), "--headless", cwd=root)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for made in root.glob("done-*.txt"):
+        made.unlink()
+    return root
+
+
+@pytest.fixture
+def screen(root: Path) -> Iterator[Terminal]:
+    """The second run, whose agent takes its time."""
+    terminal = Terminal([*CLI, *arguments(SLOW)], root, width=80, height=24)
+    terminal.shows("10/17")
+    yield terminal
+    terminal.close()
+
+
+def events(root: Path, kind: str) -> list[dict[str, Any]]:
+    """Of the second attempt."""
+    journal = root / ".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl"
+    told = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    return [event for event in told if event["kind"] == kind]
+
+
+def until_awake(screen: Terminal) -> None:
+    """A dialog that has just opened takes no keys: press one that means nothing until it does."""
+
+    def awake() -> bool:
+        screen.press("x")
+        return "x does nothing here" in screen.screen
+
+    until(awake, 30)
+
+
+def test_a_learning_is_read_muted_and_pinned(root: Path, screen: Terminal) -> None:
+    screen.press("5")
+    screen.shows(TAUGHT, "unproven", "in the prompt")
+    # What speaks of the objective comes first.
+    screen.press("Enter")
+    screen.shows("learning: convention", "unproven: said by 1 run", "p pin   m mute")
+    until_awake(screen)
+    screen.press("m")
+    screen.shows("muted: it is in no prompt from the next iteration on", "m unmute")
+    screen.press("p")
+    screen.shows("pinned: it is in every prompt from the next iteration on")
+    screen.press("Escape")
+    until(lambda: "learning: convention" not in screen.screen)
+    screen.shows("◉ pinned")
+    changes = [(event["change"], event["by"]) for event in events(root, "learning_changed")]
+    assert changes == [("mute", "you"), ("pin", "you")]
+    staged = json.loads((root / ".aiwg/knowledge/staging.json").read_text())
+    assert TAUGHT in json.dumps(staged)
+    screen.press("2")
+    screen.shows("pinned by you")
+
+
+def test_what_is_found_opens_while_the_run_goes_on(root: Path, screen: Terminal) -> None:
+    screen.type("/count the files")
+    screen.shows("▸ learning", TAUGHT, "task-001/001")
+    screen.press("Enter")
+    screen.shows("found by a search: esc leads back")
+    screen.press("q")
+    screen.shows("it 1/10", "10/17")
+    screen.press("q")
+    screen.shows("stop now")
+    assert not events(root, "stop_requested")
