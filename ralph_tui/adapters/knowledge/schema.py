@@ -57,6 +57,7 @@ _REQUIRED: Mapping[str, Check] = {
     "confidence": _SHARE,
 }
 _OPTIONAL: Mapping[str, Check] = {
+    "id": _NAME,
     "taskType": _TEXT,
     "sourceLoops": (_is_texts, "a list of texts"),
     "useCount": _COUNT,
