@@ -149,7 +149,6 @@ OPENERS = {
     "adapters/records/pruning.py": "folders, each below the one before",
     "adapters/search/embedder.py": "data of this package",
     "adapters/workspace/pipes.py": "a FIFO, to find out whether git waits for it",
-    "adapters/search/embedder.py": "data of this package",
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
     "loop/steps/questions.py": "questions are opened there",
