@@ -71,6 +71,10 @@ class MemoryFold(Fold):
         """What this run has learned itself, oldest first."""
         return [one for one in self.seen.values() if one.origin == "learned" and not one.deleted]
 
+    def carried(self, iteration: int) -> list[SeenLearning]:
+        """What the prompt of that iteration carried."""
+        return [one for one in self.seen.values() if iteration in one.prompts]
+
     def wrote(self, reflection: ReflectionWritten) -> bool:
         """Whether this one is recorded already."""
         stamps = {"seq", "at"}

@@ -24,6 +24,7 @@ from ralph_tui.layers.memory.feedback import success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.layers.memory.retrieval import retrieve
+from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded, guarded_steps
@@ -80,7 +81,7 @@ class MemoryLayer:
         yield from self._credit(k)
         report = self._state.agent.report
         if report is not None and report.iteration == k:
-            yield from self._stage(k, lambda: reported(report, self._task_type))
+            yield from self._stage(k, lambda: self._new(k, reported(report, self._task_type)))
 
     def promote(self, k: int) -> Steps[None]:
         """Step 16: what two runs have said, or one has used with success, becomes knowledge."""
@@ -123,7 +124,7 @@ class MemoryLayer:
         helped = yield from guarded(
             "memory", lambda: success(history, budget, k), lambda: None, instead=WITHOUT
         )
-        carried = [one for one in self._state.memory.seen.values() if k in one.prompts]
+        carried = self._state.memory.carried(k)
         if helped is not None:
             for one in carried:
                 if k not in one.credits:
@@ -140,6 +141,11 @@ class MemoryLayer:
         ]
         if given:
             yield from self._job("credits", lambda: self._knowledge.credit(given), None)
+
+    def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
+        """Those that the prompt had not told the agent: an echo confirms nothing."""
+        told = [one.learning.text for one in self._state.memory.carried(k)]
+        return [one for one in learnings if not any(similar(one.text, text) for text in told)]
 
     def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> Steps[None]:
         learnings = yield from self._decide(extract)

@@ -136,6 +136,21 @@ def test_what_the_agent_reports_is_staged_and_promoted_in_its_iteration() -> Non
     assert len(ids) == len(set(ids)), "each once, however often the files say so"
 
 
+def test_an_agent_that_repeats_its_prompt_has_learned_nothing() -> None:
+    def echo(session: FakeSession) -> None:
+        said = ["Run one test at a time", "Always strip the fixture."]
+        session.emit(AgentReported(iteration=session.iteration, learnings=said))
+        session.finish()
+
+    knowledge = Remembered()
+    world = World([0, 5, 10], knowledge=knowledge)
+    world.agent.acts.append(echo)
+    world.run()
+    texts = {one.text for one in knowledge.staged.values()}
+    assert "Always strip the fixture." in texts
+    assert "Run one test at a time" not in texts
+
+
 def test_the_plan_cites_what_came_of_earlier_attempts_and_the_prompt_says_it() -> None:
     world = World([0, 10], knowledge=Remembered(), past_runs=Before()).run()
     plan = world.only(PlanMade)
