@@ -11,6 +11,7 @@ from dataclasses import asdict
 from bench import (
     control,
     detection,
+    learnings,
     loop_time,
     memory,
     replaying,
@@ -35,6 +36,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "control": control.law,
     "detection": detection.quality,
     "tasks": tasks.listing,
+    "learnings": learnings.query,
     "snapshots": snapshots.against_status,
     "retrieval": retrieval.quality,
     "loop": loop_time.per_iteration,

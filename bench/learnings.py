@@ -1,0 +1,130 @@
+"""How long it takes to find the learnings that fit, however many there are."""
+
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.result import Result, Scale, ms, seconds_of
+from ralph_tui.adapters.knowledge import knowledge_folder, open_knowledge
+from ralph_tui.adapters.search.learnings import LearningIndex
+from ralph_tui.layers.memory.content import learning_id
+from ralph_tui.layers.memory.retrieval import retrieve
+from ralph_tui.layers.memory.task_types import TASK_TYPES, task_type
+
+SIZES = (100, 1_000, 10_000, 100_000)
+BUDGET_S = 0.003
+WORDS = 20_000
+"""Different words; the n-th is met 1/n as often as the first, as in any language."""
+SAID = 14
+"""Words of a learning."""
+ASKED = 10
+"""Words of an objective."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a query of one size."""
+
+    again: float
+    """Of an objective that was asked about before, as each iteration of a run does."""
+    anew: float
+    """Of one that was not."""
+    index: float
+    """Of the look-up in the index alone, for one that was not."""
+    unread: float
+    """Of the first: the file is read, and indexed."""
+    changed: float
+    """Of the first after the file has changed."""
+
+
+def query(scale: Scale) -> Iterator[Result]:
+    """From the objective to what is told of it: looked up, scored, chosen; the files unchanged."""
+    root = Path(tempfile.mkdtemp(prefix="ralph-bench-"))
+    try:
+        sizes = SIZES if not scale.quick else SIZES[:-1]
+        grown = {size: _asked(root / str(size), size, scale.of(40, 20)) for size in sizes}
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    most = max(grown)
+    times = grown[most]
+    yield Result(
+        f"knowledge query, {most:,} learnings",
+        ms(times.again),
+        "<= 3 ms",
+        times.again <= BUDGET_S,
+        {f"seconds_{size}": figures.again for size, figures in grown.items()},
+        (
+            "",
+            "growth of the knowledge query: again, of a new objective, of that the index",
+            *(
+                f"  {size:>7,} learnings  {ms(each.again)}  {ms(each.anew)}  {ms(each.index)}"
+                for size, each in grown.items()
+            ),
+        ),
+    )
+    yield Result(
+        "the same when its file was not read yet, and when it has changed",
+        f"{times.unread:.1f} s, {times.changed:.1f} s",
+        "",
+        None,
+        {"unread_seconds": times.unread, "changed_seconds": times.changed},
+    )
+
+
+def _asked(root: Path, size: int, rounds: int) -> Times:
+    chance = random.Random(size)
+    words = [f"word{number}" for number in range(WORDS)]
+    weights = [1 / number for number in range(1, WORDS + 1)]
+
+    def sentence(length: int) -> str:
+        return " ".join(chance.choices(words, weights, k=length))
+
+    texts = [sentence(SAID) for _ in range(size)]
+    entries = [_entry(text, chance) for text in texts]
+    path = knowledge_folder(root) / "ralph-learnings.json"
+    path.parent.mkdir(parents=True)
+    knowledge = open_knowledge(root, "bench")
+    objectives = [f"fix {sentence(ASKED)}" for _ in range(rounds)]
+
+    def ask(objective: str) -> None:
+        kind = task_type(objective)
+        retrieve(knowledge.candidates(objective, kind), kind)
+
+    _write(path, entries)
+    unread = seconds_of(partial(ask, sentence(ASKED)))
+    _write(path, [*entries, _entry(sentence(SAID), chance)])
+    changed = seconds_of(partial(ask, sentence(ASKED)))
+    anew = median(seconds_of(partial(ask, each)) for each in objectives)
+    again = median(seconds_of(partial(ask, each)) for each in objectives)
+    index = LearningIndex(root / "alone")
+    index.update({f"learn-{number}": text for number, text in enumerate(texts)})
+    alone = median(seconds_of(partial(index.scores, each)) for each in objectives)
+    return Times(again, anew, alone, unread, changed)
+
+
+def _entry(text: str, chance: random.Random) -> dict[str, Any]:
+    kind = chance.choice(TASK_TYPES)
+    return {
+        "id": learning_id("strategy", kind, text),
+        "type": "strategy",
+        "taskType": kind,
+        "content": {"approach": text},
+        "confidence": round(chance.uniform(0.5, 0.95), 2),
+        "sources": ["bench"],
+        "createdAt": "2026-01-01T00:00:00.000Z",
+        "updatedAt": "2026-01-01T00:00:00.000Z",
+        "useCount": 1,
+        "successRate": 0.75,
+    }
+
+
+def _write(path: Path, entries: list[dict[str, Any]]) -> None:
+    document = {"version": "1.0.0", "learnings": entries, "lastUpdated": "2026-01-01T00:00:00.000Z"}
+    path.write_text(json.dumps(document), encoding="utf-8")
