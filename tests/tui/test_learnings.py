@@ -65,6 +65,7 @@ def test_each_learning_says_what_it_is_how_sure_and_how_it_did() -> None:
 
 def test_the_smallest_form_keeps_confidence_and_how_often_it_helped() -> None:
     assert rows("taught", 31, 9)[1] == "  strategy  .89  helped 8 of 10"
+    assert rows("taught", 29, 9)[-1] == "  .60  ◌ unproven"
     assert rows("taught", 29, 9)[:2] == ["→ Run one failing test first…", "  .89  helped 8 of 10"]
 
 

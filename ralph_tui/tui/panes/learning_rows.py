@@ -94,18 +94,14 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
 
 
 def _flags(seen: SeenLearning) -> list[Field]:
-    """What its owner has said of it, and that it is not proven."""
+    """What its owner has said of it, and that it is not proven; a mark never without its word."""
     learning = seen.learning
     flags = [
         (PINNED, "accent", learning.pinned),
         (MUTED, "warn", learning.muted),
         (UNPROVEN, "dim", learning.standing == "staged"),
     ]
-    return [
-        Field([[(term.label, style)], [(term.glyph, style)]], 6)
-        for term, style, holds in flags
-        if holds
-    ]
+    return [Field([[(term.label, style)]], 6) for term, style, holds in flags if holds]
 
 
 def shorter(rate: str) -> str:
