@@ -65,9 +65,7 @@ class PromptInput:
     next_step: str = ""
     """What the last session reported as its next step."""
     blockers: Sequence[str] = field(default=())
-    plan: str = ""
-    """The section about the plan of this attempt, where earlier attempts have a say in it."""
-    learnings: str = ""
+    knowledge: str = ""
     """The section about what earlier runs have taught."""
 
 
@@ -89,8 +87,7 @@ def build_prompt(given: PromptInput) -> Prompt:
         _state(given),
         _control(given),
         _last_words(given),
-        given.plan,
-        given.learnings,
+        given.knowledge,
         _contract(given),
     ]
     urgency: Urgency = given.signal.urgency if given.signal else "normal"

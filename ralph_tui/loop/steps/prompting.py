@@ -11,7 +11,7 @@ from ralph_tui.events import (
 from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence import Prompt, PromptInput, build_prompt
-from ralph_tui.layers.memory.prompt import learnings_section, plan_section
+from ralph_tui.layers.memory.prompt import knowledge_section
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
@@ -97,8 +97,9 @@ def compose_prompt(
             claimed=agent.promised,
             next_step=agent.report.next if agent.report else "",
             blockers=agent.report.blockers if agent.report else (),
-            plan=plan_section(state.memory.plan),
-            learnings=learnings_section([one.learning for one in state.memory.in_prompt]),
+            knowledge=knowledge_section(
+                state.memory.plan, [one.learning for one in state.memory.in_prompt]
+            ),
         )
     )
 
