@@ -29,6 +29,8 @@ _REFUSED = {
     sqlite3.SQLITE_PERM: "it may not be written to; make it writable",
 }
 """What no making anew mends, and what to do."""
+_MOVED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
+"""What is also met when another process makes the file anew at this moment: tried once more."""
 
 
 def index_folder(root: Path) -> Path:
@@ -52,18 +54,20 @@ class Database:
 
         Raises ``SearchError``: another process holds it, or it cannot be written.
         """
-        try:
-            with closing(self.connect(wait=wait)) as connection:
-                return work(connection)
-        except sqlite3.DatabaseError as error:
-            self.refuse(error)
-        self.remove()
-        try:
-            with closing(self.connect(wait=wait)) as connection:
-                return work(connection)
-        except sqlite3.DatabaseError as error:
-            self.refuse(error)
-            raise SearchError(f"cannot use the index {self.path}: {error}; delete it") from error
+        for last in (False, False, True):
+            try:
+                with closing(self.connect(wait=wait)) as connection:
+                    return work(connection)
+            except sqlite3.DatabaseError as error:
+                moved = _code(error) in _MOVED
+                if last or not moved:
+                    self.refuse(error)
+                if last:
+                    what = f"cannot use the index {self.path}: {error}; delete it"
+                    raise SearchError(what) from error
+                if not moved:
+                    self.remove()
+        raise AssertionError("the last try returns or raises")
 
     def connect(self, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
         """A connection to it, of this version; raises ``SearchError``, ``sqlite3.DatabaseError``.
@@ -80,6 +84,8 @@ class Database:
         try:
             return self._connect(wait)
         except sqlite3.DatabaseError as error:
+            if _code(error) in _MOVED:
+                raise
             self.refuse(error)
             self.remove()
             return self._connect(wait)
@@ -92,7 +98,7 @@ class Database:
 
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise ``SearchError`` for what making it anew would not mend."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        code = _code(error)
         if code in _BUSY:
             raise SearchError(
                 f"the index {self.path} is held by another process: try again in a moment"
@@ -126,6 +132,11 @@ class Database:
                 for statement in self.schema.split(";"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {self.version}")
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's own, without what it adds in particular cases."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _version(connection: sqlite3.Connection) -> int:

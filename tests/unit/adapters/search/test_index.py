@@ -117,9 +117,13 @@ def test_what_is_gone_is_not_found_any_more(tmp_path: Path) -> None:
     assert search(tmp_path, "conftest") == []
 
 
-def test_two_at_once_take_nothing_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [b"", b"garbage" * 900], ids=["new", "damaged"])
+def test_several_at_once_take_nothing_twice(tmp_path: Path, there: bytes) -> None:
     folder = attempt(tmp_path)
     write(folder, a_run())
+    if there:
+        index_folder(tmp_path).mkdir(parents=True)
+        (index_folder(tmp_path) / "search.db").write_bytes(there)
     children = []
     for _ in range(4):
         child = os.fork()
