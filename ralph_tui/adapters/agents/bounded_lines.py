@@ -1,23 +1,15 @@
 """Lines of a stream, as many as there is time for: what is too much is counted and left out.
 
-Reading takes work: secrets are looked for in every line. An agent that prints without end must not
-take the run's time, nor hold the end of its session up, so that the work has a bound: `RESERVE_S`
-at once, and `SHARE` of the time that passes. Beyond it only lines that may be news are read on.
+An agent that prints without end must not hold the end of its session up: beyond the time that
+`BoundedWork` gives only lines that may be news are read on.
 """
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from ralph_tui.adapters.agents.line_splitter import LineSplitter
+from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
 from ralph_tui.text.format import count
-
-RESERVE_S = 5.0
-"""Seconds of work that a stream may take at once."""
-SHARE = 0.2
-"""Seconds of work that it earns in a second."""
-AGAIN_S = 2.0
-"""Seconds of work that must be free again before all lines are read."""
 
 
 def _no_news(line: bytes) -> bool:
@@ -34,9 +26,8 @@ class BoundedLines:
         self.left_out_bytes = 0
         self._splitter = LineSplitter(limit)
         self._is_news = is_news
-        self._free_s = RESERVE_S
-        self._looked = time.monotonic()
-        self._over = False
+        self._work = BoundedWork()
+        self._closed = False
         self._told = (0, 0)
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -45,41 +36,30 @@ class BoundedLines:
 
     def close(self) -> list[bytes]:
         """What is left without a newline at the end of the stream."""
-        lines = self._chosen(self._splitter.close())
-        self._over = False
-        return lines
+        self._closed = True
+        return self._chosen(self._splitter.close())
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self) -> AbstractContextManager[None]:
         """The work on the lines."""
-        before = time.monotonic()
-        try:
-            yield
-        finally:
-            now = time.monotonic()
-            earned = SHARE * (now - self._looked)
-            self._free_s = min(RESERVE_S, self._free_s + earned) - (now - before)
-            self._looked = now
-            self._over = self._free_s <= (AGAIN_S if self._over else 0.0)
+        return self._work.working()
 
     @property
     def amount(self) -> str:
         """What was left out in all, in words."""
-        return (
-            f"{count(self.left_out, 'line')} ({self.left_out_bytes:,} bytes): more came than there "
-            "is time to look through"
-        )
+        return f"{count(self.left_out, 'line')} ({self.left_out_bytes:,} bytes): {TOO_MUCH}"
 
     def gap(self) -> str:
         """What was left out since the last call, as a mark for its place; empty for nothing."""
-        if self._over or self._told == (self.left_out, self.left_out_bytes):
+        if self._told == (self.left_out, self.left_out_bytes):
             return ""
+        if self._work.spent and not self._closed:
+            return ""  # its end is not known yet
         lines, size = self.left_out - self._told[0], self.left_out_bytes - self._told[1]
         self._told = (self.left_out, self.left_out_bytes)
         return f"[ralph-tui: {lines} lines of output, {size} bytes, are left out here]"
 
     def _chosen(self, lines: list[bytes]) -> list[bytes]:
-        if not self._over:
+        if not self._work.spent:
             return lines
         # Nothing is asked of empty lines: a hundred million of them would take minutes.
         news = [line for line in filter(None, lines) if self._is_news(line)]

@@ -233,7 +233,7 @@ class ProcessSession(ABC):
 
     def _take_lines(self, lines: list[bytes], transcript: Transcript, output: BoundedLines) -> None:
         if gap := output.gap():
-            transcript.write([gap])
+            transcript.leave_out(gap)
         texts = [line.decode("utf-8", "replace") for line in lines]
         for text, (clean, offset) in zip(texts, transcript.write(texts), strict=True):
             self._emit_all(self._events_of(clean if self.speaks_plain_text else text, offset))
@@ -256,7 +256,7 @@ class ProcessSession(ABC):
 
     def _take_stderr_lines(self, lines: list[bytes], log: Transcript, gap: str) -> None:
         if gap:
-            log.write([gap])
+            log.leave_out(gap)
         kept = log.write([line.decode("utf-8", "replace") for line in lines])
         spoken = [text for text, _ in kept if text.strip()]
         if spoken:

@@ -44,6 +44,11 @@ class Transcript:
         self.offset += len(data)
         return kept
 
+    def leave_out(self, mark: str) -> None:
+        """Say with `mark` that lines are missing here; a private key may have begun in them."""
+        self.write([mark])
+        self._clean.skip()
+
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:

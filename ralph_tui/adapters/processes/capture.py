@@ -1,6 +1,8 @@
 """A command's output on its way to a log: secrets out, size bounded, memory bounded.
 
-Output may be hundreds of megabytes: what holds no hint of a secret passes as it came.
+Output may be hundreds of megabytes: what holds no hint of a secret passes as it came. To look
+through the rest there is as much time as `BoundedWork` gives; of what comes beyond it the end waits
+until there is time again, or for the end of the output, and all before it is left out.
 """
 
 import contextlib
@@ -9,6 +11,7 @@ from collections import deque
 from pathlib import Path
 from typing import BinaryIO
 
+from ralph_tui.adapters.processes.bounded_work import TOO_MUCH, BoundedWork
 from ralph_tui.errors import NO_ROOM, why
 from ralph_tui.plain_files import emptied
 from ralph_tui.text.secrets import LineFilter
@@ -18,7 +21,7 @@ LOG_LIMIT = 256 * 1024 * 1024
 TAIL_LIMIT = 1024 * 1024
 """Bytes kept of the end, where runners print their summaries."""
 HOLD_LIMIT = 64 * 1024
-"""Bytes of an unfinished line that wait for their rest."""
+"""Bytes of an unfinished line that wait for their rest, and of an end that waits for its time."""
 BLOCK = 4 * 1024
 """Bytes looked at once: a block without a hint costs one search."""
 
@@ -37,12 +40,18 @@ class CappedLog:
         """Whether it failed because the disk or the quota is full."""
         self.lines = 0
         """Line ends so far."""
+        self.unread = 0
+        """Bytes that were left out so far because there was no time to look through them."""
         self._room = limit
         self._left_out = 0
         self._held: list[bytes] = []
-        """The pieces of a line without its end."""
+        """The pieces of a line without its end; or, beyond the time, the end of the output."""
         self._held_size = 0
         self._clean = LineFilter()
+        self._work = BoundedWork()
+        self._hurried = False
+        self._gap = 0
+        """Bytes left out before what is held."""
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
         self._file: BinaryIO | None = None
@@ -52,7 +61,11 @@ class CappedLog:
             self._fail(error)
 
     def write(self, data: bytes) -> None:
-        """Take the next piece of output; at most `HOLD_LIMIT` of a line wait for the next."""
+        """Take the next piece of output; at most twice `HOLD_LIMIT` wait for the next."""
+        if self._hurried or self._work.spent:
+            self._hold(data)
+            self._leave_out()
+            return
         whole = data.rfind(b"\n") + 1
         self._hold(data[:whole])
         if whole:
@@ -67,9 +80,15 @@ class CappedLog:
             self._release()
             self._hold(held[place:])
 
+    def hurry(self) -> None:
+        """From now on keep nothing but the end: somebody waits for it."""
+        self._hurried = True
+
     def close(self) -> None:
         """Write what waited, and the end of the output behind a line that says what is missing."""
         self._release()
+        if self._gap:
+            self._tell_gap()
         tail = self.tail()
         if self._left_out and self._file is not None:
             rest = tail[-self._left_out :]
@@ -95,15 +114,50 @@ class CappedLog:
             self._held.append(data)
             self._held_size += len(data)
 
+    def _leave_out(self) -> None:
+        if self._held_size > 2 * HOLD_LIMIT:
+            held = b"".join(self._held)
+            self._gap += len(held) - HOLD_LIMIT
+            self._held, self._held_size = [held[-HOLD_LIMIT:]], HOLD_LIMIT
+
     def _release(self) -> None:
         """Keep what was held, without secrets."""
         data, self._held, self._held_size = b"".join(self._held), [], 0
+        if self._gap:
+            data = self._behind_gap(data)
         begin = 0
         while begin < len(data):
             end = data.find(b"\n", begin + BLOCK) + 1 or len(data)
             text = data[begin:end].decode("utf-8", "surrogateescape")
-            self._keep(self._clean.block(text).encode("utf-8", "surrogateescape"))
+            if self._clean.passes(text):
+                self._keep(data[begin:end])
+            else:
+                with self._work.working():
+                    text = self._clean.block(text)
+                self._keep(text.encode("utf-8", "surrogateescape"))
             begin = end
+
+    def _behind_gap(self, data: bytes) -> bytes:
+        """What may be kept of `data`, before which something was left out.
+
+        Not the rest of a line, and not the first line: the name of their secret may be missing.
+        """
+        line = data.find(b"\n") + 1
+        words = len(data) - len(data[line:].lstrip())
+        begin = data.find(b"\n", words) + 1 if line else 0
+        if not begin:
+            self._gap += len(data)
+            return b""
+        self._gap += begin
+        self._tell_gap()
+        self._clean.skip()
+        return data[begin:]
+
+    def _tell_gap(self) -> None:
+        left_out = f"{self._gap} bytes of output are left out here: {TOO_MUCH}"
+        self._keep(f"\n[ralph-tui: {left_out}]\n".encode())
+        self.unread += self._gap
+        self._gap = 0
 
     def _keep(self, data: bytes) -> None:
         self.lines += data.count(b"\n")

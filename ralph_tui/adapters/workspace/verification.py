@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from ralph_tui.adapters.processes.bounded_work import TOO_MUCH
 from ralph_tui.adapters.processes.capture import CappedLog
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import NoRoomError, ProcessError
@@ -15,7 +16,9 @@ from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.layers.sensor.counts import count_tests, lines_of
 from ralph_tui.text.sanitize import clip, one_line, plain
 
-CHUNK = 1024 * 1024
+CHUNK = 64 * 1024
+"""Bytes read at once: while secrets are looked for in them, nobody is listened to."""
+PIPE_SIZE = 1024 * 1024
 TAIL_CHARACTERS = 4000
 MOST_LINES = 4_000_000
 """Of an output of more lines only the end is searched for counts, so that it takes seconds."""
@@ -129,6 +132,8 @@ class ShellGate:
         late = False
         ended: float | None = None
         while True:
+            if late or self._cancelled:
+                output.hurry()
             readable = poller.poll(POLL_MS)
             if readable:
                 data = os.read(pipe, CHUNK)
@@ -160,8 +165,10 @@ class ShellGate:
         """The end of the output; behind it, why the log is not whole."""
         text = plain(output.tail()[-8 * TAIL_CHARACTERS :].decode("utf-8", "replace")).strip()
         note = ""
+        if output.unread:
+            note = f"\n[the log leaves out {output.unread:,} bytes: {TOO_MUCH}]"
         if output.failure:
-            note = f"\n[the log is not complete: {output.failure}]"
+            note += f"\n[the log is not complete: {output.failure}]"
         return text[-(TAIL_CHARACTERS - len(note)) :] + note
 
     def _why_not_run(self, end: Exit, counts: Counts | None) -> str:
@@ -188,6 +195,6 @@ def _widen(pipe: int) -> None:
     try:
         from fcntl import F_SETPIPE_SZ, fcntl  # noqa: PLC0415 - Linux alone has it
 
-        fcntl(pipe, F_SETPIPE_SZ, CHUNK)
+        fcntl(pipe, F_SETPIPE_SZ, PIPE_SIZE)
     except (ImportError, OSError):
         return

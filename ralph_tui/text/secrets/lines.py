@@ -124,10 +124,18 @@ class LineFilter:
             self._key_lines, self._named, self._cut = begun
         return self._lines(line)
 
+    def skip(self) -> None:
+        """Lines were left out here, in which a private key may have begun."""
+        self._key_lines, self._named, self._cut = 1, None, ""
+
+    def passes(self, text: str) -> bool:
+        """Whether nothing in these lines hints at a secret: one search."""
+        known = self._own is not None and self._own.search(text) is not None
+        return self.idle and not known and not _suspicious(text)
+
     def block(self, text: str) -> str:
         """Several lines with their line ends; without a hint in any they cost one search."""
-        known = self._own is not None and self._own.search(text) is not None
-        if self.idle and not known and not _suspicious(text):
+        if self.passes(text):
             return text
         whole, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
         return "\n".join([self(line) for line in whole.split("\n")]) + end

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from ralph_tui.adapters.agents import bounded_lines
 from ralph_tui.adapters.agents.bounded_lines import BoundedLines
+from ralph_tui.adapters.processes import bounded_work
 
 
 def work(seconds: float) -> None:
@@ -15,8 +15,8 @@ def work(seconds: float) -> None:
 
 
 def test_beyond_its_time_only_news_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.05)
-    monkeypatch.setattr(bounded_lines, "SHARE", 0.0)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.05)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.0)
     lines = BoundedLines(100, lambda line: line.startswith(b"{"))
     assert lines.feed(b"one\n{two\n") == [b"one", b"{two"]
     with lines.working():
@@ -31,8 +31,8 @@ def test_beyond_its_time_only_news_are_read(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_time_that_has_passed_makes_room_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.05)
-    monkeypatch.setattr(bounded_lines, "AGAIN_S", 0.01)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.05)
+    monkeypatch.setattr(bounded_work, "AGAIN_S", 0.01)
     lines = BoundedLines(100)
     with lines.working():
         work(0.1)
@@ -48,8 +48,8 @@ def test_time_that_has_passed_makes_room_again(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_empty_lines_beyond_its_time_cost_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.0)
-    monkeypatch.setattr(bounded_lines, "SHARE", 0.0)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.0)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.0)
     asked: list[bytes] = []
 
     def is_news(line: bytes) -> bool:

@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ralph_tui.adapters.agents import AgentContext, bounded_lines, choose_agent
+from ralph_tui.adapters.agents import AgentContext, choose_agent
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.command.agent import SPOKEN, CommandAgent
 from ralph_tui.adapters.agents.demo import DEMO
+from ralph_tui.adapters.processes import bounded_work
 from ralph_tui.adapters.processes import child as running
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import AgentError, UsageError
@@ -494,8 +495,8 @@ def test_the_environment_is_passed_on(tmp_path: Path, turn: Turn, heard: Heard) 
 def test_a_flood_takes_a_bounded_time_and_what_is_left_out_is_said(
     tmp_path: Path, turn: Turn, heard: Heard, monkeypatch: pytest.MonkeyPatch, flood: str
 ) -> None:
-    monkeypatch.setattr(bounded_lines, "RESERVE_S", 0.3)
-    monkeypatch.setattr(bounded_lines, "SHARE", 0.01)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.3)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.01)
     report = '{"ralph": {"completion": 40, "summary": "flooded"}}'
     shell = f"cat >/dev/null; {flood}; echo; echo {shlex.quote(report)}"
     command(tmp_path, shell).start(turn, heard)

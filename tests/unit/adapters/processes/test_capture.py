@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tui.adapters.processes import capture
+from ralph_tui.adapters.processes import bounded_work, capture
 from ralph_tui.adapters.processes.capture import HOLD_LIMIT, TAIL_LIMIT, CappedLog
 from ralph_tui.text.secrets import HIDDEN, redact
+from tests.waiting import until
 
 SECRETS = [
     "sk-ant-api03-" + "a1B2" * 8,
@@ -180,3 +181,134 @@ def test_a_log_that_cannot_be_opened_keeps_the_end_in_memory(tmp_path: Path) -> 
     log.close()
     assert log.failure == "No such file or directory; free some space"
     assert log.tail() == b"one\n"
+
+
+# -- more than there is time for ---------------------------------------------------------------
+
+NEARLY = b"password = "
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first look for secrets takes all the time that there is."""
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 1e-9)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.0)
+
+
+def test_beyond_its_time_the_end_is_kept_and_what_is_left_out_is_said(
+    tmp_path: Path, no_time: None
+) -> None:
+    line = NEARLY * 20 + b"\n"
+    size = len(line) * 2000 + len(b"tests ran\n5 passed\n")
+    log = CappedLog(tmp_path / "log")
+    for _ in range(2000):
+        log.write(line)
+    log.write(b"tests ran\n5 passed\n")
+    log.close()
+    kept = (tmp_path / "log").read_bytes()
+    head, missing, end = kept.partition(b"\n[ralph-tui: ")
+    left_out, _, end = end.partition(b" bytes of output are left out here: more came than ")
+    assert head == line[:-1] + b"\n"
+    assert missing
+    assert int(left_out) == log.unread > size - 3 * HOLD_LIMIT
+    mark, _, end = end.partition(b"]\n")
+    assert mark == b"there is time to look through]"[:-1]
+    assert end.endswith(b"password = \ntests ran\n5 passed\n")
+    assert len(head) + log.unread + len(end) == size
+    assert log.tail().endswith(b"5 passed\n")
+
+
+def test_of_a_line_without_end_nothing_is_kept_beyond_its_time(
+    tmp_path: Path, no_time: None
+) -> None:
+    log = CappedLog(tmp_path / "log")
+    size = 0
+    for _ in range(100):
+        log.write(NEARLY * 1000)
+        size += len(NEARLY) * 1000
+        assert log._held_size <= 3 * HOLD_LIMIT
+    log.close()
+    kept = (tmp_path / "log").read_bytes()
+    head, _, end = kept.partition(b"\n[ralph-tui: ")
+    assert len(head) + log.unread == size
+    assert len(head) < 2 * HOLD_LIMIT
+    assert end.startswith(b"%d bytes" % log.unread)
+
+
+def test_a_line_that_was_left_out_in_part_is_left_out_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture, "HOLD_LIMIT", 1000)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 1e-9)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.0)
+    log = CappedLog(tmp_path / "log")
+    log.write(NEARLY * 10 + b"\n")
+    log.write(NEARLY * 1000)
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 100.0)
+    monkeypatch.setattr(bounded_work, "SHARE", 1e9)
+    secret = b"hunter2-hunter2"
+    until(lambda: not log._work.spent)
+    for _ in range(300):
+        log.write(secret + b" " * 10)
+    log.write(b"\n" + secret + b"\nthe next\n")
+    log.write(NEARLY + secret + b"\nlast\n")
+    assert (tmp_path / "log").read_bytes().endswith(b"]\nthe next\npassword = [redacted]\nlast\n")
+    log.close()
+    kept = (tmp_path / "log").read_bytes()
+    assert secret not in kept
+    assert kept.count(b"[ralph-tui: ") == 1
+
+
+def test_output_without_a_hint_is_whole_however_long_it_is(tmp_path: Path, no_time: None) -> None:
+    block = b"nothing to see here\n" * 5000
+    assert read_back(tmp_path / "log", [block] * 20) == block * 20
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "-----BEGIN RSA PRIVATE KEY-----\n"
+        + "MIIEowIBAAKCAQEA\n" * 4
+        + "-----END RSA PRIVATE KEY-----",
+        "password:\n\n    abcdefgh12345678",
+        "token = \n  ghijkl-mnopqr-98765432 # mine",
+        "PASSWORD=abcdefgh-12345678,ijklmnop",
+        "ghp_" + "A1b2" * 4 + "\n" + "C3d4" * 5 + " more",
+    ],
+)
+def test_no_half_of_a_secret_is_kept_where_its_beginning_was_left_out(
+    tmp_path: Path, no_time: None, monkeypatch: pytest.MonkeyPatch, secret: str
+) -> None:
+    monkeypatch.setattr(capture, "HOLD_LIMIT", 300)
+    pieces = [
+        word
+        for word in secret.replace("=", " ").replace(",", " ").split()
+        if len(word) > 14 and "KEY" not in word
+    ]
+    assert pieces
+    for behind in range(320):
+        log = CappedLog(tmp_path / "log")
+        log.write(NEARLY + b"\n")
+        before, after = b"a line\n" * 200, b"a fine end\n" * (behind // 11) + b"." * (behind % 11)
+        log.write(before + secret.encode() + b"\n")
+        log.write(after + b"\nlast\n")
+        log.close()
+        kept = (tmp_path / "log").read_text()
+        assert kept.endswith("last\n")
+        assert log.unread
+        for piece in pieces:
+            assert piece not in kept, behind
+
+
+def test_who_waits_for_the_end_gets_it_at_once(tmp_path: Path) -> None:
+    log = CappedLog(tmp_path / "log")
+    log.write(b"begun\n")
+    log.hurry()
+    for _ in range(1000):
+        log.write(NEARLY * 1000 + b"\n")
+    log.write(b"stopped\nby force\n")
+    log.close()
+    assert log.unread > 10_000_000
+    kept = (tmp_path / "log").read_bytes()
+    assert kept.startswith(b"begun\n\n[ralph-tui: ")
+    assert kept.endswith(b"stopped\nby force\n")

@@ -2,16 +2,18 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
 import pytest
 
-from ralph_tui.adapters.processes import capture
+from ralph_tui.adapters.processes import bounded_work, capture
 from ralph_tui.adapters.workspace import verification
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.errors import NoRoomError
@@ -138,6 +140,49 @@ def test_cancel_before_the_start_counts_for_that_run_alone(tmp_path: Path) -> No
     assert twice.run(tmp_path / "log").cancelled
     again = twice.run(tmp_path / "log")
     assert (again.ok, again.cancelled, again.tail) == (True, False, "done")
+
+
+NEARLY = "import sys; [sys.stdout.write('password = ' * 1000) for _ in range(%d)]; %s"
+
+
+def test_nearly_secrets_without_end_take_a_bounded_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_work, "RESERVE_S", 0.3)
+    monkeypatch.setattr(bounded_work, "SHARE", 0.02)
+    code = NEARLY % (10_000, "print('\\nran\\n3 passed in 0.12s')")
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"
+    result = gate(command, tmp_path, timeout_s=60).run(tmp_path / "log")
+    assert (result.ok, result.exit_code, result.timed_out) == (True, 0, False)
+    assert result.duration_s < 30
+    kept = (tmp_path / "log").read_bytes()
+    assert len(kept) < 20_000_000
+    assert b" bytes of output are left out here: " in kept
+    assert "3 passed in 0.12s\n[the log leaves out " in result.tail
+    assert result.tail.endswith(" bytes: more came than there is time to look through]")
+    assert result.counts is not None
+    assert result.counts.passed == 3
+
+
+def test_cancel_amid_nearly_secrets_without_end(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = NEARLY % (1_000_000, "")
+    running = gate(f"exec {shlex.quote(sys.executable)} -c {shlex.quote(code)}", tmp_path)
+    cancelled: list[float] = []
+
+    def cancel() -> None:
+        until(lambda: log.exists() and log.stat().st_size > 100_000)
+        cancelled.append(time.monotonic())
+        running.cancel()
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    result = running.run(log)
+    ended = time.monotonic()
+    canceller.join()
+    assert result.cancelled
+    assert ended - cancelled[0] < 2
+    assert b" bytes of output are left out here: " in log.read_bytes()
 
 
 def test_what_the_command_leaves_running_is_stopped(tmp_path: Path) -> None:
