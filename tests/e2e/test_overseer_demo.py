@@ -149,8 +149,7 @@ def test_a_screen_that_is_left_while_a_question_is_open(demo: Any, project: Path
     screen = demo("stuck")
     asks(project, "redirect")
     until(lambda: _press(screen, "Escape", lambda: "approve the instructions" not in screen.screen))
-    screen.press("q")
-    screen.shows("How do you want to leave?")
+    until(lambda: _press(screen, "q", lambda: "How do you want to leave?" in screen.screen))
     until(lambda: _press(screen, "s", screen.result.exists))
     assert screen.exit_code() == 5
     assert of(project, "run_finished")[0]["outcome"] == "interrupted"

@@ -361,7 +361,8 @@ def test_the_outcome_stays_and_the_record_can_be_read(ended: Path) -> None:
     status = json.loads(here("status", "--json", cwd=ended).stdout)
     restored(ended, "iter-1", "--yes")
     now = json.loads(here("status", "--json", cwd=ended).stdout)
-    moved = {"seq", "updated"}
+    moved = {"seq", "updated", "stale"}
+    assert (status["stale"], now["stale"]) == (False, True), "the files were brought back since"
     assert {k: v for k, v in now.items() if k not in moved} == {
         k: v for k, v in status.items() if k not in moved
     }

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ralph_tui.adapters.records.summary import summarize
@@ -45,6 +45,17 @@ ANY = (
     cost=st.none() | st.floats(0, 10**9),
     completion=st.floats(0, 100),
     seconds=st.integers(-5, 10**8),
+)
+@example(
+    width=1,
+    objective="\U0001f3fb",
+    model="",
+    mode="",
+    step="x",
+    tokens=0,
+    cost=None,
+    completion=0,
+    seconds=0,
 )
 def test_no_text_at_any_width_makes_it_wrap(
     width: int,

@@ -58,11 +58,12 @@ def clip_line(line: Iterable[Span], width: int) -> Line:
 
 
 def _make_room(line: Line) -> Line:
-    """The line without its last cell."""
-    if not line:
-        return line
-    text, style = line[-1]
-    return [*line[:-1], (set_cell_size(text, max(0, cell_len(text) - 1)), style)]
+    """The line without its last cell; what takes none goes with it."""
+    last = next((i for i in reversed(range(len(line))) if cell_len(line[i][0])), None)
+    if last is None:
+        return []
+    text, style = line[last]
+    return [*line[:last], (set_cell_size(text, cell_len(text) - 1), style)]
 
 
 def spread(left: Line, right: Line, width: int, *, gap: int = 2) -> Line:
