@@ -1,0 +1,66 @@
+"""Ctrl+C at any moment of the start: the program ends with 130, and never with a traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Child
+
+STARTS = {
+    "module": [sys.executable, "-m", "ralph_tui"],
+    "script": [str(Path(sys.executable).with_name("ralph-tui"))],
+}
+MOMENTS = 12
+FIRST = b"signal"
+"""The first module that the program imports itself; what is before it is Python's own start."""
+ENVIRON = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+"""Python says each module as soon as it is imported: the moments that a test can wait for."""
+
+
+def module_of(line: bytes) -> bytes:
+    """Whose import the line tells of; empty for another line."""
+    return line.rpartition(b"|")[2].strip() if line.startswith(b"import time:") else b""
+
+
+@pytest.fixture(scope="module")
+def imports(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many modules follow the first when a replay is asked for where there is no run."""
+    done = subprocess.run(
+        [*STARTS["module"], "replay"],
+        cwd=tmp_path_factory.mktemp("nothing"),
+        env=ENVIRON,
+        capture_output=True,
+        check=False,
+    )
+    names = [name for line in done.stderr.splitlines() if (name := module_of(line))]
+    return len(names) - names.index(FIRST)
+
+
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+@pytest.mark.parametrize("moment", range(MOMENTS))
+def test_ctrl_c_while_modules_are_imported_is_quiet(
+    tmp_path: Path, imports: int, start: list[str], moment: int
+) -> None:
+    assert imports > 10 * MOMENTS
+    with Child[bytes](
+        [*start, "replay"],
+        cwd=tmp_path,
+        env=ENVIRON,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr
+        for line in process.stderr:
+            if module_of(line) == FIRST:
+                break
+        for _ in range(moment * imports // MOMENTS):
+            process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        rest = [line for line in process.stderr if not line.startswith(b"import time:")]
+    assert rest == []
+    assert process.returncode == 130
