@@ -1,6 +1,7 @@
 """What must hold while nobody works on a run, however it was killed."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -16,7 +17,12 @@ from ralph_tui.events import (
     Event,
     IterationFinished,
     IterationStarted,
+    LearningCredited,
+    LearningPromoted,
+    LearningStaged,
     Noticed,
+    PlanMade,
+    ReflectionWritten,
     RunStarted,
     SessionFinished,
     SnapshotTaken,
@@ -86,6 +92,10 @@ class Look:
             self.problem(f"locks of git are left: {locks}")
         for number in untold(recording.events):
             self.problem(f"iteration {number} has no snapshot, and nobody was told")
+        for text in twice(recording.events):
+            self.problem(f"recorded twice: {text}")
+        if aside := sorted((self.folder / ".aiwg/knowledge").glob("*.damaged.*")):
+            self.problem(f"knowledge files were damaged: {aside}", files=len(aside))
         taken = _snapshots(recording)
         self.figures.snapshots += len(taken)
         for event in taken:
@@ -149,6 +159,27 @@ def untold(events: Iterable[Event]) -> list[int]:
             case _:
                 pass
     return found
+
+
+def twice(events: Iterable[Event]) -> list[str]:
+    """What a run says of its memory, and says again after a resume."""
+    said = [text for event in events if (text := _of_memory(event)) is not None]
+    return [text for text, times in Counter(said).items() if times > 1]
+
+
+def _of_memory(event: Event) -> str | None:
+    match event:
+        case LearningStaged():
+            return f"staged {event.learning.learning_id}"
+        case LearningCredited():
+            return f"credited {event.learning_id} with iteration {event.iteration}"
+        case LearningPromoted():
+            return f"promoted {event.staged_id}"
+        case PlanMade():
+            return "the plan"
+        case ReflectionWritten():
+            return f"reflection: {event.model_dump_json(exclude={'seq', 'at'})}"
+    return None
 
 
 def locks_of(git_dir: Path) -> list[str]:
