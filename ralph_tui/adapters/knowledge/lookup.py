@@ -21,7 +21,7 @@ from ralph_tui.ports.knowledge import Candidate
 
 ALL = 200
 """So few are all looked at."""
-BY_WORDS = 100
+BY_WORDS = 50
 BY_TYPE = 20
 
 
