@@ -93,6 +93,21 @@ def test_with_memory_off_every_run_starts_fresh(root: Path) -> None:
     assert not of_kind(off, "plan_made")
 
 
+@pytest.mark.parametrize("wish", [("mute",), ("delete", "--yes")])
+def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(
+    root: Path, wish: tuple[str, ...]
+) -> None:
+    first = attempt(root)
+    change, *more = wish
+    for event in of_kind(first, "learning_staged"):
+        run("memory", change, event["learning"]["learning_id"], *more, cwd=root)
+    second = attempt(root)
+    assert not of_kind(second, "learnings_retrieved")
+    prompt = root / ".aiwg/ralph/tasks/task-001/attempts/002/results/iter-001/prompt.md"
+    assert "approach D" not in prompt.read_text("utf-8")
+    assert iterations(second) == 4
+
+
 def test_a_learning_that_does_harm_is_unlearned(root: Path) -> None:
     knowledge = root / ".aiwg/knowledge"
     knowledge.mkdir(parents=True)

@@ -1,5 +1,7 @@
 """What an attempt teaches, by template from what was measured: nothing is guessed.
 
+What the agent says to have learned is told as a learning alone, where its owner can silence it.
+
 A completed attempt gives two reflections: what worked, and how the work went.
 """
 
@@ -51,7 +53,7 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
             if gains
             else "No iteration gained by its own work: the next attempt finds little to go by here."
         ),
-        action_items=[*_reported(state), f"Expect about {_iterations(state)}."],
+        action_items=[f"Expect about {_iterations(state)}."],
         triggered_by="success",
         reflection_type="success-pattern",
     )
@@ -254,13 +256,6 @@ def _again(steps: Sequence[Step]) -> Iterator[str]:
             f"Go on as in iteration {best.span.number}, which brought {_size(best)}"
             f"{_in_files(best.span)}."
         )
-
-
-def _reported(state: RunState) -> list[str]:
-    """What the agent says to have learned at last."""
-    report = state.agent.report
-    learned = report.learnings[:NAMED] if report else []
-    return [_sentence(clip(text, LONGEST)) for text in learned if text.strip()]
 
 
 def _joined(*sentences: str) -> str:

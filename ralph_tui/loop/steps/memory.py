@@ -112,7 +112,7 @@ class MemoryLayer:
         readings = self._state.gate.readings
         if readings and readings[-1].iteration == k:
             yield from self.extract(k)
-        yield from self._stage(k, lambda: concluded(self._state, outcome))
+        yield from self._stage(k, lambda: self._unheard(concluded(self._state, outcome)))
         yield from self.promote(k)
         reflections = yield from self._decide(lambda: reflect(self._state, outcome))
         for reflection in reflections:
@@ -145,7 +145,12 @@ class MemoryLayer:
     def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
         """Those that the prompt had not told the agent: an echo confirms nothing."""
         told = [one.learning.text for one in self._state.memory.carried(k)]
-        return [one for one in learnings if not any(similar(one.text, text) for text in told)]
+        return [one for one in learnings if not _is_told(one, told)]
+
+    def _unheard(self, learnings: list[Learning]) -> list[Learning]:
+        """Without the strategies that a prompt of this run had told: their credit says it."""
+        told = [one.learning.text for one in self._state.memory.seen.values() if one.prompts]
+        return [one for one in learnings if one.type != "strategy" or not _is_told(one, told)]
 
     def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> Steps[None]:
         learnings = yield from self._decide(extract)
@@ -194,3 +199,7 @@ class MemoryLayer:
         if text not in self._told:
             self._told.add(text)
             yield Noticed(level="warn", source="memory", text=text)
+
+
+def _is_told(learning: Learning, told: Sequence[str]) -> bool:
+    return any(similar(learning.text, text) for text in told)

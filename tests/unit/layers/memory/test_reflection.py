@@ -46,7 +46,7 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
         "Iteration 1 brought 10 points, with changes in src/lexer.py.",
         learning="Iteration 4 brought the most, with changes in src/lexer.py: begin with such work "
         "the next time.",
-        action_items=["Run one test first.", "Expect about 5 iterations."],
+        action_items=["Expect about 5 iterations."],
         triggered_by="success",
         reflection_type="success-pattern",
     )
@@ -59,6 +59,12 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
         triggered_by="success",
         reflection_type="process-improvement",
     )
+
+
+def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> None:
+    # As such it can be muted, deleted and unlearned; in a reflection it would come back for ever.
+    told = reflect(state_of(*WORK, Worked(100, learnings=["Run one test first"])), "completed")
+    assert not [one for one in told if "Run one test first" in one.model_dump_json()]
 
 
 def test_a_smooth_success_has_nothing_to_mend() -> None:

@@ -151,6 +151,20 @@ def test_an_agent_that_repeats_its_prompt_has_learned_nothing() -> None:
     assert "Run one test at a time" not in texts
 
 
+def test_a_success_by_what_the_prompt_said_is_a_credit_and_no_second_voice() -> None:
+    def echo(session: FakeSession) -> None:
+        said = AgentReported(iteration=session.iteration, summary="Run one test at a time")
+        session.emit(said)
+        session.finish()
+
+    knowledge = Remembered()
+    world = World([0, 10], knowledge=knowledge)
+    world.agent.acts.append(echo)
+    world.run()
+    assert knowledge.credits == {("learn-1", 1, True)}
+    assert {one.type for one in knowledge.staged.values()} == {"estimate"}
+
+
 def test_the_plan_cites_what_came_of_earlier_attempts_and_the_prompt_says_it() -> None:
     world = World([0, 10], knowledge=Remembered(), past_runs=Before()).run()
     plan = world.only(PlanMade)
