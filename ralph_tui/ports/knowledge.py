@@ -110,6 +110,10 @@ class PastRuns(Protocol):
         """Of the earlier attempts of this task, oldest first."""
         ...
 
+    def iterations(self) -> Sequence[int]:
+        """How many each earlier attempt of this task needed that completed."""
+        ...
+
     def related(self) -> Sequence[RelatedTask]:
         """Tasks like this one, most alike first, at most 5."""
         ...
@@ -123,6 +127,10 @@ class NoPastRuns:
     """There were none."""
 
     def reflections(self) -> Sequence[PastReflection]:
+        """None."""
+        return ()
+
+    def iterations(self) -> Sequence[int]:
         """None."""
         return ()
 

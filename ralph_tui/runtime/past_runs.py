@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from ralph_tui.adapters.records.aiwg.reflections import past_reflections
 from ralph_tui.adapters.records.aiwg.tasks import read_attempt
@@ -23,6 +24,10 @@ class RecordedRuns:
         folder = self._attempt.task_folder
         return [*past_reflections(folder, number_of(self._attempt.attempt))]
 
+    def iterations(self) -> Sequence[int]:
+        """See `ports.PastRuns`."""
+        return _completed_in(self._attempt.task_folder, number_of(self._attempt.attempt))
+
     def related(self) -> Sequence[RelatedTask]:
         """See `ports.PastRuns`."""
         alike = related_tasks(self._attempt.root, self._attempt.description)
@@ -35,14 +40,20 @@ class RecordedRuns:
 
     def _told(self, alike: Alike) -> RelatedTask:
         folder = self._attempt.task_folder.parent / alike.task
-        attempts = [read_attempt(each) for each in numbered(folder / "attempts")]
         return RelatedTask(
             alike.task,
             alike.description,
-            iterations=tuple(
-                attempt.execution.iterations
-                for attempt in attempts
-                if attempt is not None and attempt.status == "completed"
-            ),
+            iterations=_completed_in(folder, sys.maxsize),
             reflections=tuple(past_reflections(folder, sys.maxsize)),
         )
+
+
+def _completed_in(task_folder: Path, before: int) -> tuple[int, ...]:
+    """Iterations of the attempts with a number under `before` that completed, oldest first."""
+    folders = [each for each in numbered(task_folder / "attempts") if number_of(each.name) < before]
+    attempts = map(read_attempt, folders)
+    return tuple(
+        attempt.execution.iterations
+        for attempt in attempts
+        if attempt is not None and attempt.status == "completed"
+    )

@@ -83,6 +83,8 @@ def test_the_second_run_knows_what_the_first_has_learned(root: Path) -> None:
     assert similar["related"] == ["task-001"]
     assert similar["estimate_from"] == 2
     assert similar["estimated_iterations"] in (2, 3), "4 iterations, then 1"
+    (again,) = of_kind(attempt(root), "plan_made")
+    assert (again["related"], again["estimate_from"]) == (["task-002"], 3), "its own two as well"
 
 
 def test_with_memory_off_every_run_starts_fresh(root: Path) -> None:

@@ -29,11 +29,15 @@ def plan(
     reflections: Sequence[PastReflection],
     learnings: Sequence[Learning],
     related: Sequence[RelatedTask],
+    needed: Sequence[int] = (),
 ) -> PlanMade:
-    """`reflections` are those of earlier attempts, oldest first; `command` proves the end."""
+    """`reflections` are those of earlier attempts, oldest first; `command` proves the end.
+
+    `needed`: the iterations of those attempts that completed.
+    """
     own = _newest(reflections)
     others = _others(related, known={_step(said) for said in own})
-    expected, samples = _expected(learnings, task_type, related)
+    expected, samples = _expected(learnings, task_type, related, needed)
     return PlanMade(
         approach=_approach(command, own, related),
         steps=[_step(said) for said in (*own, *others)],
@@ -79,13 +83,16 @@ def _approach(command: str, own: Sequence[PastReflection], related: Sequence[Rel
 
 
 def _expected(
-    learnings: Sequence[Learning], task_type: str, related: Sequence[RelatedTask]
+    learnings: Sequence[Learning],
+    task_type: str,
+    related: Sequence[RelatedTask],
+    needed: Sequence[int],
 ) -> tuple[int | None, int]:
-    """Iterations, and how many runs say so: of tasks like this one, else of its kind.
+    """Iterations, and how many runs say so: of this task and those like it, else of its kind.
 
     Of several estimates the one counts that most runs stand behind.
     """
-    alike = [number for task in related for number in task.iterations]
+    alike = [*needed, *(number for task in related for number in task.iterations)]
     if alike:
         return _whole(sum(alike) / len(alike)), len(alike)
     of_kind = [

@@ -55,13 +55,14 @@ class MemoryLayer:
         if not self._enabled or self._state.memory.plan is not None:
             return
         reflections = yield from self._list("reflections", self._past.reflections)
+        needed = yield from self._list("earlier attempts", self._past.iterations)
         related = yield from self._list("related tasks", self._past.related)
         candidates = yield from self._candidates()
         learnings = [one.learning for one in candidates]
         command = self._run.start.command or ""
         yield from (
             yield from self._decide(
-                lambda: [plan(command, self._task_type, reflections, learnings, related)]
+                lambda: [plan(command, self._task_type, reflections, learnings, related, needed)]
             )
         )
 

@@ -58,6 +58,14 @@ def test_what_says_nothing_or_the_same_is_no_step() -> None:
     assert made.steps == ["Measure first. Look at the lexer."]
 
 
+def test_earlier_attempts_of_the_task_itself_say_how_long_it_takes() -> None:
+    alike = RelatedTask("task-007", "Repair it", (1,))
+    made = plan("", "bug-fix", [], [estimate(9, 30)], [alike], [8, 6])
+    assert (made.estimated_iterations, made.estimate_from) == (5, 3)
+    alone = plan("", "bug-fix", [], [estimate(9, 30)], [], [8, 6])
+    assert (alone.estimated_iterations, alone.estimate_from) == (7, 2)
+
+
 def test_a_muted_estimate_is_not_used() -> None:
     muted = estimate(9, 30).model_copy(update={"muted": True})
     made = plan("x", "bug-fix", [], [muted, estimate(2, 3)], [])
