@@ -105,7 +105,7 @@ class Trial:
     # -- waiting -------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        self._refused = self._hurt = False
+        self._refused = self._hurt = self._killed = False
         self._tail = Tail(self.folder)
         self._attended = self._rng.random() < self._probably
         self.program = Program(
@@ -255,7 +255,10 @@ class Trial:
         self._was_asked = self._question is not None
         self._question = None
         self._expected = tree_of(self.folder) if not self._left else None
-        if moment != "the end":
+        if self._outcome is not None:  # it was over by then
+            self.program.close()
+            self._killed = True
+        elif moment != "the end":
             self._go_on()
 
     def _go_on(self) -> None:
@@ -265,7 +268,7 @@ class Trial:
         if not self._began():
             self._start()
             return
-        self._refused = self._hurt = False
+        self._refused = self._hurt = self._killed = False
         self._attended = self._rng.random() < self._probably
         self.program = Program(self.folder, "ralph_tui", "resume", attended=self._attended)
         self._resumed = True
@@ -282,6 +285,8 @@ class Trial:
             self._hear_of_files(event)
 
     def _leave(self) -> None:
+        if self._killed:
+            return
         code = self.program.leave()
         expected = [number for name, number in OUTCOME_CODES.items() if name == self._outcome]
         if [code] != expected:

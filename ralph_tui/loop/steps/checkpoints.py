@@ -59,8 +59,8 @@ class Checkpoints:
 
     def continue_numbering(self) -> Steps[None]:
         """Go on numbering after what an earlier process has held, recorded or not."""
+        self._taken = known = max(self._state.timeline.snapshots, default=0)
         held = yield from self._scheduler.run_job("snapshots", self._workspace.newest)
-        known = max(self._state.timeline.snapshots, default=0)
         if known and not held:
             text = (
                 "the snapshots of this run are not in this repository any more; "
@@ -74,13 +74,14 @@ class Checkpoints:
 
         `settled`: what the iteration did to the files is told.
         """
-        yield from self.continue_numbering()
         self._captured = len(span.checkpoints)
         known = self._state.timeline.snapshots.values()
         # What an unsettled iteration has changed is counted from where it began.
         before = [s for s in known if settled or s.seq < span.start_seq]
         taken = max(before, key=lambda s: s.seq)
         self.latest = Snapshot(taken.number, taken.ref, taken.commit, taken.tree)
+        # Last: a git that fails here ends the run, which counts on from what is recorded.
+        yield from self.continue_numbering()
 
     def begin_iteration(self) -> None:
         """Checkpoints are numbered within an iteration."""

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
+from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     FilesChanged,
     IterationFinished,
@@ -54,6 +55,24 @@ def go_on(source: World, number: int, reply: Reply = first) -> World:
     later = broken_off(source, number)
     resumed = later.loop.resume(RunResumed(pid=2, host="h"))
     return later.play(reply, resumed)
+
+
+def test_a_resume_whose_git_is_killed_fails_in_order_and_takes_no_number_twice() -> None:
+    whole = world([0, 2, 4, 6, 10]).play(first)
+    for number in range(2, len(whole.events)):
+        later = broken_off(whole, number)
+        later.workspace.newest = broken  # type: ignore[method-assign]
+        known = max((s.number for s in later.all(SnapshotTaken)), default=0)
+        count = len(later.events)
+        later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+        assert later.end.outcome == "failed", number
+        assert "killed" in later.end.reason
+        since = [e.number for e in later.events[count:] if isinstance(e, SnapshotTaken)]
+        assert all(taken > known for taken in since), number
+
+
+def broken() -> int:
+    raise WorkspaceError("git was killed; try again")
 
 
 STORIES = {
