@@ -33,7 +33,10 @@ _REFRESH = "GIT_PYTHON_REFRESH"
 _users_refresh = os.environ.get(_REFRESH)
 os.environ[_REFRESH] = "quiet"
 
-from git.cmd import Git  # noqa: E402
+try:
+    from git.cmd import Git
+except ImportError:  # the git that it asked for its version was killed: another one answers
+    from git.cmd import Git
 from git.exc import GitCommandNotFound  # noqa: E402
 
 if _users_refresh is None:
