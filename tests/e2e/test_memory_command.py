@@ -223,6 +223,8 @@ def test_what_is_exported_here_is_known_elsewhere(folder: Path, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, f"1 learning in {shared}\n")
     (entry,) = json.loads(shared.read_text())["learnings"]
     assert not entry.keys() & {"pinned", "credits", "promotedFrom"}
+    assert json.loads(memory(folder, "export", "-").stdout)["learnings"] == [entry]
+    assert not (folder.parents[1] / "-").exists()
     assert refused(folder, "export", str(shared))[1].endswith("say --force")
     cli.here("memory", "export", str(shared), "--force", cwd=folder.parents[1])
 

@@ -24,7 +24,7 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _REFUSED = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space",
     sqlite3.SQLITE_READONLY: "it may not be written to; make it writable",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; make its folder writable",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; make its folder writable, or take it away",
     sqlite3.SQLITE_IOERR: "the disk does not answer as it should; look after it",
     sqlite3.SQLITE_PERM: "it may not be written to; make it writable",
 }

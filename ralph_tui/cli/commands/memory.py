@@ -109,7 +109,9 @@ def _add_delete(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="write it there, not to the output")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="write it there, not to the output (-)"
+    )
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
 
 
@@ -210,7 +212,7 @@ def _change(
 def _export(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     learnings = store.ledger().learnings
     text = exported(learnings)
-    if args.file is None:
+    if args.file in (None, "-"):
         sys.stdout.write(text)
         return ExitCode.COMPLETED
     write_output(named_path(args.file), text, force=args.force)

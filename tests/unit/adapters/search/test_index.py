@@ -216,3 +216,12 @@ def test_a_key_does_not_surface_in_the_index(tmp_path: Path) -> None:
     assert all(key not in one.text for one in found)
     for path in index_folder(tmp_path).rglob("*"):
         assert not path.is_file() or key.lower().encode() not in path.read_bytes().lower()
+
+
+def test_a_folder_in_its_place_is_named_as_what_to_take_away(tmp_path: Path) -> None:
+    write(attempt(tmp_path), [started(objective="Mend the parser")])
+    (index_folder(tmp_path) / "search.db").mkdir(parents=True)
+    said: list[str] = []
+    assert search(tmp_path, "parser", tell=said.append)
+    (told,) = said
+    assert "search.db: it cannot be opened; make its folder writable, or take it away" in told
