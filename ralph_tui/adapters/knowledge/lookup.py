@@ -21,8 +21,8 @@ from ralph_tui.ports.knowledge import Candidate
 
 ALL = 200
 """So few are all looked at."""
-BY_WORDS = 50
-BY_TYPE = 20
+BY_WORDS = 30
+BY_TYPE = 8
 
 
 Scores = Callable[[str, Mapping[str, str]], Mapping[str, float]]
