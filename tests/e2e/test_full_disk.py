@@ -323,6 +323,7 @@ def test_its_owner_need_not_wait_for_room(disk: Disk) -> None:
         assert held.process.wait(20) == 130
     last = json.loads(held.lines[-1])
     assert (last["kind"], last["outcome"]) == ("run_finished", "interrupted")
+    assert not any('"reflection_written"' in line for line in held.lines), "the end needs the room"
 
 
 def test_killed_while_the_disk_was_full(disk: Disk) -> None:

@@ -108,7 +108,9 @@ class MemoryLayer:
     def conclude(self, outcome: Outcome) -> Steps[None]:
         """At the run's end: what it teaches as a whole, and the reflections on it."""
         k = self._state.run.iteration
-        if not self._enabled or not k:
+        wait = self._state.needs.wait
+        full = wait is not None and wait.cause == "disk_full"
+        if not self._enabled or not k or full:  # the journal's end needs what room is left
             return
         readings = self._state.gate.readings
         if readings and readings[-1].iteration == k:
