@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from ralph_tui.layers.control import ControlSettings
+from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.text.durations import DAY, Seconds
 
@@ -187,6 +188,7 @@ class Settings(_Section):
     limits: LimitSettings = LimitSettings()
     gate: GateSettings = GateSettings()
     control: ControlSettings = ControlSettings()
+    intelligence: IntelligenceSettings = IntelligenceSettings()
     oversight: OversightSettings = OversightSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     memory: MemorySettings = MemorySettings()

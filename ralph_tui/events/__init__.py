@@ -13,6 +13,7 @@ from pydantic_core import from_json, to_json
 from ralph_tui.events.agent import *  # noqa: F403
 from ralph_tui.events.base import Event as Event
 from ralph_tui.events.control import *  # noqa: F403
+from ralph_tui.events.intelligence import *  # noqa: F403
 from ralph_tui.events.memory import *  # noqa: F403
 from ralph_tui.events.oversight import *  # noqa: F403
 from ralph_tui.events.run import *  # noqa: F403

@@ -59,6 +59,16 @@ class PromptPrepared(Event):
     characters: int = 0
     guidance: list[Line] = []
     """Ids of the guidance it carries."""
+    tokens: int = 0
+    """An estimate; 0 in journals from before it was made."""
+    cut: list[Line] = []
+    """Sections that were shortened or left out to keep to the prompt's budget, in words."""
+    origin: Literal["template", "model", "fallback"] = "template"
+    """Who worded it."""
+    edited_by: Line = ""
+    """Who edited it before it was sent; empty: nobody."""
+    system_context: Line = ""
+    """File of what the agent gets beside it, relative to the attempt's folder; empty: nothing."""
 
 
 class SessionStarted(Event):

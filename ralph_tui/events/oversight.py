@@ -30,6 +30,7 @@ Subject = Literal[
     "pace",
     "no_progress",
     "agent_error",
+    "strategy",
     "conflicts",
     "owner",
 ]

@@ -78,6 +78,8 @@ class ReadingTaken(Event):
     """Tests that pass, or plan items that are ticked, for the first time in this run."""
     open_items: list[Line] = []
     """Of a plan: short hashes of the items that are not ticked, the first 500."""
+    next_item: Line = ""
+    """Of a plan: the first item that is not ticked."""
     note: Line = ""
 
     @property

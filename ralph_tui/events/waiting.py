@@ -20,7 +20,7 @@ __all__ = [
 WaitCause = Literal["usage_limit", "overload", "outage", "disk_full"]
 Takes = Literal["nothing", "words", "instructions", "more"]
 """Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
-Topic = Literal["silence", "redirect", "pause", "criterion"]
+Topic = Literal["silence", "redirect", "pause", "criterion", "prompt"]
 SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 
@@ -98,10 +98,12 @@ class QuestionAsked(Event):
     evidence: list[Plain] = []
     """What else speaks for it, a sentence each."""
     proposal: Plain = ""
-    """Instructions for the agent that may be edited."""
+    """Instructions for the agent that may be edited; of a ``prompt``, the prompt itself."""
     gains: Line = ""
     """How the controller would change, in words; empty: not at all."""
     rollback: Rollback | None = None
+    diff: Plain = ""
+    """What the iteration changed, as a unified diff, where that is to be judged; bounded."""
 
 
 class QuestionAnswered(Event):

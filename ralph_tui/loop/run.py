@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor import Sensor
 from ralph_tui.loop.waiting.scheduler import Scheduler
@@ -38,6 +39,7 @@ class Rules:
     watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
     memory: bool = True
     """Whether earlier runs teach this one, and it them."""
+    intelligence: IntelligenceSettings = field(default_factory=IntelligenceSettings)
 
 
 class Remembers(Protocol):

@@ -13,6 +13,7 @@ def rules_of(settings: Settings) -> Rules:
         settings.checkpoints.interval_s,
         WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
         settings.memory.enabled,
+        settings.intelligence,
     )
 
 

@@ -16,6 +16,7 @@ from ralph_tui.state.files import FilesFold
 from ralph_tui.state.fold import Fold, Handler
 from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
+from ralph_tui.state.intelligence import IntelligenceFold
 from ralph_tui.state.log import LogFold, LogRow
 from ralph_tui.state.memory import MemoryFold, SeenLearning
 from ralph_tui.state.needs import NeedsFold
@@ -44,6 +45,7 @@ class RunState:
         self.needs = NeedsFold()
         self.oversight = OversightFold()
         self.memory = MemoryFold()
+        self.intelligence = IntelligenceFold()
         self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():

@@ -5,5 +5,13 @@
 
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 from ralph_tui.layers.intelligence.prompts import PROMISE, Prompt, PromptInput, build_prompt
+from ralph_tui.layers.intelligence.settings import IntelligenceSettings
 
-__all__ = ["PROMISE", "Prompt", "PromptInput", "build_prompt", "estimate_progress"]
+__all__ = [
+    "PROMISE",
+    "IntelligenceSettings",
+    "Prompt",
+    "PromptInput",
+    "build_prompt",
+    "estimate_progress",
+]

@@ -13,9 +13,11 @@ from ralph_tui.commands import (
     ChangeLearning,
     Checkpoint,
     Command,
+    EditPrompt,
     Extend,
     Guide,
     Hold,
+    Instruct,
     Interrupt,
     Pause,
     Reflect,
@@ -37,8 +39,10 @@ from ralph_tui.events import (
     Noticed,
     PauseRequested,
     PermissionsChanged,
+    PromptEditRequested,
     QuestionAnswered,
     QuestionHeld,
+    StandingInstructionChanged,
     StopRequested,
     Unpaused,
 )
@@ -185,6 +189,14 @@ def _reflect(waiting: Steerable, command: Reflect) -> Steps[None]:
     yield by_hand(waiting.state, command.text)
 
 
+def _edit_prompt(_: Steerable, command: EditPrompt) -> Steps[None]:
+    yield PromptEditRequested(wanted=command.wanted, by=command.by)
+
+
+def _instruct(_: Steerable, command: Instruct) -> Steps[None]:
+    yield StandingInstructionChanged(text=command.text.strip(), by=command.by)
+
+
 OFFERED: dict[type[Command], Callable[[Steerable], bool]] = {
     Checkpoint: lambda waiting: waiting.controls.capture is not None,
     Interrupt: lambda waiting: waiting.session is not None,
@@ -208,5 +220,7 @@ HANDLERS: dict[type[Command], Callable[[Steerable, Any], Steps[None]]] = {
     SetPermissions: _permit,
     ChangeLearning: _change_learning,
     Reflect: _reflect,
+    EditPrompt: _edit_prompt,
+    Instruct: _instruct,
 }
 """One for every command."""

@@ -1,16 +1,31 @@
-"""What a human may ask of a run: commands go into the engine's inbox, events come back.
+"""Why a command cannot be carried out now, said here and nowhere else.
 
-Rule: why a command cannot be carried out now is said here and nowhere else. Screens and
-command line ask `refusal` beforehand; the run asks it last, and answers with its sentence.
+Screens and command line ask `refusal` beforehand; the run asks it last, and answers with its
+sentence.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from ralph_tui.events.memory import Change
-from ralph_tui.events.run import UNRESTRICTED, StopMode
-from ralph_tui.events.text import Line, Plain
+from ralph_tui.commands.wishes import (
+    Abort,
+    Answer,
+    ChangeLearning,
+    Checkpoint,
+    Command,
+    EditPrompt,
+    Extend,
+    Guide,
+    Hold,
+    Instruct,
+    Interrupt,
+    Pause,
+    Restore,
+    RetryNow,
+    SetPermissions,
+    Stop,
+    Unpause,
+)
+from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 if TYPE_CHECKING:
@@ -22,150 +37,6 @@ MOST_ITERATIONS = 1000
 MOST_GUIDANCE = 20
 """Pieces that may wait for the next prompt."""
 NO_MONEY = "the run has no budget in dollars that could grow"
-
-
-class Command(BaseModel):
-    """One wish of the owner; `by` says where it was given."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    name: str
-    by: Line = "you"
-
-
-class Pause(Command):
-    """Hold before the next iteration."""
-
-    name: Literal["pause"] = "pause"
-
-
-class Unpause(Command):
-    """Go on."""
-
-    name: Literal["unpause"] = "unpause"
-
-
-class Guide(Command):
-    """Words for the agent: into its session where it can take them, else into the next prompt."""
-
-    name: Literal["guide"] = "guide"
-    text: Plain = Field(min_length=1, max_length=100_000)
-
-
-class Abort(Command):
-    """Give the run up; the work stays as it is, or goes back to a snapshot."""
-
-    name: Literal["abort"] = "abort"
-    roll_back_to: int | None = Field(default=None, ge=1)
-    """Number of a snapshot."""
-
-
-class Checkpoint(Command):
-    """Capture the present."""
-
-    name: Literal["checkpoint"] = "checkpoint"
-    note: Plain = ""
-
-
-class Stop(Command):
-    """Leave the run: now, or when the iteration is done. It can be started again."""
-
-    name: Literal["stop"] = "stop"
-    mode: StopMode = "now"
-
-
-class Interrupt(Command):
-    """End the agent's turn; the run goes on."""
-
-    name: Literal["interrupt"] = "interrupt"
-
-
-class RetryNow(Command):
-    """Do not wait for the end of a limit."""
-
-    name: Literal["retry"] = "retry"
-
-
-class Answer(Command):
-    """Decide an open question; it names the question, for it may have been answered meanwhile."""
-
-    name: Literal["answer"] = "answer"
-    question_id: Line
-    answer: Line
-    text: Plain = Field(default="", max_length=100_000)
-    """Guidance, or the instructions as edited; empty: as proposed."""
-    iterations: int = Field(default=0, ge=0, le=1000)
-    """More iterations."""
-    budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """More money, dollars."""
-
-
-class Hold(Command):
-    """Stop a question's countdown: somebody is thinking about it."""
-
-    name: Literal["hold"] = "hold"
-    question_id: Line
-
-
-class Extend(Command):
-    """Grant more iterations or money, or take iterations back."""
-
-    name: Literal["extend"] = "extend"
-    iterations: int = Field(default=0, ge=-1000, le=1000)
-    budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """Dollars."""
-
-
-class Restore(Command):
-    """Bring the files back to a snapshot; the present is held first."""
-
-    name: Literal["restore"] = "restore"
-    snapshot: int = Field(ge=1)
-
-
-class SetPermissions(Command):
-    """What the agent may do from its next session on."""
-
-    name: Literal["permissions"] = "permissions"
-    mode: Literal["edits", "skip"]
-    allow: tuple[Line, ...] = ()
-
-
-class ChangeLearning(Command):
-    """Pin, mute, edit or delete what a run has looked up or learned."""
-
-    name: Literal["learning"] = "learning"
-    learning_id: Line
-    change: Change
-    text: Plain = Field(default="", max_length=10_000)
-    """The new words of an ``edit``."""
-
-
-class Reflect(Command):
-    """What is to be done differently the next time, in the owner's words."""
-
-    name: Literal["reflect"] = "reflect"
-    text: Plain = Field(min_length=1, max_length=10_000)
-
-
-AnyCommand = Annotated[
-    Pause
-    | Unpause
-    | Guide
-    | Abort
-    | Checkpoint
-    | Stop
-    | Interrupt
-    | RetryNow
-    | Answer
-    | Hold
-    | Extend
-    | Restore
-    | SetPermissions
-    | ChangeLearning
-    | Reflect,
-    Field(discriminator="name"),
-]
 
 
 def empowers(command: Command) -> bool:
@@ -222,7 +93,7 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
             return "the files are in use: pause the run, and restore when it holds"
         case Hold() | Answer():
             return _question_refusal(command, state)
-        case Extend() | ChangeLearning():
+        case Extend() | ChangeLearning() | EditPrompt() | Instruct():
             return _change_refusal(command, state)
         case SetPermissions() if run.started and run.started.permissions == UNRESTRICTED:
             return "this agent keeps to no permissions: it may do whatever you may"
@@ -243,10 +114,30 @@ def _taken(command: Command, state: "RunState") -> bool:
     return True
 
 
-def _change_refusal(command: Extend | ChangeLearning, state: "RunState") -> str | None:
-    if isinstance(command, Extend):
-        return _extend_refusal(command, state)
-    return _learning_refusal(command, state)
+def _change_refusal(
+    command: Extend | ChangeLearning | EditPrompt | Instruct, state: "RunState"
+) -> str | None:
+    match command:
+        case Extend():
+            return _extend_refusal(command, state)
+        case ChangeLearning():
+            return _learning_refusal(command, state)
+        case _:
+            return _prompt_refusal(command, state)
+
+
+def _prompt_refusal(command: EditPrompt | Instruct, state: "RunState") -> str | None:
+    known = state.intelligence
+    if isinstance(command, Instruct):
+        if not command.text.strip() and not known.standing_instruction:
+            return "no standing instruction is set"
+        return None
+    if command.wanted and state.run.started and state.run.started.mode == "headless":
+        return "this run was started headless: nobody is asked before a prompt is sent"
+    if command.wanted == known.edit_requested:
+        already = "will be shown before it is sent" if command.wanted else "is sent as it is"
+        return f"the next prompt {already} already"
+    return None
 
 
 def _extend_refusal(command: Extend, state: "RunState") -> str | None:

@@ -1,0 +1,177 @@
+"""Layer 2 in the record: what an iteration came to, and how the next one goes about it."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.text import Line, Plain
+
+__all__ = [
+    "AssessmentMade",
+    "AssessmentRefined",
+    "CriterionJudged",
+    "ModelAnswered",
+    "ModelAsked",
+    "PromptEditRequested",
+    "StandingInstructionChanged",
+    "StrategyPlanned",
+    "ValidationDone",
+]
+
+WorkPhase = Literal["early", "mid", "late", "complete", "unknown"]
+Evidence = Literal["tests", "files", "commits", "tools", "plan", "loop", "report", "text"]
+"""Where it comes from; ``loop``: a loop of the agent's own; ``text``: a guess from words."""
+BlockerSource = Literal["report", "gate", "tool", "text"]
+Approach = Literal["persist", "pivot", "escalate"]
+Focus = Literal["blocker_resolution", "reframe", "stabilize", "review", "finish", "continue"]
+IssueSeverity = Literal["medium", "high", "critical"]
+Purpose = Literal["prompt", "assessment", "reflection", "judge"]
+
+
+class Statement(Fact):
+    """One sentence about an iteration, and what it rests on."""
+
+    text: Plain
+    source: Evidence
+
+
+class Blocker(Fact):
+    """What is in the agent's way."""
+
+    text: Plain
+    source: BlockerSource
+    standing: bool = False
+    """In two reports running, or shown by evidence: it comes before all else."""
+
+
+class TestStatus(Fact):
+    """What the completion command counted."""
+
+    __test__ = False  # the name is the seed's; pytest must not collect it
+    passed: int = 0
+    failed: int = 0
+    """Errors included."""
+    skipped: int = 0
+    total: int = 0
+
+
+class AssessmentMade(Event):
+    """What iteration `iteration` came to, from evidence; 0 is the state before the first."""
+
+    kind: Literal["assessment_made"] = "assessment_made"
+    iteration: int
+    summary: Plain
+    phase: WorkPhase = "unknown"
+    progress: float = 0.0
+    """An estimate, points 0-100: a measure of activity; what counts is the reading."""
+    accomplishments: list[Statement] = []
+    pending: list[Plain] = []
+    blockers: list[Blocker] = []
+    learnings: list[Plain] = []
+    last_action: Plain = ""
+    next_step: Plain = ""
+    tests: TestStatus | None = None
+    """None when none ran."""
+    missing: list[Line] = []
+    """What could not be looked at."""
+
+
+class AssessmentRefined(Event):
+    """A model's second opinion on an assessment, which stands beside it."""
+
+    kind: Literal["assessment_refined"] = "assessment_refined"
+    iteration: int
+    summary: Plain
+    learnings: list[Plain] = []
+    progress: float | None = None
+    """Points 0-100, as the model estimates; never a reading."""
+    approach: Plain = ""
+
+
+class StrategyPlanned(Event):
+    """Step 3: how this iteration goes about it."""
+
+    kind: Literal["strategy_planned"] = "strategy_planned"
+    iteration: int
+    approach: Approach
+    focus: Focus = "continue"
+    reasoning: Plain
+    priorities: list[Plain] = []
+    """At most 3, the first one first."""
+    confidence: float = 0.5
+    since: int = 0
+    """The iteration this approach began in."""
+
+
+class ValidationIssue(Fact):
+    """One thing that does not fit."""
+
+    severity: IssueSeverity
+    name: Line
+    """``excessive_errors``: one word for each rule."""
+    text: Plain
+    """One sentence."""
+
+
+class ValidationDone(Event):
+    """Step 8 (before the session) or step 11 (after it); recorded where something was found."""
+
+    kind: Literal["validation_done"] = "validation_done"
+    iteration: int
+    when: Literal["before", "after"]
+    issues: list[ValidationIssue] = []
+
+
+class ModelAsked(Event):
+    """A model was asked for help, outside of the agent's sessions."""
+
+    kind: Literal["model_asked"] = "model_asked"
+    iteration: int
+    question_id: Line
+    purpose: Purpose
+    model: Line = ""
+    """Empty: the agent's own choice."""
+    timeout_s: float = 0.0
+
+
+class ModelAnswered(Event):
+    """It has answered, or why it has not."""
+
+    durable = True
+    kind: Literal["model_answered"] = "model_answered"
+    iteration: int
+    question_id: Line
+    purpose: Purpose
+    seconds: float = 0.0
+    cost_usd: float | None = None
+    """None where it is not told."""
+    tokens: int = 0
+    error: Plain = ""
+    """Why there is no usable answer, one sentence; empty when there is one."""
+
+
+class CriterionJudged(Event):
+    """A model has judged whether the criterion is met."""
+
+    durable = True
+    kind: Literal["criterion_judged"] = "criterion_judged"
+    iteration: int
+    met: bool
+    reason: Plain
+    model: Line = ""
+
+
+class PromptEditRequested(Event):
+    """The owner wants to edit the next prompt before it is sent, or does not any more."""
+
+    kind: Literal["prompt_edit_requested"] = "prompt_edit_requested"
+    wanted: bool = True
+    by: Line = "you"
+
+
+class StandingInstructionChanged(Event):
+    """What every prompt carries from here on; empty: nothing any more."""
+
+    durable = True
+    kind: Literal["standing_instruction_changed"] = "standing_instruction_changed"
+    text: Plain = ""
+    by: Line = "you"
