@@ -30,6 +30,13 @@ class Records(Protocol):
         """
         ...
 
+    def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
+        """Keep text, or a value as JSON, in the iteration's folder; what stood there is replaced.
+
+        Secrets are taken out of text; a value is made of what events say. Raises ``OSError``.
+        """
+        ...
+
     def project(self, state: RunState) -> dict[str, Any]:
         """The projections of the run as it stands, as plain values; quick."""
         ...

@@ -18,6 +18,8 @@ class FakeRecords:
         """The last one of each iteration."""
         self.files: dict[str, str] = {}
         """All of them by path."""
+        self.written: dict[str, Any] = {}
+        """What stands in the iterations' folders beside prompts, by path."""
         self.projected: list[dict[str, Any]] = []
 
     def iteration_folder(self, iteration: int) -> Path:
@@ -37,6 +39,11 @@ class FakeRecords:
         number = 1 + sum(name.startswith(f"{folder}/") for name in self.files)
         name = "prompt.md" if number == 1 else f"prompt-{number}.md"
         return self.iteration_folder(iteration) / name
+
+    def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
+        path = self.iteration_folder(iteration) / name
+        self.written[self.relative(path)] = content
+        return path
 
     def project(self, state: RunState) -> dict[str, Any]:
         return {"iterations": len(state.run.completions)}

@@ -160,6 +160,12 @@ class AttemptFolder:
         write_text(path, redact(prompt))
         return path
 
+    def write_iteration_file(self, iteration: int, name: str, content: Any) -> Path:
+        """See `Records`; what stands in its place and cannot be read is set aside."""
+        path = self.iteration_folder(iteration) / name
+        put(path, redact(content) if isinstance(content, str) else content)
+        return path
+
     def write_verification(self, iteration: int, result: GateResult) -> None:
         """Keep the gate's result as JSON; what is not known is left out."""
         known = {name: value for name, value in asdict(result).items() if value is not None}

@@ -105,6 +105,23 @@ def test_a_prompt_that_a_session_got_is_never_written_over(tmp_path: Path) -> No
     assert attempt.write_prompt(2, "one").name == "prompt.md"
 
 
+def test_a_file_of_an_iteration_is_replaced_and_garbage_in_its_place_is_kept(
+    tmp_path: Path,
+) -> None:
+    attempt, secret = record(tmp_path, "fix it"), "sk-" + "a1b2c3d4" * 4
+    written = attempt.write_iteration_file(3, "next-prompt.md", f"use {secret}")
+    assert attempt.relative(written) == "results/iter-003/next-prompt.md"
+    assert secret not in written.read_text()
+    attempt.write_iteration_file(3, "next-prompt.md", "without")
+    assert written.read_text() == "without"
+    garbage = attempt.iteration_folder(3) / "assessment.json"
+    garbage.write_bytes(b"\xff{")
+    attempt.write_iteration_file(3, "assessment.json", {"phase": "mid"})
+    assert json.loads(garbage.read_text()) == {"phase": "mid"}
+    (kept,) = garbage.parent.glob("assessment.json.*.bad")
+    assert kept.read_bytes() == b"\xff{"
+
+
 def test_of_a_gate_that_did_not_run_no_exit_code_is_kept(tmp_path: Path) -> None:
     attempt = record(tmp_path, "fix it")
     attempt.write_verification(1, GateResult(ok=False, exit_code=None, timed_out=True))
