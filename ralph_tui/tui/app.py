@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic as real_monotonic
 from typing import ClassVar, cast
 
+from rich.console import RenderableType
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -167,6 +168,8 @@ class RalphApp(App[str], inherit_bindings=False):
         self._came_from = self.DEFAULT_MODE
         """The mode that the search was opened from."""
         self._called_for = ""
+        self._stands = False
+        self._left_early: Callable[[], None] | None = None
         if beside is not None:
             self.add_mode(SEARCH, beside.search)
 
@@ -231,6 +234,25 @@ class RalphApp(App[str], inherit_bindings=False):
         """Let the caller begin once the first screen stands."""
         if self._when_painted is not None:
             self.set_timer(AFTER_PAINT_S, self._when_painted)
+
+    def on_ready(self) -> None:
+        """The first frame is painted: whoever wanted to leave before does so now."""
+        self._stands = True
+        if self._left_early is not None:
+            self._left_early()
+
+    def exit(
+        self,
+        result: str | None = None,
+        return_code: int = 0,
+        message: RenderableType | None = None,
+    ) -> None:
+        """Leave, once the first screen stands: widgets that are still mounted would fail."""
+        leave = partial(super().exit, result, return_code, message)
+        if self._stands:
+            leave()
+        else:
+            self._left_early = leave
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog could be seen."""

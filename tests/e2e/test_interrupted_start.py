@@ -1,4 +1,4 @@
-"""Ctrl+C at any moment of the start: the program ends with 130, and never with a traceback."""
+"""A signal at any moment of the start ends the program without a traceback; Ctrl+C with 130."""
 
 import os
 import signal
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.cli import CLI
+from tests.e2e.test_lost_terminal import Window
 from tests.processes import Child
 
 STARTS = {
@@ -64,3 +66,41 @@ def test_ctrl_c_while_modules_are_imported_is_quiet(
         rest = [line for line in process.stderr if not line.startswith(b"import time:")]
     assert rest == []
     assert process.returncode == 130
+
+
+SCREEN_IS_BEGUN = b"\x1b[?1049h"
+"""Textual takes the terminal; only then are the screen's widgets mounted."""
+KEPT = Path(__file__).parents[1] / "fixtures" / "journals" / "v1-command.jsonl"
+SHOWN = {
+    "replay": ["replay", str(KEPT)],
+    "run": ["run", "x", "-c", "false", "--agent", "command", "--agent-command", "sleep 500"],
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("what", SHOWN)
+def test_a_signal_while_the_screen_is_mounted_is_quiet(
+    git_repo: Path, what: str, number: signal.Signals
+) -> None:
+    window = Window(awaited=SCREEN_IS_BEGUN)
+    try:
+        with Child[bytes](
+            [*CLI, *SHOWN[what]],
+            cwd=git_repo,
+            env={**os.environ, "TERM": "xterm-256color"},
+            stdin=window.terminal,
+            stdout=window.terminal,
+            stderr=window.terminal,
+            start_new_session=True,
+        ) as process:
+            assert window.came.wait(20)
+            process.send_signal(number)
+            process.wait(20)
+        shown = window.written.decode(errors="replace")
+        assert "Traceback" not in shown
+        assert "Error" not in shown
+    finally:
+        os.close(window.terminal)
+        window.close()
+    only_looked_on = what == "replay" and number is not signal.SIGINT
+    assert process.returncode == (0 if only_looked_on else 130)

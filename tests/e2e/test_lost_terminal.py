@@ -42,7 +42,10 @@ WAITS = "cat >/dev/null; exec sleep 500"
 class Window:
     """The other end of a terminal: all that is written there is read, until it is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, awaited: bytes = b"") -> None:
+        self.written, self._awaited = b"", awaited
+        self.came = threading.Event()
+        """Set as soon as `awaited` was written."""
         self._master, self.terminal = pty.openpty()
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self._closed = threading.Event()
@@ -52,7 +55,12 @@ class Window:
     def _read(self) -> None:
         while not self._closed.is_set():
             if select.select([self._master], [], [], 0.05)[0]:
-                os.read(self._master, 1 << 16)
+                try:
+                    self.written += os.read(self._master, 1 << 16)
+                except OSError:  # nobody has it open any more
+                    return
+                if self._awaited in self.written:
+                    self.came.set()
 
     def close(self) -> None:
         """Close it, once."""

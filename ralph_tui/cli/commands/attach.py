@@ -12,8 +12,8 @@ from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fronts.cockpit import look_on, replay_in_cockpit
 from ralph_tui.cli.fronts.common import on_terminal
+from ralph_tui.cli.fronts.onlooker import look_on, replay_in_cockpit
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step
 from ralph_tui.config.sources import load

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     recording = read_journal(found.journal)
     if on_terminal() and not (args.headless or args.json):
         # Plain lines do without a screen.
-        from ralph_tui.cli.fronts.cockpit import replay_in_cockpit  # noqa: PLC0415
+        from ralph_tui.cli.fronts.onlooker import replay_in_cockpit  # noqa: PLC0415
 
         replay_in_cockpit(recording, at=args.at)
         return ExitCode.COMPLETED

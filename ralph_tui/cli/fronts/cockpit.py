@@ -6,7 +6,6 @@ closed terminal it goes on into a log.
 
 import asyncio
 import contextlib
-import gc
 import os
 import signal
 import sys
@@ -26,8 +25,10 @@ from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
 from ralph_tui.cli.fronts.common import (  # noqa: E402
     END_SECONDS,
+    SCREEN_SECONDS,
     Presentation,
     RunFactory,
+    collect_garbage_again,
     exit_code,
     print_event,
     say_what_is_next,
@@ -42,19 +43,13 @@ from ralph_tui.commands import Command, Restore, Stop, over  # noqa: E402
 from ralph_tui.errors import RalphError  # noqa: E402
 from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
 from ralph_tui.ports import Accepted, Refused  # noqa: E402
-from ralph_tui.ports.source import Source  # noqa: E402
 from ralph_tui.sources.live import Live  # noqa: E402
-from ralph_tui.sources.recorded import opened  # noqa: E402
 from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
 from ralph_tui.tui.app import RalphApp  # noqa: E402
 from ralph_tui.tui.cockpit.screen import CockpitScreen  # noqa: E402
 
 if TYPE_CHECKING:
-    from ralph_tui.adapters.records.journal import Recording
     from ralph_tui.runtime.assembly import AssembledRun
-
-SCREEN_SECONDS = 3.0
-"""How long a screen may take to end behind a closed terminal."""
 
 
 class CockpitRun:
@@ -276,41 +271,3 @@ def run_in_cockpit(create_run: RunFactory, presentation: Presentation) -> int:
     with signals.forwarded(run.handle_signal):
         asyncio.run(run.show())
         return run.end()
-
-
-def replay_in_cockpit(
-    recording: "Recording", note: str = "", theme: str | None = None, at: int | None = None
-) -> None:
-    """Show a recorded run, held at event number `at`; `note` is one sentence about it."""
-    look_on(opened(recording, note=note, at=at), theme)
-
-
-def look_on(source: Source, theme: str | None = None) -> None:
-    """Show a run that goes its own way; every signal only ends the screen."""
-    app = RalphApp(
-        partial(CockpitScreen, source),
-        theme=theme,
-        ready=collect_garbage_again,
-        beside=side_screens(source),
-    )
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    def end_screen(number: signal.Signals) -> None:
-        signals.exit_after(SCREEN_SECONDS, ExitCode.COMPLETED)
-        if number is signal.SIGHUP:
-            signals.detach_stdio()
-        for loop in loops:
-            loop.call_soon_threadsafe(app.exit)
-
-    async def show() -> None:
-        loops.append(asyncio.get_running_loop())
-        await app.run_async()
-
-    with signals.forwarded(end_screen):
-        asyncio.run(show())
-
-
-def collect_garbage_again() -> None:
-    """What was made before the first paint stays: it need not be looked through again."""
-    gc.freeze()
-    gc.enable()

@@ -3,6 +3,7 @@
 The assembly of a run is not imported here: a cockpit is painted before git and agents are loaded.
 """
 
+import gc
 import shlex
 import sys
 from collections.abc import Callable
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 END_SECONDS = 8.0
 """How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
+SCREEN_SECONDS = 3.0
+"""How long a screen may take to end behind a closed terminal."""
 
 RunFactory = Callable[[Callable[[str], None]], "AbstractContextManager[AssembledRun]"]
 """Assembles a run, and releases what it holds when the block is left.
@@ -115,3 +118,9 @@ def exit_code(run: "AssembledRun") -> int:
     if code is ExitCode.INTERRUPTED and (needs.left_open or needs.question) is not None:
         return ExitCode.QUESTION_OPEN
     return code
+
+
+def collect_garbage_again() -> None:
+    """What was made before the first paint stays: it need not be looked through again."""
+    gc.freeze()
+    gc.enable()
