@@ -100,13 +100,18 @@ def sources(entries: list[Entry]) -> list[str]:
     return [run for run in found if run]
 
 
-def of_unknown_types(ledger: Ledger) -> str:
-    """What is kept and never looked up; empty when there is none."""
-    number = sum(not is_known(entry) for entry in ledger.learnings)
-    if not number:
-        return ""
-    verb = "is" if number == 1 else "are"
-    return f"{count(number, 'learning')} of unknown types {verb} kept and never looked up"
+def never_looked_up(ledger: Ledger) -> Iterator[str]:
+    """What is kept and no run is told: of a type that is not ours, or the second of its name."""
+    known = [one_line(entry["id"]) for entry in ledger.learnings if is_known(entry)]
+    if number := len(ledger.learnings) - len(known):
+        verb = "is" if number == 1 else "are"
+        yield f"{count(number, 'learning')} of unknown types {verb} kept and never looked up"
+    if number := len(known) - len(set(known)):
+        have, verb = ("has", "is") if number == 1 else ("have", "are")
+        yield (
+            f"{count(number, 'learning')} {have} the id of another one and {verb} kept and never "
+            "looked up: change it in the file"
+        )
 
 
 def wrapped(text: str) -> list[str]:

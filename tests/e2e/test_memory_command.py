@@ -281,6 +281,26 @@ def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_pa
     )
 
 
+@pytest.mark.parametrize("what", ["/dev/null", "."])
+def test_what_the_user_names_and_is_no_plain_file_is_not_to_be_moved(
+    folder: Path, what: str
+) -> None:
+    code, sentence = refused(folder, "import", what)
+    assert code == 2
+    assert sentence.endswith(", not a plain file; name another file")
+
+
+def test_a_second_learning_of_a_name_is_told(folder: Path) -> None:
+    known(folder, MOCK)
+    (entry,) = learnings_in(folder)
+    write(folder, [entry, {**entry, "content": {"approach": "Wait."}}])
+    store_of(folder).ledger()
+    assert memory(folder, "list").stdout.splitlines()[-2:] == [
+        "1 learning has the id of another one and is kept and never looked up: change it",
+        "in the file",
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -221,9 +221,10 @@ class KnowledgeFile:
         text = self._known.document.get("lastUpdated")
         try:
             at = datetime.fromisoformat(text) if isinstance(text, str) else datetime.now(UTC)
-        except ValueError:
+            at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+        except (ValueError, OverflowError):  # no date, or one that is in no year of UTC
             at = datetime.now(UTC)
-        self.write(self.entries, at if at.tzinfo is not None else at.replace(tzinfo=UTC))
+        self.write(self.entries, at)
 
 
 def _content(path: Path) -> bytes:

@@ -18,6 +18,7 @@ from ralph_tui.layers.memory.content import text_of
 from ralph_tui.layers.memory.knowledge import START, merged
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.ports.knowledge import Candidate
+from ralph_tui.text.sanitize import strip_controls
 
 ALL = 200
 """So few are all looked at."""
@@ -52,7 +53,7 @@ class _Known:
 
     @property
     def text(self) -> str:
-        return text_of(self.entry["type"], self.entry["content"])
+        return strip_controls(text_of(self.entry["type"], self.entry["content"]))
 
     def learning(self) -> Learning:
         """As a run sees it; read once, for it takes longer than to find it."""
@@ -80,12 +81,17 @@ class Lookup:
         before: "Lookup | None" = None,
     ) -> None:
         """What `run` has staged itself is no news to it; `before`: the one of the last state."""
-        proven = {entry["id"]: _Known(entry["id"], entry) for entry in learnings if is_known(entry)}
+        proven: dict[str, _Known] = {}
+        for entry in learnings:
+            if is_known(entry):  # the first of a name: it is the one that wishes and credits reach
+                name = strip_controls(entry["id"])
+                proven.setdefault(name, _Known(name, entry))
         others: dict[str, _Known] = {}
         for entry in staged:
             known = entry["status"] == WAITING and is_known(entry["learning"])
-            if known and entry.get("run", "") != run and entry["id"] not in proven:
-                one = others.setdefault(entry["id"], _Known(entry["id"], entry["learning"]))
+            name = strip_controls(entry["id"])
+            if known and entry.get("run", "") != run and name not in proven:
+                one = others.setdefault(name, _Known(name, entry["learning"]))
                 one.staged.append(entry)
         self._known = proven | others
         if before is not None:

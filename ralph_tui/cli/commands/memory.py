@@ -21,7 +21,7 @@ from ralph_tui.cli.memory_words import (
     all_learnings,
     card,
     details,
-    of_unknown_types,
+    never_looked_up,
     rows,
     wrapped,
 )
@@ -29,7 +29,7 @@ from ralph_tui.cli.output_file import write_output
 from ralph_tui.errors import RalphError, UsageError, why
 from ralph_tui.events.memory import Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
-from ralph_tui.plain_files import read_bytes
+from ralph_tui.plain_files import NotPlainError, read_bytes
 from ralph_tui.state.memory_wording import CHANGED, saying
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
@@ -147,8 +147,8 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
         print("\n".join(wrapped(f"{count(len(found), 'learning')}{more}")))
     else:
         print("none is like this" if narrowed else "nothing was learned here yet")
-    if foreign := of_unknown_types(ledger):
-        print(foreign)
+    for line in never_looked_up(ledger):
+        print("\n".join(wrapped(line)))
     return ExitCode.COMPLETED
 
 
@@ -284,6 +284,10 @@ def _content(name: str) -> bytes:
     path = named_path(name)
     try:
         return read_bytes(path, most=LARGEST, follow=True)
+    except NotPlainError as error:  # where it is is its owner's choice
+        raise UsageError(
+            f"cannot read {one_line(name)}: {error.strerror}; name another file"
+        ) from error
     except OSError as error:
         raise UsageError(
             f"cannot read {one_line(name)}: {why(error, 'name another file')}"

@@ -134,8 +134,11 @@ def samples_of(content: Mapping[str, Any]) -> int:
 
 
 def joined_estimates(one: Mapping[str, Any], other: Mapping[str, Any]) -> Content:
-    """Both estimates as one, each counting as much as the runs it rests on; other fields stay."""
-    samples = samples_of(one) + samples_of(other)
+    """Both estimates as one, each counting as much as the runs it rests on; other fields stay.
+
+    One that does not say how many iterations adds no runs to what the other says.
+    """
+    samples = sum(samples_of(each) for each in (one, other) if iterations_of(each) is not None)
     iterations = _mean(iterations_of(one), samples_of(one), iterations_of(other), samples_of(other))
     minutes = _mean(minutes_of(one), samples_of(one), minutes_of(other), samples_of(other))
     if iterations is None:

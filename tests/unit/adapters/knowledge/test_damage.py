@@ -74,6 +74,16 @@ def test_an_edit_by_hand_counts_and_is_told_once(tmp_path: Path) -> None:
     assert store_of(tmp_path).take_notices() == []
 
 
+@pytest.mark.parametrize(
+    "at", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00", "once", "2026-01-01"]
+)
+def test_an_edit_of_the_date_to_one_that_cannot_be_counts_too(tmp_path: Path, at: str) -> None:
+    two_states(tmp_path)
+    write(tmp_path, learnings_in(tmp_path), lastUpdated=at, checksum="")
+    assert texts_known(tmp_path) == [SAID]
+    assert datetime.fromisoformat(document(tmp_path)["lastUpdated"]).astimezone(UTC)
+
+
 def test_an_edit_by_hand_while_a_run_goes_on_is_not_written_over(tmp_path: Path) -> None:
     name = known(tmp_path, SAID).learning_id
     store = store_of(tmp_path, "run-c")
@@ -167,6 +177,8 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
     ("too sure", with_field("confidence", 1.5), r"confidence is 1.5, not a number from 0 to 1"),
     ("null", with_field("content", None), r"content is null, not an object"),
     ("uses", with_field("uses", 1.5), r"uses is 1.5, not a whole number from 0"),
+    ("uses of nobody", with_field("uses", 10**400), r"uses is 1000.*, not a whole number from 0"),
+    ("a huge share", with_field("confidence", 10**400), r"confidence is 1000.*, not a number from"),
     ("successes", with_field("successes", 9), r"more successes than uses"),
     ("loops", with_field("sourceLoops", [1]), r"sourceLoops is a list, not a list of texts"),
     ("pinned", with_field("pinned", "yes"), r"pinned is 'yes', not true or false"),

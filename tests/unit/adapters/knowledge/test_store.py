@@ -278,6 +278,30 @@ def test_unknown_types_are_never_looked_up(tmp_path: Path) -> None:
     assert store.change("x-1", "delete") is None
 
 
+def test_half_characters_in_the_file_reach_no_index(tmp_path: Path) -> None:
+    """JSON can name the half of a pair of UTF-16; no text on disk can hold it."""
+    known(tmp_path, MOCK.text, id="learn-\ud800", content={"approach": "Mock the \udc00clock"})
+    store = store_of(tmp_path, "run-c")
+    (candidate,) = store.candidates("mock the clock", "feature")
+    assert candidate.score > 0
+    assert candidate.learning.text == "Mock the \ufffdclock"
+    store.credit([Credit(candidate.learning.learning_id, 1, success=True)])
+    (entry,) = learnings_in(tmp_path)
+    assert (entry["id"], entry["uses"]) == ("learn-\ud800", 1)
+
+
+def test_of_two_learnings_of_one_name_the_first_counts(tmp_path: Path) -> None:
+    """What its owner mutes, edits or deletes is then what runs are told."""
+    known(tmp_path, MOCK.text)
+    (entry,) = learnings_in(tmp_path)
+    write(tmp_path, [entry, {**entry, "content": {"approach": "Wait for the clock."}}])
+    store = store_of(tmp_path, "run-c")
+    assert [one.learning.text for one in store.candidates("clock", "feature")] == [MOCK.text]
+    store.change(entry["id"], "mute")
+    assert all(one.learning.muted for one in store.candidates("clock", "feature"))
+    assert len(learnings_in(tmp_path)) == 2
+
+
 def test_wishes_of_the_owner(tmp_path: Path) -> None:
     name = known(tmp_path, MOCK.text).learning_id
     store = store_of(tmp_path)

@@ -149,6 +149,15 @@ def test_joined_estimates_worked_out() -> None:
     assert both == {**estimate(5, 15, 4), "theirs": 1}
 
 
+def test_only_those_who_said_how_many_count_as_having_said_it() -> None:
+    """Another tool's estimate may tell the time of an iteration alone."""
+    theirs = {"avgIterationTime": 60_000}
+    ours = estimate(6, 12, 2)
+    assert joined_estimates(theirs, ours) == {**theirs, **ours}
+    assert joined_estimates(ours, theirs) == ours
+    assert "judging by 2 runs" in text_of("estimate", joined_estimates(theirs, ours))
+
+
 def test_the_same_words_of_two_runs_meet() -> None:
     one = learning_id("strategy", "feature", "Run  the tests.")
     assert one == learning_id("strategy", "feature", "run the TESTS")
