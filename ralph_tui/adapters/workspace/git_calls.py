@@ -20,7 +20,7 @@ from weakref import finalize
 from ralph_tui.adapters.processes.guard import Guard
 from ralph_tui.adapters.processes.keeper import Entry
 from ralph_tui.adapters.processes.sweep import GUARD_MARK, kill, orphans, processes_below
-from ralph_tui.adapters.workspace.pipes import Pipes, folders, let_go
+from ralph_tui.adapters.workspace.pipes import Pipes, folders, let_go, waits_for_pipe
 from ralph_tui.errors import GitEndedError
 from ralph_tui.text.sanitize import one_line
 
@@ -42,6 +42,9 @@ TERMINATE_S = 0.5
 SURVEY_S = 0.2
 """One look surveys the tree for so long; the next one goes on from there."""
 
+HELD_S = 2.0
+"""How long a pipe that a command waits for is looked for, before it counts as replaced."""
+
 
 class Wait:
     """A command that is waited for."""
@@ -56,6 +59,8 @@ class Wait:
         self.survey: Iterator[Path | None] = iter(())
         self.survey_at = 0.0
         """Its age in seconds at which the tree is looked at again."""
+        self.held_since: float | None = None
+        """Since when it was seen to wait for a pipe."""
         self.limit = LIMIT_S
         self.reason = ""
         """Why it was ended."""
@@ -179,7 +184,7 @@ class GitCalls:
                 wait.kill()
             return
         self.guard()
-        if self._waits_for_pipe(wait, age):
+        if self._waits_for_pipe(wait, age) or self._is_held(wait, now):
             return
         if self._hurried_at is not None:
             given = max(ENDING_S, 2 * self._slowest) + wait.paths / PATHS_PER_S
@@ -215,6 +220,20 @@ class GitCalls:
         if age >= wait.survey_at:
             wait.survey, wait.survey_at = self._pipes.survey(), 2 * age
         return False
+
+    def _is_held(self, wait: Wait, now: float) -> bool:
+        """Whether it waits too long for a pipe that is not found; it is asked to end then."""
+        below = [entry.pid for entry in processes_below(wait.process.pid)]
+        if not any(map(waits_for_pipe, (wait.process.pid, *below))):
+            wait.held_since = None
+        elif wait.held_since is None:
+            wait.held_since = now
+        elif now - wait.held_since >= HELD_S:
+            wait.end(
+                f"git {wait.what} waits for a FIFO that was put in the place of a file it reads in "
+                f"{one_line(str(self._root))}; end what puts it there, and try again"
+            )
+        return bool(wait.reason)
 
     def _time_for_tree(self) -> float:
         """Seconds that the files of the worktree give a command."""

@@ -2,6 +2,7 @@
 
 A few places are looked at before git is asked. For the others the tree is surveyed while a git is
 late, and a pipe is opened for writing, without waiting: that works where somebody waits for it.
+One that was replaced since has no place any more: Linux tells who waits for it.
 """
 
 import os
@@ -14,6 +15,7 @@ from ralph_tui.text.sanitize import one_line
 
 READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 """Files of a worktree that git opens by their names."""
+STDERR = 2
 _READ_IN_GIT_DIR = ("HEAD", "index", "info/exclude", "info/attributes")
 
 
@@ -60,6 +62,26 @@ def let_go(pipe: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def waits_for_pipe(pid: int) -> bool:
+    """Whether a process waits to open a pipe that has a name, or has one open; Linux tells it."""
+    home = Path("/proc") / str(pid)
+    with suppress(OSError):
+        if (home / "wchan").read_text() == "wait_for_partner":
+            return True
+        return any(_is_named_pipe(entry) for entry in (home / "fd").iterdir())
+    return False
+
+
+def _is_named_pipe(descriptor: Path) -> bool:
+    """Not what it was started with; a pipe between processes has a number for a name."""
+    if int(descriptor.name) <= STDERR:
+        return False
+    with suppress(OSError):
+        named = not str(descriptor.readlink()).startswith("pipe:")
+        return named and stat.S_ISFIFO(descriptor.stat().st_mode)
+    return False
 
 
 def folders(top: Path) -> Iterator[tuple[str, list["os.DirEntry[str]"]]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.adapters.processes.keeper import process_table
+from ralph_tui.adapters.processes.keeper import descendants, process_table
 from ralph_tui.adapters.workspace import git_calls, pipes
 from ralph_tui.adapters.workspace.git_status import git_status
 from ralph_tui.adapters.workspace.repository import open_repository
@@ -140,6 +140,60 @@ def test_a_pipe_that_somebody_holds_open(changed: GitWorkspace) -> None:
         assert "sub/.gitattributes, which is a FIFO" in str(refused)
     finally:
         os.close(held)
+
+
+def gits_below(pid: int) -> list[int]:
+    """Living gits that a process has started."""
+    table = process_table()
+    below = {entry.pid for entry in descendants({pid}, table)}
+    return [found for found, line in command_lines().items() if found in below and "git" in line]
+
+
+def waits_for_partner(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/wchan").read_text() == "wait_for_partner"
+    return False
+
+
+def has_open(pid: int, name: str) -> bool:
+    with suppress(OSError):
+        return any(name in str(fd.readlink()) for fd in Path(f"/proc/{pid}/fd").iterdir())
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a process waits for is told by /proc")
+@pytest.mark.parametrize("name", ["sub/.gitignore", "sub/.gitattributes"])
+def test_a_pipe_that_is_replaced_while_git_waits_for_it(
+    changed: GitWorkspace, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """It has no place any more where it could be found; git is not waited for all its time.
+
+    Of attributes git reads also what has no size: it waits for what comes out of an open pipe.
+    """
+    pipe, opened = changed.root / name, name.endswith("attributes")
+    os.mkfifo(pipe)
+    held = [os.open(pipe, os.O_RDWR)] if opened else []
+    monkeypatch.setattr(git_calls, "LOOK_S", 1.0)  # so that it is replaced before the first look
+
+    def waits(pid: int) -> bool:
+        return has_open(pid, str(pipe)) if opened else waits_for_partner(pid)
+
+    def replace() -> None:
+        until(lambda: any(map(waits, gits_below(os.getpid()))))
+        put_pipe(pipe)
+
+    replacing = threading.Thread(target=replace)
+    replacing.start()
+    try:
+        refused = within(2 * AT_ONCE, lambda: changed.snapshot(1, "second"))
+    finally:
+        replacing.join()
+        for descriptor in held:
+            os.close(descriptor)
+    assert isinstance(refused, GitEndedError)
+    assert "waits for a FIFO that was put in the place of a file it reads" in str(refused)
+    pipe.unlink()
+    assert changed.snapshot(1, "second").number == 1
 
 
 def test_a_file_of_excludes_elsewhere_that_is_a_pipe(git_repo: Path, tmp_path: Path) -> None:
