@@ -68,7 +68,10 @@ def out_of_means(error: BaseException) -> str:
     """
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EFBIG):
         return why(error, "")
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+    # Of a library for which no memory is left the dynamic linker says this alone.
+    unmapped = isinstance(error, ImportError) and "failed to map segment" in str(error)
+    no_memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    if unmapped or no_memory:
         return "there is no memory left; close other programs, or raise the limit with 'ulimit -v'"
     refused = isinstance(error, RuntimeError) and "can't start new thread" in str(error)
     if refused or getattr(error, "errno", None) == errno.EAGAIN:

@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return ExitCode.FAILED
-    except (OSError, MemoryError, RuntimeError) as error:
+    except (OSError, MemoryError, RuntimeError, ImportError) as error:
         sentence = out_of_means(error)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             sentence = "no space left on the device: free some and try again"

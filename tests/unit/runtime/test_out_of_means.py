@@ -42,8 +42,12 @@ assert engine.error is None
     [
         ("threading.stack_size(1 << 30); engine.start('job', print)", "starts no more threads"),
         ("bytearray(1 << 30)", "there is no memory left"),
+        (
+            "resource.setrlimit(resource.RLIMIT_AS, (size,) * 2); import _ctypes",
+            "there is no memory left",
+        ),
     ],
-    ids=["thread", "memory"],
+    ids=["thread", "memory", "library"],
 )
 def test_what_the_system_refuses_is_no_bug(tmp_path: Path, step: str, said: str) -> None:
     done = subprocess.run(
