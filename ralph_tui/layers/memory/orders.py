@@ -2,11 +2,14 @@
 
 Learnings come from agents and from files that others share. A strategy tells what to do, as it
 should; what no strategy has to say is that other instructions do not count, or the words by which
-an agent reports and promises. This finds plain attempts only: what else gets through is fenced and
-labelled (`prompt`).
+an agent reports and promises. It is looked for as it stands, and in its letters alone: spaces
+between letters, invisible characters, and letters of another alphabet that look the same hide
+nothing. This finds plain attempts only, in the more common languages: what else gets through is
+fenced and labelled (`prompt`).
 """
 
 import re
+import unicodedata
 from typing import Final
 
 _ORDERS: Final = re.compile(
@@ -16,16 +19,60 @@ _ORDERS: Final = re.compile(
         \b(?:instructions?|prompts?|objectives?|rules|guidance)\b
     | \b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|the|these|those)\s+)*
         (?:instructions?|objectives?|guidance)\b
-    | \b(?:new|real|updated)\s+(?:instructions?|objectives?)\s*:
+    | \b(?:ignore|disregard|forget)\s+(?:everything|all|anything)\s+
+        (?:above|before|else|so\s+far|you|that\s+you)\b
+    | \bforget\s+(?:everything|all|what)\s+you\s+(?:were|have\s+been|know)\b
+    | \b(?:new|real|updated)\s+(?:instructions?|objectives?|task)\s*:
+    | \byour\s+(?:real|true|actual)\s+(?:objective|task|goal|job|purpose|instructions?)\b
+    | \bobjective\s+(?:has\s+(?:been\s+)?changed|is\s+(?:cancelled|void|obsolete)|no\s+longer)\b
+    | \b(?:do\s+not|don't|never|stop)\s+(?:follow|obey|heed|pursu)\w*\s+
+        (?:the|your|any|these|those)\s+(?:objectives?|instructions?|prompt)\b
+    | \boverrides?\s+(?:the\s+rest|everything|(?:all|the|your)\s+(?:objective|instructions?))\b
+    | \b(?:system|developer)\s+(?:prompt|message)\s+override\b
     | \byou\s+are\s+now\b
+    | \bfrom\s+now\s+on,?\s+you\s+(?:only\s+|will\s+)?(?:are|act|answer|obey|respond|reply)\b
     | \b(?:do\s+not|don't|never)\s+(?:tell|inform|warn)\s+(?:the\s+|your\s+)?(?:owners?|humans?)\b
     | (?<!\w)<\s*/?\s*(?:promise|system|instructions?|learnings?)\s*>
+    | <\|\w+\|> | \[/?INST\]
     | \{\s*"ralph"\s*:
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_LETTERS: Final = re.compile(
+    r"""
+    (?:ignore|disregard|forget|override|bypass)(?:all|any|every|of|the|these|those|my|your)*
+        (?:previous|prior|above|earlier|preceding|system)(?:instruction|prompt|objective|guidance)
+    | (?:ignorier|vergiss|missacht)[a-z]{0,15}
+        (?:vorherig|bisherig|fruher|obig|vorig|vorangegangen)[a-z]{0,4}
+        (?:anweisung|instruktion|befehl|auftrag|vorgabe)
+    | (?:ignor|olvid|esquec|dimentic|oubli|desconsider)[a-z]{0,20}
+        (?:instrucc|instruco|istruzion|instructions?)[a-z]{0,6}(?:anterior|preced|previ)
+    | (?:ignor|olvid|esquec|dimentic|oubli|desconsider)[a-z]{0,12}
+        (?:anterior|preced|previas)[a-z]{0,6}(?:instrucc|instruco|istruzion|instructions)
+    | (?:игнориру|забуд|пренебрег)[а-я]{0,12}(?:предыдущ|прежн|прошл)[а-я]{0,5}
+        (?:инструкц|указан|команд)
+    | (?:忽略|无视|無視|忘记|忘記).{0,4}(?:之前|以前|此前|先前|前面|上述|以上|所有|一切)
+        .{0,6}(?:指令|指示|说明|說明)
+    | (?:指示|命令|指令).{0,8}(?:無視|忘れ)
+    | (?:이전|앞).{0,8}(?:지시|명령).{0,8}(?:무시|잊)
+    """,
+    re.VERBOSE,
+)
+_ALIKE: Final = str.maketrans("асԁеһіјӏорԛѕуԝхαεικορτυχν", "acdehijlopqsywxaeikoptuxv")
+"""Letters of other alphabets, by the Latin ones that they look like."""
+_TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+"""Invisible characters that stand for ASCII."""
 
 
 def gives_orders(text: str) -> bool:
     """Whether it does."""
-    return _ORDERS.search(text) is not None
+    if _ORDERS.search(text) is not None:
+        return True
+    letters = _letters_of(text)
+    return any(_LETTERS.search(each) for each in (letters, letters.translate(_ALIKE)))
+
+
+def _letters_of(text: str) -> str:
+    """Its letters alone, small, without accents and in their common form."""
+    common = unicodedata.normalize("NFKD", text.translate(_TAGS)).casefold()
+    return unicodedata.normalize("NFC", "".join(filter(str.isalpha, common)))
