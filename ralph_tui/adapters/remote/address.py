@@ -4,11 +4,16 @@ import os
 import socket
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 BACKLOG = 64
+BEGUN = ".new"
+"""Ends the name of a socket that does not listen yet."""
+BEGUN_SECONDS = 60.0
+"""How long that may take: its process was killed, if it is older."""
 
 
 def bind(run_id: str) -> tuple[socket.socket, Path]:
@@ -28,19 +33,25 @@ def bind(run_id: str) -> tuple[socket.socket, Path]:
 
 
 def listen(path: Path) -> socket.socket:
-    """A listening socket at `path`; a leftover of the same name is replaced."""
+    """A listening socket at `path`; a leftover of the same name is replaced.
+
+    It gets its name when it listens: runs that begin meanwhile take away those that nobody answers.
+    """
     _make_private(path.parent)
     _remove_deserted(path.parent)
-    with suppress(FileNotFoundError):
-        path.unlink()
+    begun = path.with_suffix(BEGUN)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listener.bind(str(path))
+        begun.unlink(missing_ok=True)
+        listener.bind(str(begun))
         # The folder keeps others out until this is done: a umask belongs to the whole process.
-        path.chmod(0o600)
+        begun.chmod(0o600)
         listener.listen(BACKLOG)
+        begun.rename(path)
     except OSError:
         listener.close()
+        with suppress(OSError):
+            begun.unlink()
         raise
     return listener
 
@@ -57,6 +68,10 @@ def _remove_deserted(folder: Path) -> None:
                     path.unlink()
             except OSError:
                 continue
+    for path in folder.glob(f"*{BEGUN}"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime > BEGUN_SECONDS:
+                path.unlink()
 
 
 def _folders() -> Iterator[Path]:
