@@ -5,7 +5,9 @@ Git finds no identity at all and must not guess one: whatever works here works f
 
 import gc
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +65,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("CONFIG", "CACHE", "DATA", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(folder / name.lower()))
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sockets() -> Iterator[None]:
+    """Sockets in a folder of our own: runs knock at those of others, to clear up deserted ones.
+
+    Its path is as short as sockets need it. Where several workers test, the same run has one in
+    each of them.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="rt-"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        yield
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(autouse=True)

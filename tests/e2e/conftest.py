@@ -1,9 +1,7 @@
 """No test leaves a run behind: one whose terminal was closed would wait for an answer for ever."""
 
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,19 +10,6 @@ import pytest
 
 from ralph_tui.adapters.records.lock import holder
 from tests.waiting import until
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _runtime() -> Iterator[None]:
-    """Sockets in a folder of our own: runs knock at those of others, to clear up deserted ones.
-
-    Its path is as short as sockets need it.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="rt-"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))
-        yield
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(autouse=True)
