@@ -14,7 +14,7 @@ from typing import Any
 
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
-from ralph_tui.adapters.records.lock import Owner, worker
+from ralph_tui.adapters.records.lock import Owner, owner_of, worker
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
@@ -54,7 +54,12 @@ class LiveRun:
                 f"the run {self.run.name} has no command socket (its log says why); "
                 "command it from its own terminal"
             )
-        return request(Path(self.owner.socket), {"name": name, **fields}, PATIENCE_S)
+        return request(
+            Path(self.owner.socket),
+            {"name": name, **fields},
+            PATIENCE_S,
+            lambda: owner_of(self.run.lock, self.owner.run_id) is not None,
+        )
 
 
 def find_live(name: str | None) -> LiveRun:

@@ -13,14 +13,14 @@ from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
 
-from ralph_tui.adapters.records.lock import Owner, holder, worker
+from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
 from ralph_tui.events import parse_event
-from ralph_tui.ports import Refused
+from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files
 from ralph_tui.state import RunState
@@ -33,12 +33,6 @@ LOOK_S = 1.0
 MISSED = 2
 """Looks in vain until it is called gone: a ``git clean`` takes the lock's name for a second."""
 GONE = "the process of this run is gone; 'ralph-tui resume' goes on with it"
-
-
-def owner_of(lock: Path, run_id: str) -> Owner | None:
-    """Who works on this run now; None when its process is gone."""
-    owner = worker(lock)
-    return owner if owner is not None and owner.run_id == run_id else None
 
 
 def _wall_clock() -> datetime:
@@ -155,14 +149,21 @@ class Attached:
     def _deliver(self) -> None:
         while (command := self._outbox.get()) is not None:
             try:
-                answer = send(self._socket(), command)
+                answer = self._send_to(self._owner(), command)
             except RalphError as error:
                 self.refused.append((command, one_line(str(error))))
             else:
                 if isinstance(answer, Refused):
                     self.refused.append((command, one_line(answer.reason)))
 
-    def _socket(self) -> Path:
+    def _send_to(self, owner: Owner, command: Command) -> Accepted | Refused:
+        lock = self._run.lock
+        return send(
+            Path(owner.socket), command, lives=lambda: owner_of(lock, owner.run_id) is not None
+        )
+
+    def _owner(self) -> Owner:
+        """Who can be sent a command."""
         owner = holder(self._run.lock)
         if owner is None:
             raise RalphError(GONE)
@@ -170,4 +171,4 @@ class Attached:
             raise RalphError(f"the run lives on {owner.host}: attach there")
         if not owner.socket:
             raise RalphError("this run has no command socket; its own terminal alone commands it")
-        return Path(owner.socket)
+        return owner

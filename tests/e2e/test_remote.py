@@ -207,6 +207,14 @@ def test_unpause_answers_the_overseers_pause(git_repo: Path) -> None:
         assert is_found_out(last["by"])
 
 
+def test_a_socket_that_was_taken_away_is_waited_for(git_repo: Path, runtime: Path) -> None:
+    """As by a cleaner of old files, or at the end of another login."""
+    with running(git_repo, *WAITING_AGENT) as there:
+        there.reaches("session_started")
+        shutil.rmtree(runtime / "ralph-tui")
+        assert "pauses before iteration 2" in said("pause", cwd=git_repo)
+
+
 def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
     work = "cat >/dev/null; echo changed > README.md; exec sleep 500"
     agent = ("--agent", "command", "--agent-command", work)

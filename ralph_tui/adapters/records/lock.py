@@ -171,6 +171,12 @@ def worker(path: Path) -> Owner | None:
     return owner if owner is not None and owner.alive else None
 
 
+def owner_of(lock: Path, run_id: str) -> Owner | None:
+    """Who works on this run now; None when its process is gone."""
+    owner = worker(lock)
+    return owner if owner is not None and owner.run_id == run_id else None
+
+
 def _open(path: Path) -> int:
     try:
         make_folder(path.parent)

@@ -18,6 +18,7 @@ import pytest
 
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.journal import Journal, read_journal
+from ralph_tui.adapters.remote import client as client_module
 from ralph_tui.adapters.remote import server as server_module
 from ralph_tui.adapters.remote.address import listen
 from ralph_tui.adapters.remote.client import send
@@ -244,6 +245,30 @@ def test_a_socket_file_that_was_taken_away_comes_back(
         place.mkdir()
         assert isinstance(until(lambda: attempt(path)), Accepted)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("reason", ["Connection refused", "No such file or directory"])
+def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    monkeypatch.setattr(client_module, "COMES_BACK_S", 0.1)
+    path = place / "s"
+    with closing(socket.socket(socket.AF_UNIX)) as deaf:
+        if "refused" in reason:
+            deaf.bind(str(path))
+        with pytest.raises(RalphError) as told:
+            send(path, Pause(), lives=lambda: True)
+    assert str(told.value) == (
+        f"the run lives, but nobody answers at its command socket {path} ({reason}); "
+        "command it from its own terminal"
+    )
+
+
+def test_a_socket_is_waited_for_no_longer_than_its_run_lives(place: Path) -> None:
+    looks = iter([True, True, False])
+    with pytest.raises(RalphError, match="the run is gone"):
+        send(place / "s", Pause(), lives=lambda: next(looks))
+    assert [*looks] == []
 
 
 def attempt(path: Path) -> Accepted | Refused | None:
