@@ -26,7 +26,7 @@ from ralph_tui.commands.wishes import (
     Unpause,
 )
 from ralph_tui.events.run import UNRESTRICTED
-from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY
+from ralph_tui.text.terms import GONE, PAUSE_ASKED_ALREADY, PAUSED_ALREADY
 
 if TYPE_CHECKING:
     from ralph_tui.events import QuestionAsked
@@ -155,8 +155,10 @@ def _extend_refusal(command: Extend, state: "RunState") -> str | None:
 
 def _learning_refusal(command: ChangeLearning, state: "RunState") -> str | None:
     seen = state.memory.seen.get(command.learning_id)
-    if seen is None or seen.deleted:
+    if seen is None:
         return f"this run has seen no learning {command.learning_id}"
+    if seen.gone:
+        return GONE[seen.gone]
     if command.change == "edit" and not command.text.strip():
         return "an edit needs words: give some, or delete the learning"
     return None

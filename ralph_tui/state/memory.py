@@ -16,6 +16,8 @@ from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.state.fold import Fold, Handlers, on
 
 Origin = Literal["retrieved", "learned"]
+Gone = Literal["", "deleted", "joined"]
+"""How a learning has ceased to be one of its own: by its owner, or by joining a known one."""
 
 
 @dataclass(slots=True)
@@ -23,21 +25,47 @@ class SeenLearning:
     """One learning in this run."""
 
     learning: Learning
-    """As it was last recorded."""
+    """As it stands now."""
     origin: Origin
     """Whether it was looked up, or this run has learned it."""
+    looked_up: Retrieved | None = None
+    """As it was looked up for this iteration, whatever has been done to it since; None: it was not.
+
+    A prompt is written at once from what was looked up, so this is what the prompt says, too.
+    """
     why: str = ""
     """Why it was chosen for the last iteration that looked it up."""
-    current: bool = False
-    """Whether it was looked up for this iteration."""
-    in_prompt: bool = False
-    """Whether this iteration's prompt carries it."""
-    prompts: list[int] = field(default_factory=list)
-    """Iterations whose prompt carried it."""
+    sent: dict[int, str] = field(default_factory=dict)
+    """What it said in the prompts that carried it, by iteration."""
     credits: dict[int, LearningCredited] = field(default_factory=dict)
     """What came of it, by iteration."""
     promoted: LearningPromoted | None = None
-    deleted: bool = False
+    gone: Gone = ""
+
+    @property
+    def current(self) -> bool:
+        """Whether it was looked up for this iteration."""
+        return self.looked_up is not None
+
+    @property
+    def in_prompt(self) -> bool:
+        """Whether this iteration's prompt carries it."""
+        return self.looked_up is not None and self.looked_up.in_prompt
+
+    @property
+    def prompts(self) -> list[int]:
+        """Iterations whose prompt carried it."""
+        return list(self.sent)
+
+    @property
+    def told(self) -> Learning:
+        """As this iteration was told of it; otherwise as it stands now."""
+        return self.looked_up or self.learning
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is of this run still: what is gone stays until the next look-up."""
+        return self.current or not self.gone
 
 
 class MemoryFold(Fold):
@@ -59,7 +87,7 @@ class MemoryFold(Fold):
     @property
     def current(self) -> list[SeenLearning]:
         """What was looked up for this iteration, best first."""
-        return [one for one in self.seen.values() if one.current and not one.deleted]
+        return [one for one in self.seen.values() if one.current]
 
     @property
     def in_prompt(self) -> list[SeenLearning]:
@@ -69,11 +97,18 @@ class MemoryFold(Fold):
     @property
     def learned(self) -> list[SeenLearning]:
         """What this run has learned itself, oldest first."""
-        return [one for one in self.seen.values() if one.origin == "learned" and not one.deleted]
+        return [one for one in self.seen.values() if one.origin == "learned" and not one.gone]
 
     def carried(self, iteration: int) -> list[SeenLearning]:
         """What the prompt of that iteration carried."""
-        return [one for one in self.seen.values() if iteration in one.prompts]
+        return [one for one in self.seen.values() if iteration in one.sent]
+
+    def for_prompt(self, iteration: int) -> list[Retrieved]:
+        """What was looked up to go into the prompt of that iteration; never that of another."""
+        if self.looked_up_at != iteration:
+            return []
+        found = [one.looked_up for one in self.seen.values()]
+        return [one for one in found if one is not None and one.in_prompt]
 
     def wrote(self, reflection: ReflectionWritten) -> bool:
         """Whether this one is recorded already."""
@@ -96,17 +131,17 @@ class MemoryFold(Fold):
     def _retrieved(self, event: LearningsRetrieved) -> None:
         self.task_type, self.looked_up_at = event.task_type, event.iteration
         for one in self.seen.values():
-            one.current = one.in_prompt = False
+            one.looked_up = None
         for found in event.learnings:
             self._look_up(found, event.iteration)
 
     def _look_up(self, found: Retrieved, iteration: int) -> None:
         # The order of `seen` is that of the last look-up, best first, behind what came before it.
         one = self.seen.pop(found.learning_id, None) or SeenLearning(found, "retrieved")
-        one.learning, one.why = found, found.why
-        one.current, one.in_prompt, one.deleted = True, found.in_prompt, False
-        if found.in_prompt and iteration not in one.prompts:
-            one.prompts.append(iteration)
+        one.learning = one.looked_up = found
+        one.why, one.gone = found.why, ""
+        if found.in_prompt:
+            one.sent[iteration] = found.text
         self.seen[found.learning_id] = one
 
     def _staged(self, event: LearningStaged) -> None:
@@ -117,12 +152,19 @@ class MemoryFold(Fold):
 
     def _promoted(self, event: LearningPromoted) -> None:
         self.promoted.add(event.staged_id)
-        one = self.seen.get(event.staged_id) or SeenLearning(event.learning, "learned")
-        if event.staged_id != event.learning.learning_id:
-            self.seen.pop(event.staged_id, None)
-            one = self.seen.get(event.learning.learning_id, one)
+        staged, name = event.staged_id, event.learning.learning_id
+        one = self.seen.get(staged) or SeenLearning(event.learning, "learned")
+        known = self.seen.get(name)
+        if staged != name and known is not None:
+            if one.current or one.sent:  # it was it that prompts carried
+                one.gone = "joined"
+            else:
+                self.seen.pop(staged, None)
+            one = known
+        elif staged != name:
+            self.seen = {name if key == staged else key: each for key, each in self.seen.items()}
         one.learning, one.promoted = event.learning, event
-        self.seen[event.learning.learning_id] = one
+        self.seen[name] = one
 
     def _credited(self, event: LearningCredited) -> None:
         if (one := self.seen.get(event.learning_id)) is not None:
@@ -132,15 +174,20 @@ class MemoryFold(Fold):
         one = self.seen.get(event.learning_id)
         if one is None:
             return
+        said, fields = one.learning.text, one.learning.content.items()
         changes: dict[str, dict[str, object]] = {
             "pin": {"pinned": True, "muted": False},
             "unpin": {"pinned": False},
             "mute": {"muted": True, "pinned": False},
             "unmute": {"muted": False},
-            "edit": {"text": event.text},
+            "edit": {
+                "text": event.text,
+                "content": {name: value for name, value in fields if value != said},
+            },
         }
         one.learning = one.learning.model_copy(update=changes.get(event.change, {}))
-        one.deleted = one.deleted or event.change == "delete"
+        if event.change == "delete":
+            one.gone = "deleted"
 
     def _planned(self, event: PlanMade) -> None:
         self.plan = event

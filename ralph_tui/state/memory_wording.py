@@ -15,10 +15,22 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.memory import Learning
 from ralph_tui.state.fold import on
+from ralph_tui.state.memory import SeenLearning
 from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import HELPED, LEARNINGS, NO_HELP, UNPROVEN, in_words
+from ralph_tui.text.terms import (
+    DELETED_SINCE,
+    EDITED_SINCE,
+    HELPED,
+    JOINED_SINCE,
+    LEARNINGS,
+    MUTED_SINCE,
+    NO_HELP,
+    UNPROVEN,
+    Term,
+    in_words,
+)
 
 NAMED = 60
 """Characters of a learning where others stand beside it."""
@@ -57,6 +69,22 @@ def proof_words(learning: Learning) -> str:
     """``unproven: said by 1 run``, ``proven, said by 3 runs``."""
     runs = f"said by {count(learning.runs, 'run')}"
     return f"{UNPROVEN.word}: {runs}" if learning.standing == "staged" else f"proven, {runs}"
+
+
+def since_terms(seen: SeenLearning) -> list[Term]:
+    """What became of it after it was looked up; this iteration's prompt knows nothing of it."""
+    was, now = seen.looked_up, seen.learning
+    if was is None:
+        return []
+    if seen.gone == "deleted":
+        return [DELETED_SINCE]
+    if seen.gone == "joined" or was.learning_id != now.learning_id:
+        return [JOINED_SINCE]
+    marks = {
+        MUTED_SINCE: now.muted and not was.muted,
+        EDITED_SINCE: now.text != was.text,
+    }
+    return [term for term, holds in marks.items() if holds]
 
 
 def type_word(learning: Learning) -> str:
@@ -120,8 +148,8 @@ class MemoryRows:
 
     def __init__(self) -> None:
         self._words: dict[str, str] = {}
-        self._carried: dict[int, list[str]] = {}
-        """By iteration, the ids in its prompt; the last look-up alone."""
+        self._carried: dict[int, dict[str, str]] = {}
+        """By iteration, the ids in its prompt and what they say there; the last look-up alone."""
         self._judged = 0
         """The last iteration that was told of."""
 
@@ -141,7 +169,8 @@ class MemoryRows:
     def _retrieved(self, e: LearningsRetrieved) -> None:
         for one in e.learnings:
             self._name(one)
-        self._carried = {e.iteration: [o.learning_id for o in e.learnings if o.in_prompt]}
+        carried = {one.learning_id: saying(one) for one in e.learnings if one.in_prompt}
+        self._carried = {e.iteration: carried}
 
     def _staged(self, e: LearningStaged) -> None:
         self._name(e.learning)
@@ -154,10 +183,10 @@ class MemoryRows:
         if e.iteration == self._judged:
             return None
         self._judged = e.iteration
-        ids = self._carried.get(e.iteration) or [e.learning_id]
-        names = [self._words.get(one, one) for one in ids]
+        otherwise = {e.learning_id: self._words.get(e.learning_id, e.learning_id)}
+        names = [*(self._carried.get(e.iteration) or otherwise).values()]
         only = f"“{clip(names[0], NAMED)}”"
-        who = only if len(ids) == 1 else f"{len(ids)} learnings in the prompt"
+        who = only if len(names) == 1 else f"{len(names)} learnings in the prompt"
         came = f"{(HELPED if e.success else NO_HELP).word}, {points_gained(e.points)}"
         return Row("log", WORD, f"iteration {e.iteration}: {who} {came}", "\n".join(names))
 

@@ -21,6 +21,11 @@ class Term(NamedTuple):
         return f"{self.glyph} {self.word}".strip()
 
     @property
+    def short_label(self) -> str:
+        """The label where room is scarce."""
+        return f"{self.glyph} {self.brief}".strip()
+
+    @property
     def brief(self) -> str:
         """The shortest word."""
         return self.short or self.word
@@ -134,7 +139,11 @@ LEARNED = Term("+", "learned in this run", "learned")
 PINNED = Term("◉", "pinned")
 MUTED = Term("⊘", "muted")
 UNPROVEN = Term("◌", "unproven")
-"""How a learning stands in a run."""
+DELETED_SINCE = Term("", "deleted since", "deleted")
+MUTED_SINCE = Term(MUTED.glyph, "muted since", "muted")
+EDITED_SINCE = Term("", "edited since", "edited")
+JOINED_SINCE = Term("", "joined to another since", "joined")
+"""How a learning stands in a run; *since* it was looked up, and so not as its prompt has it."""
 
 NEEDS_YOU = Term("?", "needs you")
 ASKED = Term(NEEDS_YOU.glyph, "asked")
@@ -156,6 +165,11 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+GONE: Mapping[str, str] = {
+    "deleted": "the learning is deleted: no run looks it up again",
+    "joined": "the learning was joined to another that says the same",
+}
+"""Why nothing can be changed about a learning that a run has seen."""
 PAUSED_ALREADY = "the run is paused already"
 PAUSE_ASKED_ALREADY = "a pause was asked for already"
 """Why a pause is refused; whoever wanted one has it."""

@@ -3,7 +3,15 @@
 import pytest
 
 from ralph_tui.commands import ChangeLearning, Command
-from ralph_tui.events import Event, LearningChanged, Noticed, RunFinished
+from ralph_tui.events import (
+    Event,
+    LearningChanged,
+    LearningCredited,
+    LearningPromoted,
+    LearningsRetrieved,
+    Noticed,
+    RunFinished,
+)
 from ralph_tui.events.memory import Change
 from ralph_tui.state import RunState
 from ralph_tui.state.memory_wording import unchanged_words
@@ -11,6 +19,7 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.guide import Rewording
 from ralph_tui.tui.modals.learning import LearningCard
+from ralph_tui.tui.panes.learning_rows import card_rows
 from ralph_tui.tui.panes.learnings import LearningsPane
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.world.taught import FIXTURES, LARGE, QUOTES, RUN_ONE
@@ -93,7 +102,77 @@ def test_after_the_iteration_the_mark_says_whether_it_helped() -> None:
 def test_marks_of_its_owner_have_a_word_each() -> None:
     told = "\n".join(rows("marked", 76))
     assert "helped 6 of 7 times  ◉ pinned  in the prompt" in told
-    assert "helped 1 of 2 times  ⊘ muted  in the prompt" in told
+    assert "helped 1 of 2  ⊘ muted since  in the prompt" in told
+    last = LearningsRetrieved(iteration=2, task_type="test-fix", learnings=[FIXTURES])
+    later = "\n".join(after("marked", last))
+    assert "⊘ muted  earlier" in later
+    assert "since" not in later
+
+
+def after(name: str, *events: Event, zoomed: bool = False) -> list[str]:
+    """What the pane says when these events come after the story."""
+    shown = LearningsPane()
+    shown.state, shown.zoomed = RunState().apply_all(story(name)), zoomed
+    shown.state.apply_all(events)
+    return ["".join(text for text, _ in row).rstrip() for row in shown.build(76, 40)]
+
+
+def test_what_this_iterations_prompt_carries_stays_whatever_is_done_to_it() -> None:
+    wishes = [
+        changed(RUN_ONE.learning_id, "edit", "Run the whole suite."),
+        changed(FIXTURES.learning_id, "delete"),
+        changed(LARGE.learning_id, "mute"),
+    ]
+    told = after("taught", *wishes)
+    assert told[:8] == [
+        "→ Run one failing test first, then trace it to its root cause before editing",
+        "  anything.",
+        "  strategy  confidence .89  helped 8 of 10  edited since  in the prompt",
+        "→ In this project fixtures always end with a newline.",
+        "  convention  confidence .72  helped 2 of 3  deleted since  in the prompt",
+        "· avoid: Large refactors across many files in one iteration.",
+        "  to avoid    confidence .70  helped 3 of 5 times  ⊘ muted since  fits",
+        "· About 4 iterations and 52 minutes.",
+    ]
+    came = [
+        LearningCredited(iteration=4, learning_id=one.learning_id, success=True, points=9)
+        for one in (RUN_ONE, FIXTURES)
+    ]
+    judged = after("taught", *wishes, *came, zoomed=True)
+    assert [row[:10] for row in judged if row.startswith("✓")] == ["✓ Run one ", "✓ In this "]
+    assert any("1 +24, 2 +2, 3 +22, 4 +9 points" in row for row in judged)
+    reworded = RUN_ONE.model_copy(update={"text": "Run the whole suite."})
+    again = LearningsRetrieved(iteration=5, task_type="test-fix", learnings=[reworded])
+    later = "\n".join(after("taught", *wishes, *came, again))
+    assert "→ Run the whole suite." in later
+    assert "newline" not in later
+    assert "since" not in later
+
+
+def test_the_card_of_what_was_edited_tells_both_wordings_once() -> None:
+    state = RunState().apply_all(story("taught"))
+    state.apply(changed(FIXTURES.learning_id, "edit", "End fixtures with a newline."))
+    built = card_rows(state.memory.seen[FIXTURES.learning_id], 4, 80)
+    told = "\n".join("".join(text for text, _ in row) for row in built)
+    assert told.startswith("End fixtures with a newline.\n")
+    assert told.count(FIXTURES.text) == 1
+    assert f"it said there {FIXTURES.text}" in told
+
+
+def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
+    known = QUOTES.model_copy(update={"learning_id": "learn-known", "standing": "proven"})
+    promoted = [
+        LearningPromoted(
+            iteration=4, staged_id=one.learning_id, learning=known, merged=True, because="b"
+        )
+        for one in (FIXTURES, LARGE)
+    ]
+    told = after("taught", *promoted)
+    assert told[3] == "→ In this project fixtures always end with a newline."
+    assert told[4] == "  convention  .72  helped 2 of 3  joined to another since  in the prompt"
+    state = RunState().apply_all(story("taught")).apply_all(promoted)
+    assert [one.told.text for one in state.memory.in_prompt] == [RUN_ONE.text, FIXTURES.text]
+    assert [one.told.text for one in state.memory.current][2] == LARGE.text
 
 
 @pytest.mark.parametrize(
@@ -238,6 +317,7 @@ def test_other_words_are_sent_and_a_draft_is_kept() -> None:
         assert driver.sent == [wish]
         recorded(driver, changed(RUN_ONE.learning_id, "edit", words))
         await driver.sees("reworded: the next prompt that carries it has your words")
+        await driver.sees("it said there Run one failing test first")
         await driver.press("e", "enter")
         await driver.sees("it says that already")
         assert driver.sent == [wish]
@@ -256,7 +336,14 @@ def test_deleting_asks_first() -> None:
         recorded(driver, changed(FIXTURES.learning_id, "delete"))
         await driver.until(lambda: driver.app.screen is driver.cockpit)
         await driver.sees("the learning is deleted: no run looks it up again")
-        assert "newline" not in "\n".join(row for row in driver.text() if row.startswith("│ → "))
+        # This iteration's prompt carries it all the same; its card is for reading now.
+        await driver.sees("deleted since")
+        await driver.sees("→ 2 in the prompt")
+        await driver.press("enter")
+        assert isinstance(driver.app.screen, LearningCard)
+        await driver.press("m")
+        await driver.sees("m mute: the learning is deleted")
+        assert len(driver.sent) == 1
 
     drive(live(story("taught")), look)
 

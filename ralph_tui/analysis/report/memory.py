@@ -25,8 +25,8 @@ def plan(told: Material) -> str:
 
 def learnings(told: Material) -> str:
     """Those that a prompt carried, and what came of them."""
-    used = [one for one in told.state.memory.seen.values() if one.prompts and not one.deleted]
-    return "\n".join(f"- {escaped(one.learning.text)} ({_use(one)})" for one in used)
+    used = [one for one in told.state.memory.seen.values() if one.sent and one.gone != "deleted"]
+    return "\n".join(f"- {escaped(one.sent[one.prompts[-1]])} ({_use(one)})" for one in used)
 
 
 def _use(one: SeenLearning) -> str:

@@ -5,7 +5,7 @@ without harm: a resumed run says again only what its journal does not hold. Wher
 be used, the log says so and the run goes on without them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ralph_tui.errors import RalphError
@@ -16,7 +16,7 @@ from ralph_tui.events import (
     LearningStaged,
     Noticed,
 )
-from ralph_tui.events.memory import Learning
+from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.memory.extraction import concluded, reported
@@ -68,10 +68,11 @@ class MemoryLayer:
 
     def retrieve(self, k: int) -> Steps[None]:
         """Step 2: what fits this iteration. Recorded when something does, or no longer does."""
-        if not self._enabled:
-            return
-        candidates = yield from self._candidates()
-        found = yield from self._decide(lambda: retrieve(candidates, self._task_type))
+        found: list[Retrieved] = []
+        if self._enabled:
+            candidates = yield from self._candidates()
+            found = yield from self._decide(lambda: retrieve(candidates, self._task_type))
+        # No wait stands between this and the prompt: what is recorded here is what it carries.
         if found or self._state.memory.current:
             yield LearningsRetrieved(iteration=k, task_type=self._task_type, learnings=found)
 
@@ -147,12 +148,13 @@ class MemoryLayer:
 
     def _new(self, k: int, learnings: list[Learning]) -> list[Learning]:
         """Those that the prompt had not told the agent: an echo confirms nothing."""
-        told = [one.learning.text for one in self._state.memory.carried(k)]
+        told = [one.sent[k] for one in self._state.memory.carried(k)]
         return [one for one in learnings if not _is_told(one, told)]
 
     def _unheard(self, learnings: list[Learning]) -> list[Learning]:
         """Without the strategies that a prompt of this run had told: their credit says it."""
-        told = [one.learning.text for one in self._state.memory.seen.values() if one.prompts]
+        seen = self._state.memory.seen.values()
+        told = {text for one in seen for text in one.sent.values()}
         return [one for one in learnings if one.type != "strategy" or not _is_told(one, told)]
 
     def _stage(self, k: int, extract: Callable[[], list[Learning]]) -> Steps[None]:
@@ -204,5 +206,5 @@ class MemoryLayer:
             yield Noticed(level="warn", source="memory", text=text)
 
 
-def _is_told(learning: Learning, told: Sequence[str]) -> bool:
+def _is_told(learning: Learning, told: Iterable[str]) -> bool:
     return any(similar(learning.text, text) for text in told)

@@ -30,13 +30,14 @@ class PromptWriter:
         self._state = run.state
         self._records = run.ports.records
         self._start = run.start
+        self._memory = run.rules.memory
 
     def write(self, k: int, control: Evaluation | None) -> Steps[str]:
         """What is sent; `control` is None with the layer off, and before a reading."""
         records, guidance = self._records, self._state.guidance.queued
         prompt = yield from guarded(
             "intelligence",
-            lambda: compose_prompt(k, self._start, self._state, control),
+            lambda: compose_prompt(k, self._start, self._state, control, self._taught(k)),
             lambda: basic_prompt(k, self._start, self._state),
             instead="the prompt says nothing of what was measured",
         )
@@ -54,6 +55,11 @@ class PromptWriter:
             yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
         return prompt.text
 
+    def _taught(self, k: int) -> str:
+        """What earlier runs have taught; nothing with memory off, whatever the record holds."""
+        memory = self._state.memory
+        return knowledge_section(memory.plan, memory.for_prompt(k)) if self._memory else ""
+
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
     """What the owner has said, and nothing that is derived: the fallback."""
@@ -70,9 +76,9 @@ def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
 
 
 def compose_prompt(
-    iteration: int, start: RunStarted, state: RunState, control: Evaluation | None
+    iteration: int, start: RunStarted, state: RunState, control: Evaluation | None, taught: str
 ) -> Prompt:
-    """All that is known of the run, in words."""
+    """All that is known of the run, in words; `taught`: the section of what earlier runs have."""
     agent, redirect = state.agent, state.oversight.redirect
     restored, back = _restored(state), state.oversight.rollback
     reading, gate = _measured(state)
@@ -97,9 +103,7 @@ def compose_prompt(
             claimed=agent.promised,
             next_step=agent.report.next if agent.report else "",
             blockers=agent.report.blockers if agent.report else (),
-            knowledge=knowledge_section(
-                state.memory.plan, [one.learning for one in state.memory.in_prompt]
-            ),
+            knowledge=taught,
         )
     )
 

@@ -10,6 +10,7 @@ from ralph_tui.commands import ChangeLearning, refusal, stopping
 from ralph_tui.events.memory import Change
 from ralph_tui.state import SeenLearning
 from ralph_tui.state.memory_wording import saying, unchanged_words
+from ralph_tui.text.terms import GONE
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip
 from ralph_tui.tui.modals.confirm import Confirm
@@ -23,7 +24,7 @@ DONE: dict[Change, str] = {
     "mute": "muted: it is in no prompt from the next iteration on",
     "unmute": "not muted any more: it is looked up where it fits",
     "edit": "reworded: the next prompt that carries it has your words",
-    "delete": "the learning is deleted: no run looks it up again",
+    "delete": GONE["deleted"],
 }
 
 
@@ -40,6 +41,8 @@ class LearningView:
         self._drafts: dict[str, str] = {}
         """By id, words that were written and not sent."""
         self._stamp: object = None
+        self._was_gone = False
+        """Whether what the card tells of was gone when it was opened: then it is for reading."""
 
     def show(self, learning_id: str) -> None:
         """Show the card."""
@@ -52,7 +55,7 @@ class LearningView:
             return
         clock = self._app.monotonic
         self._card = LearningCard(seen, memory.looked_up_at, self._wish, self._reading(seen), clock)
-        self._stamp = None
+        self._stamp, self._was_gone = None, bool(seen.gone)
         self._app.push_screen(self._card, self._closed)
 
     def _closed(self, _: Change | None) -> None:
@@ -60,6 +63,8 @@ class LearningView:
 
     def _reading(self, seen: SeenLearning) -> str:
         """Why nothing can be changed here, and how else; empty: it can."""
+        if seen.gone:
+            return GONE[seen.gone]
         state = self._host.state
         over = "this is a recorded run" if not self._source.live else stopping(state)
         if over is None and not self._source.lost:
@@ -138,7 +143,7 @@ class LearningView:
         if card is None or not card.is_mounted:
             return
         seen = state.memory.seen.get(card.seen.learning.learning_id)
-        if seen is not None and not seen.deleted:
+        if seen is not None and (self._was_gone or not seen.gone):
             card.show(seen, state.memory.looked_up_at, self._reading(seen))
         elif self._app.screen is card:
             card.dismiss(None)
@@ -149,7 +154,7 @@ class LearningView:
         failed = unchanged_words(name, "")
         words = [row.text for row in state.log.rows[rows:] if row.text.startswith(failed)]
         seen = state.memory.seen.get(name)
-        learning = None if seen is None or seen.deleted else seen.learning
+        learning = None if seen is None or seen.gone else seen.learning
         done = {
             "pin": learning is not None and learning.pinned,
             "unpin": learning is not None and not learning.pinned,

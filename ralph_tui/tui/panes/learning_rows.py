@@ -9,16 +9,25 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from ralph_tui.events.memory import Learning
 from ralph_tui.state import SeenLearning
-from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
+from ralph_tui.state.memory_wording import (
+    helped_words,
+    proof_words,
+    saying,
+    since_terms,
+    type_word,
+)
 from ralph_tui.text.format import count, points_gained, signed
 from ralph_tui.text.terms import (
     EARLIER,
+    EDITED_SINCE,
     FITS,
     HELPED,
     IN_PROMPT,
     LEARNED,
     MUTED,
+    MUTED_SINCE,
     NO_HELP,
     PINNED,
     UNPROVEN,
@@ -70,18 +79,18 @@ def mark_words(seen: SeenLearning, iteration: int | None) -> str:
 def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int) -> list[Line]:
     """What it says in at most `limit` rows, and a row of what is known of it."""
     mark = mark_of(seen, iteration)
-    learning = seen.learning
-    body = "dim" if learning.muted or mark in (FITS, EARLIER) else "text"
-    pieces = wrap(flat(saying(learning), 2000), max(1, width - 2), limit)
+    silenced = seen.learning.muted or seen.gone
+    body = "dim" if silenced or mark in (FITS, EARLIER) else "text"
+    pieces = wrap(flat(saying(seen.told), 2000), max(1, width - 2), limit)
     rows: list[Line] = [[(f"{mark.glyph} ", f"{STYLES[mark]} strong"), (pieces[0], body)]]
     rows += [[("  ", ""), (piece, body)] for piece in pieces[1:]]
     return [*rows, [("  ", ""), *_facts(seen, iteration, width - 2)]]
 
 
 def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
-    learning = seen.learning
+    learning = seen.told
     mark, confidence = mark_of(seen, iteration), fraction(learning.confidence)
-    kind, rate = type_word(learning), rate_words(seen)
+    kind, rate = type_word(learning), rate_words(learning)
     told = mark_words(seen, iteration)
     fields = [
         Field([[(f"{kind:<10}", "dim")], [(kind, "dim")], []], 2),
@@ -95,13 +104,18 @@ def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
 
 def _flags(seen: SeenLearning) -> list[Field]:
     """What its owner has said of it, and that it is not proven; a mark never without its word."""
-    learning = seen.learning
+    learning, since = seen.learning, since_terms(seen)
     flags = [
         (PINNED, "accent", learning.pinned),
-        (MUTED, "warn", learning.muted),
+        (MUTED, "warn", learning.muted and MUTED_SINCE not in since),
+        *((term, "warn", True) for term in since),
         (UNPROVEN, "dim", learning.standing == "staged"),
     ]
-    return [Field([[(term.label, style)]], 6) for term, style, holds in flags if holds]
+    return [
+        Field([[(term.label, style)], [(term.short_label, style)]], 6)
+        for term, style, holds in flags
+        if holds and (not seen.gone or term in since)
+    ]
 
 
 def shorter(rate: str) -> str:
@@ -109,9 +123,8 @@ def shorter(rate: str) -> str:
     return rate.removesuffix(" times").removesuffix(" time")
 
 
-def rate_words(seen: SeenLearning) -> str:
+def rate_words(learning: Learning) -> str:
     """``helped 6 of 7 times``; of an estimate that nobody judged, how many runs it rests on."""
-    learning = seen.learning
     if learning.type == "estimate" and not learning.uses:
         return f"from {count(learning.runs, 'run')}"
     return helped_words(learning.uses, learning.successes)
@@ -165,9 +178,10 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
     facts = [
         ("learned in", f"{learning.task_type} tasks; {proof_words(learning)}"),
         ("confidence", fraction(learning.confidence)),
-        ("so far", ", ".join(part for part in (rate_words(seen), rate) if part)),
+        ("so far", ", ".join(part for part in (rate_words(learning), rate) if part)),
         ("chosen", seen.why),
         ("in prompts of", iterations(seen.prompts)),
+        ("it said there", _said_there(seen)),
         ("this run", credit_words(seen) if seen.credits else ""),
         ("proven", seen.promoted.because if seen.promoted else ""),
         *_content(learning.content, learning.text),
@@ -178,6 +192,11 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
             pieces = wrap(text, max(1, width - LABEL), MOST_ROWS)
             rows += _field(label, [[(piece, "text")] for piece in pieces], width)
     return rows
+
+
+def _said_there(seen: SeenLearning) -> str:
+    """What this iteration's prompt says instead of what it says now."""
+    return seen.told.text if seen.in_prompt and EDITED_SINCE in since_terms(seen) else ""
 
 
 def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:

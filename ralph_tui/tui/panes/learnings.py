@@ -61,7 +61,7 @@ class LearningsPane(LinesPane):
         placed = [
             (next(n for n, (_, takes) in enumerate(GROUPS) if takes(seen)), seen)
             for seen in self.state.memory.seen.values()
-            if not seen.deleted
+            if seen.listed
         ]
         return sorted(placed, key=lambda pair: pair[0])
 

@@ -55,6 +55,21 @@ def test_one_learning_is_named_and_the_evidence_names_all() -> None:
     assert row.detail == RUN_ONE.text
 
 
+def test_what_helped_is_told_in_the_words_that_were_sent() -> None:
+    state = RunState().apply_all(
+        [
+            LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[LARGE]),
+            LearningChanged(learning_id=LARGE.learning_id, change="edit", text="Small steps."),
+            LearningCredited(iteration=1, learning_id=LARGE.learning_id, success=True, points=5),
+        ]
+    )
+    assert [row.text for row in state.log.rows] == [
+        "reworded by you: Small steps.",
+        "iteration 1: “avoid: Large refactors across many files in one iteration.” "
+        "helped, +5 points",
+    ]
+
+
 def test_a_credit_of_what_was_never_looked_up_has_its_id() -> None:
     state = RunState().apply_all(
         [LearningCredited(iteration=2, learning_id="learn-x", success=False, points=-3)]

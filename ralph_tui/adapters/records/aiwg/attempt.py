@@ -73,7 +73,7 @@ def attempt_of(state: RunState) -> Attempt:
         ),
         outcome=ending,
         milestones=sorted(_milestones(state), key=lambda milestone: milestone.timestamp),
-        learnings=[_used(one) for one in state.memory.seen.values() if not one.deleted],
+        learnings=[_used(one) for one in state.memory.seen.values() if one.gone != "deleted"],
         reflections=[Reflection.of(told) for told in state.memory.reflections],
     )
 

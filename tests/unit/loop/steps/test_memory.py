@@ -5,9 +5,11 @@ run says nothing of it twice.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.knowledge import KnowledgeStore
 from ralph_tui.commands import ChangeLearning
 from ralph_tui.errors import KnowledgeError
 from ralph_tui.events import (
@@ -21,6 +23,7 @@ from ralph_tui.events import (
     LearningStaged,
     Noticed,
     PlanMade,
+    PromptPrepared,
     ReadingTaken,
     ReflectionWritten,
     RunFinished,
@@ -95,6 +98,22 @@ def learned(session: FakeSession) -> None:
     said = ["Always run the lexer's tests first."]
     session.emit(AgentReported(iteration=session.iteration, learnings=said))
     session.finish()
+
+
+def echoes(session: FakeSession) -> None:
+    """An act: report as learned what the prompt had said."""
+    said = ["Run one test at a time"]
+    session.emit(AgentReported(iteration=session.iteration, learnings=said))
+    session.finish()
+
+
+def known_in(folder: Path, text: str) -> KnowledgeStore:
+    """A real store, in which two earlier runs have said this."""
+    said = TAUGHT.model_copy(update={"text": text, "content": {"approach": text}})
+    for run in ("run-a", "run-b"):
+        KnowledgeStore(folder, run).stage([said])
+    KnowledgeStore(folder, "run-b").promote()
+    return KnowledgeStore(folder, "run")
 
 
 def in_prompt(world: World, iteration: int) -> bool:
@@ -252,6 +271,61 @@ def test_the_owner_changes_a_learning_and_the_journal_says_so(change: Change) ->
     assert (changed.change, changed.by) == (change, "you")
     assert changed.text == ("Other words." if change == "edit" else "")
     assert knowledge.changes == [("learn-1", change)]
+
+
+@pytest.mark.parametrize(
+    ("change", "then"), [("mute", []), ("delete", []), ("edit", ["Other words."])]
+)
+def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
+    tmp_path: Path, change: Change, then: list[str]
+) -> None:
+    """At any moment: what was sent stays told; the next prompt carries what stands then."""
+    moments = 0
+    for moment in count(0, 3):
+        store = known_in(tmp_path / str(moment), "Run one test at a time.")
+        world = World([0, 3, 6, 10], knowledge=store)
+        world.agent.acts.extend([echoes] * 3)
+        told: dict[int, list[str]] = {}
+        done_at = None
+        for number, event in enumerate(world.steps()):
+            memory = world.state.memory
+            if number == moment and memory.seen and not world.state.run.finished:
+                wish = ChangeLearning(learning_id="learn-1", change=change, text="Other words.")
+                world.host.inbox.append(wish)
+            if isinstance(event, LearningChanged):
+                done_at = world.state.run.iteration
+            if isinstance(event, PromptPrepared | LearningChanged):
+                told[world.state.run.iteration] = [one.told.text for one in memory.in_prompt]
+        moments += done_at is not None
+        for k, prompt in enumerate(world.agent.prompts, start=1):
+            sent = [text for text in (TAUGHT.text, "Other words.") if f") {text}\n" in prompt]
+            assert sent == told[k], (moment, k)
+            if done_at is not None and k > done_at:
+                assert sent == then, (moment, k)
+            assert world.state.memory.carried(k) or not sent
+        for staged in world.all(LearningStaged):
+            if staged.learning.type == "strategy":
+                assert TAUGHT.text not in told[staged.iteration], "an echo is no news"
+        if number < moment:
+            break
+    assert moments > 15
+
+
+def test_a_run_that_goes_on_with_memory_off_is_told_nothing_more() -> None:
+    before = World([0, 3, 6], knowledge=Remembered(), past_runs=Before())
+    past = []
+    for event in before.steps():
+        past.append(event)
+        if isinstance(event, LearningCredited):
+            break
+    off = World([10], rules=Rules(memory=False), knowledge=Remembered(), past=before.events)
+    resumed = RunResumed(program_version="1", pid=1, host="h", mode="headless")
+    for _ in off.steps(off.loop.resume(resumed)):
+        pass
+    assert off.agent.prompts
+    assert "Run one test" not in off.agent.prompts[-1]
+    assert "Look at the lexer" not in off.agent.prompts[-1]
+    assert off.state.memory.current == []
 
 
 def test_a_learning_that_the_run_has_not_seen_is_refused() -> None:
