@@ -77,7 +77,8 @@ class ReadingTaken(Event):
     novel: int = 0
     """Tests that pass, or plan items that are ticked, for the first time in this run."""
     open_items: list[Line] = []
-    """Of a plan: short hashes of the items that are not ticked, the first 500."""
+    """Of a plan, whatever the source: short hashes of the items that are not ticked, the first 500;
+    older journals have them where the source is the plan."""
     next_item: Line = ""
     """Of a plan: the first item that is not ticked."""
     note: Line = ""

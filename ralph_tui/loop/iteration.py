@@ -7,6 +7,7 @@ from ralph_tui.events import Event, IterationStarted, Noticed, StepEntered
 from ralph_tui.layers.checkpoints import interval_advice
 from ralph_tui.layers.governor import budget_of
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.measurement import Measurement
@@ -21,6 +22,7 @@ from ralph_tui.text.format import percent
 
 STEPS: dict[int, str] = {
     0: "preparation",
+    1: "assessment",
     2: "memory",
     4: "metrics",
     5: "gains",
@@ -49,7 +51,8 @@ class Iteration:
         self.escalation = Escalation(run)
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
         self.sessions = Sessions(run, self.checkpoints, self.desk)
-        self.measurement = Measurement(run, self.desk)
+        self.assessment = Assessment(run)
+        self.measurement = Measurement(run, self.desk, self.assessment)
         self.governor = run.layers.governor
         self.memory = MemoryLayer(run)
         self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
@@ -81,6 +84,8 @@ class Iteration:
         self.checkpoints.begin_iteration()
         yield IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
 
+        yield self.entered(k, 1)  # StateAssessor
+        yield from self.assessment.save()
         yield self.entered(k, 2)  # MemoryRetrieval
         yield from self.memory.retrieve(k)
         yield self.entered(k, 4)  # MetricsCollector: the evaluation of the last reading,

@@ -71,6 +71,7 @@ class Loop:
             self.checkpoints.restore(run.roll_back_to, "the abort")
             yield from self.scheduler.join()
         yield from self.scheduler.join()
+        yield from self.iteration.assessment.conclude()
         yield from self.iteration.memory.conclude(outcome)
         if waiting := [item.text for item in self.state.guidance.queued]:
             yield Noticed(

@@ -96,6 +96,7 @@ class Recovery:
         """Bring an iteration without a record to its end; `read`: what it reached is measured."""
         iteration, ended = self._iteration, self._state.agent.ended
         if read:
+            yield from iteration.assessment.catch_up(k)
             yield from iteration.finish_iteration(k)
         elif ended is not None and _whole(ended, k):
             yield from iteration.measure(k)

@@ -6,7 +6,9 @@ for more than 100 ms.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
+from ralph_tui.layers.intelligence import Traces
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.ports.agents import (
     Agent,
@@ -52,6 +54,8 @@ class Ports:
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     past: PastRuns = field(default_factory=NoPastRuns)
     read_plan: Callable[[], Progress | None] = lambda: None
+    read_traces: Callable[[int, datetime], Traces] = lambda _k, _since: Traces()
+    """What the session of an iteration left behind since then; blocking, a job."""
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
 

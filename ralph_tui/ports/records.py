@@ -37,6 +37,10 @@ class Records(Protocol):
         """
         ...
 
+    def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
+        """What ``assessment.json`` is to say of an iteration, None for nothing; quick."""
+        ...
+
     def project(self, state: RunState) -> dict[str, Any]:
         """The projections of the run as it stands, as plain values; quick."""
         ...

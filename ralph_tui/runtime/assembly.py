@@ -15,6 +15,7 @@ from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_fold
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
 from ralph_tui.adapters.processes.sweep import no_orphans, sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
+from ralph_tui.adapters.records.aiwg.traces import read_traces
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
@@ -213,6 +214,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
         read_plan=lambda: read_plan_file(root, preflight.plan),
+        read_traces=lambda k, since: read_traces(attempt.folder, root, k, since),
         sweep=lambda: sweep(dead.__contains__, root),
     )
     scheduler = Scheduler(engine, parts.state, workspace.hurry, ports.knowledge)

@@ -116,6 +116,16 @@ class TimelineFold(Fold):
         taken = self.snapshots.get(snapshot)
         return taken.iteration if taken else None
 
+    def measured(self, back: WorktreeRestored) -> IterationSpan | None:
+        """The iteration whose measured work was brought back; None for a state in between."""
+        measured = [s for s in self.spans if s.boundary and s.completion is not None]
+        for span in measured:
+            if span.boundary is not None and span.boundary.number == back.snapshot:
+                return span
+        # An undo brings back a snapshot of its own, of the same files.
+        same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
+        return next(same, None)
+
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (

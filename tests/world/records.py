@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ralph_tui.adapters.records.aiwg.assessment import assessment_of
 from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.state import RunState
 
@@ -44,6 +45,9 @@ class FakeRecords:
         path = self.iteration_folder(iteration) / name
         self.written[self.relative(path)] = content
         return path
+
+    def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
+        return assessment_of(state, iteration)
 
     def project(self, state: RunState) -> dict[str, Any]:
         return {"iterations": len(state.run.completions)}

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
+from ralph_tui.adapters.records.aiwg.assessment import assessment_of
 from ralph_tui.adapters.records.aiwg.attempt import project
 from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description, write_task
@@ -165,6 +166,10 @@ class AttemptFolder:
         path = self.iteration_folder(iteration) / name
         put(path, redact(content) if isinstance(content, str) else content)
         return path
+
+    def assessment(self, state: RunState, iteration: int) -> dict[str, Any] | None:
+        """See `Records`."""
+        return assessment_of(state, iteration)
 
     def write_verification(self, iteration: int, result: GateResult) -> None:
         """Keep the gate's result as JSON; what is not known is left out."""

@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
         "Folds the journals again and writes what is made from them: status, attempt, "
-        "outcome, plan, actions, the files of the task, and the index of all tasks. A file in "
-        "their place that cannot be read is kept as NAME.TIME.bad."
+        "outcome, plan, actions, assessments, the files of the task, and the index of all tasks. A "
+        "file in their place that cannot be read is kept as NAME.TIME.bad."
     )
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal; all of them"

@@ -3,15 +3,22 @@
 `build_prompt` decides what of a `PromptInput` a prompt says, and in which order.
 """
 
-from ralph_tui.layers.intelligence.assessment import estimate_progress
+from ralph_tui.layers.intelligence.assessment import assess, estimate_progress, unassessed
+from ralph_tui.layers.intelligence.evidence import Evidence, InnerLoop, Traces, gather
 from ralph_tui.layers.intelligence.prompts import PROMISE, Prompt, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.settings import IntelligenceSettings
 
 __all__ = [
     "PROMISE",
+    "Evidence",
+    "InnerLoop",
     "IntelligenceSettings",
     "Prompt",
     "PromptInput",
+    "Traces",
+    "assess",
     "build_prompt",
     "estimate_progress",
+    "gather",
+    "unassessed",
 ]

@@ -1,4 +1,46 @@
-"""An estimate of progress: a measure of activity, for when nothing can be counted."""
+"""What an iteration came to: the orientation that the next one starts from, and a rough estimate.
+
+It is made of evidence, before the reading is taken (the estimate may be the reading) and recorded
+right after it. Its summary is in our own words and numbers; everything else may quote others.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from ralph_tui.events import AssessmentMade, GateFinished
+from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, WorkPhase
+from ralph_tui.layers.intelligence.accomplishments import (
+    Passes,
+    accomplishments,
+    compare,
+    loop_words,
+    short,
+)
+from ralph_tui.layers.intelligence.blockers import blockers
+from ralph_tui.layers.intelligence.evidence import Evidence
+from ralph_tui.text.format import count
+
+PENDING_TESTS = 10
+PENDING_ITEMS = 5
+"""What remains to be done that is told each by each."""
+MOST_LEARNINGS = 10
+LATE, MID = 80.0, 40.0
+"""Points of progress above which the work is in these phases."""
+MANY = 3
+"""More accomplishments than this, and tests that pass, are a complete work."""
+
+ENDS = {
+    "error": "the session failed",
+    "crashed": "the agent's program died",
+    "limited": "a limit of the service ended the session",
+    "context_full": "the session ran out of context",
+    "max_turns": "the session used up its turns",
+    "budget": "the session used up its budget",
+    "interrupted": "the session was interrupted",
+    "silent": "the session fell silent",
+    "timeout": "the session ran out of time",
+    "stopped": "the session was stopped",
+}
+"""How a session ended, where it did not end of its own accord."""
 
 
 def estimate_progress(
@@ -8,7 +50,7 @@ def estimate_progress(
     tests: tuple[int, int] | None = None,
     blockers: int = 0,
 ) -> float:
-    """Points, 0-100.
+    """Points, 0-100: a measure of activity, for when nothing can be counted.
 
     `files` were added or modified; `tests` are passed and failed ones, None when none ran.
     """
@@ -17,3 +59,195 @@ def estimate_progress(
         passed, failed = tests
         points += 30 if not failed else int(20 * passed / (passed + failed))
     return float(max(0, min(100, points)))
+
+
+def work_phase(progress: float, *, tests_pass: bool, accomplished: int) -> WorkPhase:
+    """How far the work is, by its progress in points."""
+    if tests_pass and accomplished > MANY:
+        return "complete"
+    if progress > LATE:
+        return "late"
+    return "mid" if progress > MID else "early"
+
+
+def assess(evidence: Evidence) -> AssessmentMade:
+    """Phase 1, orient: what happened, what remains, what is in the way."""
+    passes, tests = compare(evidence.before, evidence.gate), test_status(evidence.gate)
+    done, in_the_way = accomplishments(evidence, passes), blockers(evidence)
+    files = evidence.files
+    progress = estimate_progress(
+        accomplishments=len(done),
+        files=sum(change.status != "deleted" for change in files.changes) if files else 0,
+        tests=(tests.passed, tests.failed) if tests else None,
+        blockers=len(in_the_way),
+    )
+    pass_now = tests.passed > 0 and not tests.failed if tests else _green(evidence.gate)
+    pending = [*_pending(evidence, passes)]
+    return AssessmentMade(
+        iteration=evidence.iteration,
+        summary=_summary(evidence, passes, tests, done),
+        phase=work_phase(progress, tests_pass=pass_now, accomplished=len(done)),
+        progress=progress,
+        accomplishments=done,
+        pending=pending,
+        blockers=in_the_way,
+        learnings=[short(each) for each in _learnings(evidence)[:MOST_LEARNINGS]],
+        last_action=_last_action(evidence),
+        next_step=_next_step(evidence, passes, in_the_way),
+        tests=tests,
+        missing=[*_missing(evidence)],
+    )
+
+
+def unassessed(iteration: int) -> AssessmentMade:
+    """What is recorded where the assessment failed."""
+    return AssessmentMade(
+        iteration=iteration,
+        summary="What it came to could not be assessed.",
+        missing=["the assessment failed: nothing but the reading is known"],
+    )
+
+
+def test_status(gate: GateFinished | None) -> TestStatus | None:
+    """What the completion command counted; None when no tests ran, or not to their end."""
+    if gate is None or gate.passed is None or gate.timed_out:
+        return None
+    failed = gate.failed + gate.errors
+    total = gate.passed + failed + gate.skipped
+    return TestStatus(passed=gate.passed, failed=failed, skipped=gate.skipped, total=total)
+
+
+test_status.__test__ = False  # type: ignore[attr-defined]  # the name is no test's
+
+
+def _green(gate: GateFinished | None) -> bool:
+    return gate is not None and gate.ok
+
+
+def _failing(evidence: Evidence, passes: Passes) -> Sequence[str]:
+    """Failing tests, those first that did not fail before."""
+    gate = evidence.gate
+    if gate is None or not passes.failing_anew:
+        return gate.failing if gate else ()
+    anew = set(passes.failing_anew)
+    return [*passes.failing_anew, *(name for name in gate.failing if name not in anew)]
+
+
+def _pending(evidence: Evidence, passes: Passes) -> Iterator[str]:
+    """What remains: failing tests, then the plan's items, then what the agent would do next."""
+    failing, gate = _failing(evidence, passes), evidence.gate
+    anew = len(passes.failing_anew)
+    for number, name in enumerate(failing[:PENDING_TESTS]):
+        new = " (it did not fail before)" if number < anew else ""
+        yield f"{short(name, 170)} fails{new}"
+    if gate is not None:
+        more = gate.unnamed + max(0, len(failing) - PENDING_TESTS)
+        if more:
+            yield f"{count(more, 'more test')} {'fails' if more == 1 else 'fail'}"
+    items = _open_items(evidence)
+    yield from (f"of the plan: {short(item, 180)}" for item in items[:PENDING_ITEMS])
+    if len(items) > PENDING_ITEMS:
+        yield f"{count(len(items) - PENDING_ITEMS, 'more item')} of the plan"
+    loop = evidence.traces.loop
+    if loop is not None and not loop.success:
+        yield short(loop_words(loop))
+    if evidence.report is not None and evidence.report.next.strip():
+        yield short(evidence.report.next)
+
+
+def _open_items(evidence: Evidence) -> list[str]:
+    if evidence.plan is None:
+        return [evidence.next_item] if evidence.next_item else []
+    return [text for text, done in evidence.plan.items if not done]
+
+
+def _next_step(evidence: Evidence, passes: Passes, found: Sequence[Blocker]) -> str:
+    gate, items = evidence.gate, _open_items(evidence)
+    if any(each.source == "gate" for each in found):
+        return "Make the completion command give an answer again."
+    if failing := _failing(evidence, passes):
+        return f"Make {short(failing[0], 180)} pass."
+    if items:
+        return f"Do the next item of the plan: {short(items[0], 170)}"
+    if evidence.report is not None and evidence.report.next.strip():
+        return short(evidence.report.next)
+    if gate is not None and not gate.ok:
+        return "Find out from the completion command's output why it fails."
+    return ""
+
+
+def _learnings(evidence: Evidence) -> list[str]:
+    said = evidence.report.learnings if evidence.report else []
+    return [each for each in said if each.strip()]
+
+
+def _last_action(evidence: Evidence) -> str:
+    call = next((each for each in reversed(evidence.calls) if not each.nested), None)
+    if call is not None:
+        return short(f"{call.tool}: {call.text}" if call.text else call.tool)
+    return short(f"changed {evidence.last_change}") if evidence.last_change else ""
+
+
+def _summary(
+    evidence: Evidence, passes: Passes, tests: TestStatus | None, done: Sequence[Statement]
+) -> str:
+    """One line of our own words: no names, no quotes."""
+    parts = [*_counted(evidence, passes, tests)]
+    if evidence.iteration:
+        files = evidence.files
+        changed = sum(total.files for total in files.totals) if files else 0
+        if files is not None:
+            parts.append(f"{count(changed, 'file')} changed" if changed else "no file changed")
+        if commits := len(evidence.traces.commits):
+            parts.append(count(commits, "commit"))
+        if evidence.ticked:
+            parts.append(f"{count(len(evidence.ticked), 'item')} of the plan ticked")
+        if done and all(each.source == "text" for each in done):
+            parts.append("of what the agent says it did there is no evidence")
+        if evidence.ended is not None and evidence.ended.outcome in ENDS:
+            parts.append(ENDS[evidence.ended.outcome])
+    text = "; ".join(parts) or "nothing is known of it"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _counted(evidence: Evidence, passes: Passes, tests: TestStatus | None) -> Iterator[str]:
+    gate = evidence.gate
+    if gate is None:
+        return
+    if gate.error:
+        yield "the completion command cannot be run"
+    elif gate.timed_out:
+        yield "the completion command ran out of time"
+    elif tests is not None:
+        counted = tests.passed + tests.failed
+        yield f"{tests.passed} of {count(counted, 'test')} {'pass' if counted != 1 else 'passes'}"
+        if passes.more:
+            yield f"{abs(passes.more)} {'more' if passes.more > 0 else 'fewer'} than before"
+        if passes.failing_anew:
+            yield f"{len(passes.failing_anew)} that did not fail before"
+        if gate.ok:
+            yield "the completion command passed"
+    else:
+        yield "the completion command passed" if gate.ok else "the completion command failed"
+
+
+def _missing(evidence: Evidence) -> Iterator[str]:
+    """What could not be looked at."""
+    gate = evidence.gate
+    if gate is None or gate.passed is None or gate.timed_out:
+        yield "counts of tests"
+    elif gate.unnamed or (evidence.before is not None and evidence.before.unnamed):
+        yield "the names of all failing tests"
+    if evidence.planned and evidence.plan is None:
+        yield "the plan"
+    if not evidence.iteration:
+        return
+    if evidence.before is None and gate is not None:
+        yield "what the completion command said before"
+    if evidence.files is None:
+        yield "the changed files"
+    if evidence.report is None:
+        yield "a report of the agent"
+    if not evidence.calls:
+        yield "tool calls"
+    yield from evidence.traces.missing

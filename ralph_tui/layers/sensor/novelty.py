@@ -10,9 +10,12 @@ from zlib import crc32
 
 from ralph_tui.layers.sensor.gate import Counts
 from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.text.sanitize import shorten
 
 MOST_ITEMS = 500
 """Open items of a plan that are told apart."""
+LONGEST_ITEM = 300
+"""Characters of an item that is named."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,12 @@ def open_items(plan: Progress) -> tuple[str, ...]:
     ]
 
 
-def ticked_items(plan: Progress) -> frozenset[str]:
-    """Hashes of a plan's items that are ticked."""
+def next_item(plan: Progress) -> str:
+    """The first item that is not ticked; empty when all are."""
+    return next((shorten(text, LONGEST_ITEM) for text, done in plan.items if not done), "")
+
+
+def ticked_items(plan: Progress) -> dict[str, str]:
+    """What a plan's items say that are ticked, by their hashes."""
     names = hashes(text for text, _ in plan.items)
-    return frozenset(name for name, (_, done) in zip(names, plan.items, strict=True) if done)
+    return {name: text for name, (text, done) in zip(names, plan.items, strict=True) if done}

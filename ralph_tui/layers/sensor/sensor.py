@@ -17,7 +17,13 @@ from ralph_tui.events.sensor import GateFinished, ReadingSource, ReadingTaken
 from ralph_tui.events.workspace import FilesChanged
 from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.gate import Counts, GateResult
-from ralph_tui.layers.sensor.novelty import Novelty, all_named, open_items, ticked_items
+from ralph_tui.layers.sensor.novelty import (
+    Novelty,
+    all_named,
+    next_item,
+    open_items,
+    ticked_items,
+)
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.spoken import (
     Spoken,
@@ -52,6 +58,7 @@ class Reading:
     total: int | None = None
     novel: int = 0
     open_items: tuple[str, ...] = ()
+    next_item: str = ""
     note: str = ""
     warnings: tuple[str, ...] = ()
     """Sentences for the log, level WARN."""
@@ -69,6 +76,7 @@ class Reading:
             total=self.total,
             novel=self.novel,
             open_items=list(self.open_items),
+            next_item=self.next_item,
             note=self.note,
         )
 
@@ -97,6 +105,9 @@ class SensorState:
     """Which tests were failing, and which of them have passed since."""
     items: Novelty = field(default_factory=Novelty)
     """The same of the plan's items."""
+    still_open: tuple[str, ...] = ()
+    next_item: str = ""
+    """The plan as it was last read: a file that disappears takes no item with it."""
 
 
 class Sensor:
@@ -196,7 +207,11 @@ class Sensor:
     def _with_news(
         self, reading: Reading, gate: GateResult | None, plan: Progress | None
     ) -> Reading:
-        """The reading with what was reached for the first time, which is remembered."""
+        """The reading with the plan's items, and what was reached for the first time."""
+        still_open, following = self.state.still_open, self.state.next_item
+        if plan is not None:
+            still_open, following = open_items(plan), next_item(plan)
+        reading = replace(reading, open_items=still_open, next_item=following)
         passes = self._look_for_passes(counts_of(gate))
         if reading.held or reading.restarted:
             return reading
@@ -204,10 +219,10 @@ class Sensor:
             return replace(reading, novel=passes)
         if reading.source != "plan" or plan is None:
             return reading
-        before, still_open = self.state.items, open_items(plan)
+        before = self.state.items
         self.state = replace(self.state, items=before.after(still_open))
-        novel = len(before.open & ticked_items(plan))
-        return replace(reading, novel=novel, open_items=still_open)
+        novel = len(before.open & ticked_items(plan).keys())
+        return replace(reading, novel=novel)
 
     def _look_for_passes(self, counts: Counts | None) -> int:
         """How many tests pass for the first time by these counts, which are remembered."""
@@ -254,7 +269,8 @@ class Sensor:
 
     def _remember(self, reading: Reading | ReadingTaken) -> None:
         """The state after a reading; the same for one just taken and one out of a journal."""
-        state = self.state
+        open_ = tuple(reading.open_items)
+        state = replace(self.state, still_open=open_, next_item=reading.next_item)
         if reading.held:
             self.state = replace(state, silent=state.silent + 1, value=reading.completion)
             return

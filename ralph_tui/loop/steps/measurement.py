@@ -6,6 +6,7 @@ from uuid import uuid4
 from ralph_tui.events import (
     AbortRequested,
     AgentReported,
+    AssessmentMade,
     FilesChanged,
     GateFinished,
     GateStarted,
@@ -14,9 +15,9 @@ from ralph_tui.events import (
     QuestionAsked,
 )
 from ralph_tui.events.waiting import Option
-from ralph_tui.layers.intelligence import estimate_progress
-from ralph_tui.layers.sensor import AgentReport, GateResult, Reading
+from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.text.format import percent
@@ -32,13 +33,14 @@ SHOWN = 8
 class Measurement:
     """Runs the completion command and turns what it said, the plan and the report to a reading."""
 
-    def __init__(self, run: Run, desk: QuestionDesk) -> None:
+    def __init__(self, run: Run, desk: QuestionDesk, assessment: Assessment) -> None:
         self._run = run
         self._scheduler = run.scheduler
         self._state = run.state
         self._gate = run.ports.gate
         self._records = run.ports.records
         self._desk = desk
+        self._assessment = assessment
         self._command = run.start.command or ""
         self._sensor = run.layers.sensor
 
@@ -47,31 +49,28 @@ class Measurement:
         gate = yield from self._run_gate(0)
         if gate is not None and gate.error:
             raise Ended("failed", gate.error)
-        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
-        return (yield from self._take(self._sensor.baseline(gate, plan, None)))
+        plan = yield from self._read_plan()
+        made = yield from self._assessment.make(0, plan)
+        return (yield from self._take(self._sensor.baseline(gate, plan, None), made))
 
     def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
         """The reading after an iteration's session."""
         gate = yield from self._run_gate(iteration)
-        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
-        said, counts = self._state.agent.report, gate.counts if gate else None
-        estimate = estimate_progress(
-            files=sum(change.status != "deleted" for change in files.changes),
-            tests=(counts.passed, counts.failed + counts.errors) if counts else None,
-            blockers=len(said.blockers) if said else 0,
-        )
+        plan = yield from self._read_plan()
+        made = yield from self._assessment.make(iteration, plan)
+        said = self._state.agent.report
         reading = self._sensor.read(
             iteration,
             gate=gate,
             plan=plan,
             report=AgentReport(said.completion) if said else None,
-            estimate=estimate,
+            estimate=made.progress if made else None,
             promise=self._state.agent.promised,
             changed=[change.path for change in files.changes],
         )
         if gate is None and self._state.agent.promised:
             reading = yield from self._judge(iteration, reading, files)
-        return (yield from self._take(reading))
+        return (yield from self._take(reading, made))
 
     def _judge(self, iteration: int, reading: Reading, files: FilesChanged) -> Steps[Reading]:
         """A promise without a gate: a human says whether it is kept."""
@@ -134,8 +133,12 @@ class Measurement:
         )
         return result
 
-    def _take(self, reading: Reading) -> Steps[Reading]:
+    def _read_plan(self) -> Steps[Progress | None]:
+        return (yield from self._scheduler.run_job("plan", self._run.ports.read_plan))
+
+    def _take(self, reading: Reading, made: AssessmentMade | None) -> Steps[Reading]:
         yield reading.event()
+        yield from self._assessment.record(reading.iteration, made)
         for warning in reading.warnings:
             yield Noticed(level="warn", source="sensor", text=warning)
         return reading

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ralph_tui.adapters.records.aiwg.action_log import ActionLog
+from ralph_tui.adapters.records.aiwg.assessment import assessments
 from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
 from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.task_files import task_files
@@ -62,7 +63,7 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
             f"{len(recording.events)}' goes on from what comes before"
         )
     state = RunState().apply_all(recording.events)
-    contents = {**project(state), "status.json": summarize(state)}
+    contents = {**project(state), **assessments(state), "status.json": summarize(state)}
     actions = ActionLog(journal, folder / "actions.jsonl", until=recording.good_bytes)
     return Rebuilt(put_all(folder, contents) + actions.catch_up(), recording.problem)
 

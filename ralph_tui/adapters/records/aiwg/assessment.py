@@ -1,0 +1,146 @@
+"""``assessment.json``: an iteration's assessment in the words of its schema, from the folded run.
+
+What is not known is left out. Beside the schema's fields stand what an assessment rests on
+(`evidence`), which blockers stand, what could not be looked at, and a model's second opinion.
+"""
+
+from typing import Any, Literal, get_args
+
+from ralph_tui.adapters.records.aiwg.forms import Camel
+from ralph_tui.events import FilesChanged
+from ralph_tui.events.intelligence import WorkPhase
+from ralph_tui.events.workspace import Category
+from ralph_tui.state import RunState
+
+
+class ByCategory(Camel):
+    """Changed files by their kind; deleted ones too."""
+
+    source: list[str] = []
+    test: list[str] = []
+    config: list[str] = []
+    docs: list[str] = []
+    aiwg: list[str] = []
+    other: list[str] = []
+
+
+class FilesOfAssessment(Camel):
+    """What the session did to the files; the first 200."""
+
+    added: list[str] = []
+    modified: list[str] = []
+    deleted: list[str] = []
+    by_category: ByCategory = ByCategory()
+    omitted: int | None = None
+    """How many more were changed."""
+
+
+class TestsOfAssessment(Camel):
+    """What the completion command counted."""
+
+    __test__ = False  # the name is the schema's; pytest must not collect it
+    ran: bool = True
+    passed: int
+    failed: int
+    skipped: int
+    total: int
+    summary: str
+
+
+class SecondOpinion(Camel):
+    """A model's words on the assessment, which stand beside it."""
+
+    enhanced_summary: str
+    additional_learnings: list[str] = []
+    refined_progress: float | None = None
+    suggested_approach: str = ""
+
+
+class AssessmentFile(Camel):
+    """The schema's ``OrientationResult``, and what is ours."""
+
+    iteration: int
+    summary: str
+    phase: WorkPhase
+    estimated_progress: float
+    accomplishments: list[str]
+    pending_tasks: list[str]
+    blockers: list[str]
+    learnings: list[str]
+    last_action: str
+    recommended_next_step: str
+    files_changed: FilesOfAssessment
+    test_status: TestsOfAssessment | None = None
+    evidence: dict[Literal["accomplishments", "blockers"], list[str]]
+    """For each of both, in the same order, where it comes from."""
+    standing_blockers: list[str] = []
+    missing: list[str] = []
+    second_opinion: SecondOpinion | None = None
+
+
+def assessment_of(state: RunState, iteration: int) -> dict[str, Any] | None:
+    """The content of an iteration's file; None where it was not assessed."""
+    made = state.intelligence.assessments.get(iteration)
+    if made is None:
+        return None
+    spans = (span for span in reversed(state.timeline.spans) if span.number == iteration)
+    span, tests = next(spans, None), made.tests
+    refined = state.intelligence.refined.get(iteration)
+    return AssessmentFile(
+        iteration=iteration,
+        summary=made.summary,
+        phase=made.phase,
+        estimated_progress=made.progress,
+        accomplishments=[each.text for each in made.accomplishments],
+        pending_tasks=made.pending,
+        blockers=[each.text for each in made.blockers],
+        learnings=made.learnings,
+        last_action=made.last_action,
+        recommended_next_step=made.next_step,
+        files_changed=_files(span.files if span else None),
+        test_status=TestsOfAssessment(
+            passed=tests.passed,
+            failed=tests.failed,
+            skipped=tests.skipped,
+            total=tests.total,
+            summary=f"{tests.passed} passed, {tests.failed} failed, {tests.skipped} skipped",
+        )
+        if tests
+        else None,
+        evidence={
+            "accomplishments": [each.source for each in made.accomplishments],
+            "blockers": [each.source for each in made.blockers],
+        },
+        standing_blockers=[each.text for each in made.blockers if each.standing],
+        missing=made.missing,
+        second_opinion=SecondOpinion(
+            enhanced_summary=refined.summary,
+            additional_learnings=refined.learnings,
+            refined_progress=refined.progress,
+            suggested_approach=refined.approach,
+        )
+        if refined
+        else None,
+    ).as_json()
+
+
+def assessments(state: RunState) -> dict[str, dict[str, Any] | None]:
+    """Every iteration's file, by its path below the attempt's folder."""
+    return {
+        f"results/iter-{iteration:03}/assessment.json": assessment_of(state, iteration)
+        for iteration in state.intelligence.assessments
+    }
+
+
+def _files(files: FilesChanged | None) -> FilesOfAssessment:
+    if files is None or files.live:
+        return FilesOfAssessment()
+    by_status: dict[str, list[str]] = {"added": [], "modified": [], "deleted": []}
+    by_category: dict[str, list[str]] = {category: [] for category in get_args(Category)}
+    for change in files.changes:
+        by_status[change.status].append(change.path)
+        by_category[change.category].append(change.path)
+    more = sum(total.files for total in files.totals) - len(files.changes)
+    return FilesOfAssessment.model_validate(
+        {**by_status, "by_category": by_category, "omitted": more if more > 0 else None}
+    )

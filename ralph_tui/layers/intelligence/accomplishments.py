@@ -1,0 +1,152 @@
+"""What an iteration has done, by evidence; the agent's words only where there is none."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ralph_tui.events import GateFinished
+from ralph_tui.events.intelligence import Evidence as Source
+from ralph_tui.events.intelligence import Statement
+from ralph_tui.layers.intelligence.evidence import Evidence, InnerLoop
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip, one_line
+
+NAMED = 10
+"""Tests, items and commits that are told each by each."""
+NAMED_FILES = 3
+LONGEST = 200
+"""Characters of one statement."""
+MOST_GUESSES = 3
+"""Statements that are taken from mere words."""
+
+_DONE = re.compile(
+    r"""(?:[-*•✓✔✅]\s*|\d{1,3}[.)]\s+)?(?:\*\*)?
+    (?:(?:i|we)(?:'ve|’ve|\ have)?\ )?(?:(?:also|now|successfully|already|just)\ ){0,2}
+    (?:added|built|changed|cleaned|completed|converted|corrected|created|deleted|documented
+       |extracted|finished|fixed|handled|implemented|improved|installed|introduced|made|merged
+       |migrated|moved|patched|refactored|removed|renamed|replaced|resolved|restored|rewrote
+       |simplified|solved|split|tested|updated|upgraded|verified|wrote)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+"""Between two sentences of an agent."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How the tests differ from before."""
+
+    by_name: tuple[str, ...] | None = None
+    """Those that failed before and do not now; None where names cannot tell."""
+    failing_anew: tuple[str, ...] = ()
+    """Those that fail now and did not before, where names can tell."""
+    more: int = 0
+    """How many more pass than before; negative: fewer."""
+
+
+def compare(before: GateFinished | None, now: GateFinished | None) -> Passes:
+    """What two runs of the completion command say of each other.
+
+    Names tell where both lists are whole and no fewer tests were collected: a test that is not
+    there any more does not fail either.
+    """
+    if before is None or now is None or not (_counted(before) and _counted(now)):
+        return Passes()
+    more = (now.passed or 0) - (before.passed or 0)
+    whole = not (before.unnamed or now.unnamed)
+    if not whole or (now.total or 0) < (before.total or 0):
+        return Passes(more=more)
+    were, are = set(before.failing), set(now.failing)
+    return Passes(
+        by_name=tuple(name for name in before.failing if name not in are),
+        failing_anew=tuple(name for name in now.failing if name not in were),
+        more=more,
+    )
+
+
+def accomplishments(evidence: Evidence, passes: Passes) -> list[Statement]:
+    """At most about 40, the hardest evidence first."""
+    found = [*_tests(passes), *_plan(evidence.ticked), *_commits(evidence), *_files(evidence)]
+    loop = evidence.traces.loop
+    if loop is not None and loop.success:
+        found.append(said("loop", loop_words(loop)))
+    if found:
+        return found
+    report = evidence.report
+    if report is not None and report.summary.strip():
+        return [said("report", report.summary)]
+    done = (sentence for sentence in sentences(evidence.words) if _DONE.match(sentence))
+    return [said("text", sentence) for sentence, _ in zip(done, range(MOST_GUESSES), strict=False)]
+
+
+def loop_words(loop: InnerLoop) -> str:
+    """One line about a loop inside the session."""
+    how = "reached its goal" if loop.success else "stands"
+    limit = f" of {loop.limit}" if loop.limit else ""
+    words = f": {loop.words}" if loop.words else ""
+    return f"a loop inside the session {how} at iteration {loop.iterations}{limit}{words}"
+
+
+def said(source: Source, text: str) -> Statement:
+    """A statement, short and on one line."""
+    return Statement(text=short(text), source=source)
+
+
+def short(text: str, limit: int = LONGEST) -> str:
+    """One line of at most `limit` characters; a long text is not looked at as a whole."""
+    return clip(" ".join(one_line(text[: 4 * limit]).split()), limit)
+
+
+def sentences(words: str) -> Iterator[str]:
+    """The sentences of a text that are not empty."""
+    return (part for part in (each.strip() for each in SENTENCE.split(words)) if part)
+
+
+def listed(names: Sequence[str], limit: int = NAMED_FILES, whole: int | None = None) -> str:
+    """``a, b, c and 4 more``; `whole` is how many there are where not all are given."""
+    more = (len(names) if whole is None else whole) - len(names[:limit])
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def _counted(gate: GateFinished) -> bool:
+    """Whether its counts are those of all tests."""
+    return gate.passed is not None and not gate.timed_out
+
+
+def _tests(passes: Passes) -> Iterator[Statement]:
+    names = passes.by_name or ()
+    for name in names[:NAMED]:
+        yield said("tests", f"{short(name, LONGEST - 20)} passes now")
+    if len(names) > NAMED:
+        yield said("tests", f"{len(names) - NAMED} further failing tests pass now")
+    if (more := passes.more - len(names)) > 0:
+        yield said("tests", f"{count(more, 'more test')} {'passes' if more == 1 else 'pass'}")
+
+
+def _plan(ticked: Sequence[str]) -> Iterator[Statement]:
+    for item in ticked[:NAMED]:
+        yield said("plan", f"ticked in the plan: {item}")
+    if len(ticked) > NAMED:
+        yield said("plan", f"{len(ticked) - NAMED} more items ticked in the plan")
+
+
+def _commits(evidence: Evidence) -> Iterator[Statement]:
+    commits = evidence.traces.commits
+    for subject in commits[:NAMED]:
+        yield said("commits", f"committed: {subject}")
+    if len(commits) > NAMED:
+        yield said("commits", f"{len(commits) - NAMED} more commits")
+
+
+def _files(evidence: Evidence) -> Iterator[Statement]:
+    files = evidence.files
+    if files is None:
+        return
+    parts = []
+    for status in ("added", "modified"):
+        if paths := [change.path for change in files.changes if change.status == status]:
+            parts.append(f"{len(paths)} {status} ({listed(paths)})")
+    if parts:
+        unnamed = sum(total.files for total in files.totals) - len(files.changes)
+        more = f", {unnamed} more changed" if unnamed > 0 else ""
+        yield said("files", f"files: {', '.join(parts)}{more}")

@@ -1,0 +1,135 @@
+"""What an iteration is assessed by: what the journal tells of it, and what it left in the files.
+
+Everything in it may be missing; an assessment then says so and goes by the rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from ralph_tui.events import (
+    AgentReported,
+    FilesChanged,
+    GateFinished,
+    SessionFinished,
+    WorktreeRestored,
+)
+from ralph_tui.layers.sensor.novelty import ticked_items
+from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.state import AgentRow, IterationSpan, RunState
+
+
+@dataclass(frozen=True)
+class InnerLoop:
+    """A loop of the aiwg tool that ran inside the session."""
+
+    iterations: int = 0
+    limit: int = 0
+    """0: not told."""
+    success: bool = False
+    """It says that its criterion was met."""
+    words: str = ""
+    """What it says last."""
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What a session left behind beside its stream."""
+
+    commits: tuple[str, ...] = ()
+    """Their subjects, newest first."""
+    branch: str = ""
+    """The branch it changed to; empty: none."""
+    loop: InnerLoop | None = None
+    missing: tuple[str, ...] = ()
+    """What could not be looked at."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known of iteration `iteration`; 0 is the state before the first."""
+
+    iteration: int
+    gate: GateFinished | None = None
+    """None where no completion command stands."""
+    before: GateFinished | None = None
+    """What it said of the files the iteration started from; None where nobody knows."""
+    files: FilesChanged | None = None
+    report: AgentReported | None = None
+    previous: AgentReported | None = None
+    """The report before that one."""
+    ended: SessionFinished | None = None
+    calls: tuple[AgentRow, ...] = ()
+    """Tool calls of its sessions, in their order."""
+    words: str = ""
+    """What the agent said last."""
+    last_change: str = ""
+    """The path that changed last."""
+    plan: Progress | None = None
+    planned: bool = False
+    """Whether there is a plan file to read."""
+    next_item: str = ""
+    """The plan's next item as it stood before, where the plan cannot be read now."""
+    ticked: tuple[str, ...] = ()
+    """Items of the plan that are ticked now and were not before."""
+    traces: Traces = Traces()
+
+
+def gather(
+    state: RunState, iteration: int, *, plan: Progress | None = None, traces: Traces | None = None
+) -> Evidence:
+    """The evidence of the latest iteration, before its reading is taken or right after it."""
+    spans = [span for span in state.timeline.spans if span.number <= iteration]
+    span = spans[-1] if spans and spans[-1].number == iteration else None
+    start = _start(state, iteration, spans[:-1] if span else spans)
+    known = {reading.iteration: reading for reading in state.gate.readings}
+    earlier = known.get(start.number) if start else None
+    reports = [report for each in spans[:-1] for report in each.reports]
+    rows = _rows(state, iteration)
+    done = ticked_items(plan) if plan else {}
+    settled = span is not None and span.files is not None and not span.files.live
+    return Evidence(
+        iteration=iteration,
+        gate=span.gate if span else None,
+        before=start.gate if start else None,
+        files=span.files if span and settled else None,
+        report=span.reports[-1] if span and span.reports else None,
+        previous=reports[-1] if reports else None,
+        ended=span.ends[-1] if span and span.ends else None,
+        calls=tuple(row for row in rows if row.kind == "tool"),
+        words=next((r.text for r in reversed(rows) if r.kind == "text" and not r.nested), ""),
+        last_change=_last_change(span),
+        plan=plan,
+        planned=bool(state.run.started and state.run.started.plan),
+        next_item=earlier.next_item if earlier else "",
+        ticked=tuple(done[name] for name in earlier.open_items if name in done) if earlier else (),
+        traces=traces or Traces(),
+    )
+
+
+def _start(
+    state: RunState, iteration: int, before: Sequence[IterationSpan]
+) -> IterationSpan | None:
+    """The iteration that measured the files this one started from; None: nobody has."""
+    readings, oversight = state.gate.readings, state.oversight
+    taken = bool(readings) and readings[-1].iteration == iteration
+    back: WorktreeRestored | None = oversight.rollback if oversight.stale else None
+    if back is None and taken:
+        back = oversight.rolled_back
+    if back is not None:
+        span = state.timeline.measured(back)
+        return span if span is None or span.number < iteration else None
+    return next((span for span in reversed(before) if span.completion is not None), None)
+
+
+def _rows(state: RunState, iteration: int) -> list[AgentRow]:
+    """The rows of the iteration, in their order; those dropped from the pane are not among them."""
+    mine = takewhile(lambda row: row.iteration >= iteration, reversed(state.agent.rows))
+    return [row for row in mine if row.iteration == iteration][::-1]
+
+
+def _last_change(span: IterationSpan | None) -> str:
+    files = span.files if span else None
+    if files is None:
+        return ""
+    return files.latest or (files.changes[-1].path if files.changes else "")

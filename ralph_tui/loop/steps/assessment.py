@@ -1,0 +1,95 @@
+"""Steps 1 and 11: what an iteration came to, from evidence.
+
+It is made while the iteration is measured (an estimate of progress may be its reading), recorded
+right after the reading, and kept as a file at the next iteration's step 1, or at the run's end.
+"""
+
+from datetime import datetime
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import AssessmentMade, Noticed
+from ralph_tui.layers.intelligence import Traces, assess, gather, unassessed
+from ralph_tui.layers.sensor import Progress
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.guard import guarded, guarded_steps
+from ralph_tui.loop.waiting.controls import Steps
+
+FILE = "assessment.json"
+
+
+class Assessment:
+    """Assesses each measured iteration once."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._state = run.state
+        self._scheduler = run.scheduler
+        self._records = run.ports.records
+        self._enabled = run.rules.intelligence.enabled
+        self._saved = 0
+        """Of the assessment that its file tells: its place in the journal."""
+
+    def make(self, k: int, plan: Progress | None) -> Steps[AssessmentMade | None]:
+        """What iteration k comes to; None when that cannot be said. It is not recorded yet."""
+        traces = yield from self._traces(k)
+        return (
+            yield from guarded(
+                "intelligence",
+                lambda: assess(gather(self._state, k, plan=plan, traces=traces)),
+                lambda: None,
+                instead="the next prompt does without an assessment",
+            )
+        )
+
+    def record(self, k: int, made: AssessmentMade | None) -> Steps[None]:
+        """Right after the reading of iteration k."""
+        if self._enabled:
+            yield made or unassessed(k)
+
+    def catch_up(self, k: int) -> Steps[None]:
+        """Record the assessment of a reading whose process ended before it could."""
+        assessed, readings = self._state.intelligence.assessments.get(k), self._state.gate.readings
+        if not self._enabled or not readings or (assessed and assessed.seq > readings[-1].seq):
+            return
+        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
+        made = yield from self.make(k, plan)
+        yield from self.record(k, made)
+
+    def save(self) -> Steps[None]:
+        """Step 1: the latest assessment becomes a file in the folder of its iteration."""
+        made = self._state.intelligence.assessment
+        if made is None or made.seq == self._saved:
+            return
+        # The second opinion on it, where one is wanted, is asked for here: the file tells it too.
+        records, k = self._records, made.iteration
+        content = records.assessment(self._state, k)
+        try:
+            yield from self._scheduler.run_job(
+                "assessment", lambda: records.write_iteration_file(k, FILE, content)
+            )
+        except WorkspaceError as error:
+            yield Noticed(level="warn", source="records", text=str(error))
+        self._saved = made.seq
+
+    def conclude(self) -> Steps[None]:
+        """At the run's end; the journal's end needs what room is left on a full disk."""
+        wait = self._state.needs.wait
+        if wait is None or wait.cause != "disk_full":
+            yield from self.save()
+
+    def _traces(self, k: int) -> Steps[Traces | None]:
+        """What the session left behind; None where that cannot be looked at."""
+        span = self._state.timeline.current
+        if not k or span is None:
+            return None
+        since: datetime = span.started_at
+        yield from self._scheduler.join()  # the inventory after the session tells of commits
+        look = self._run.ports.read_traces
+        return (
+            yield from guarded_steps(
+                "intelligence",
+                lambda: self._scheduler.run_job("traces", lambda: look(k, since)),
+                lambda: Traces(missing=("commits",)),
+                instead="commits and loops inside the session are not looked at",
+            )
+        )
