@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ralph_tui.adapters.knowledge.javascript import stringify
+from ralph_tui.adapters.knowledge.locking import refused
 from ralph_tui.adapters.knowledge.schema import VERSION, Entry, check
-from ralph_tui.errors import KnowledgeError, why
+from ralph_tui.errors import KnowledgeError
 from ralph_tui.plain_files import NotPlainError, reading, write_whole
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
@@ -125,16 +126,22 @@ class KnowledgeFile:
         content = (stringify(document, 2) + "\n").encode("utf-8")
         try:
             if self.backup is not None and self._known.stamp is not None:
+                self._clear_way(self.backup)
                 write_whole(self.backup, _content(self.path), below=self.path.parent)
             write_whole(self.path, content, below=self.path.parent)
             self._known = Found("sound", document, _stamp(self.path))
         except OSError as error:
             raise self._cannot("written", error) from error
 
+    def _clear_way(self, backup: Path) -> None:
+        """Whatever but a folder gives way to a file; what is in a folder may be needed."""
+        if backup.is_dir() and not backup.is_symlink():
+            kept = _set_aside(backup, "damaged")
+            name = kept.name if kept is not None else ""
+            self._tell(f"{self.name}.bak is a folder; it is kept as {name}")
+
     def _cannot(self, be_done: str, error: OSError) -> KnowledgeError:
-        return KnowledgeError(
-            f"{self.name} cannot be {be_done}: {one_line(why(error, 'make its folder writable'))}"
-        )
+        return KnowledgeError(f"{self.name} cannot be {be_done}: {one_line(refused(error))}")
 
     def _lost(self) -> bool:
         """Whether there was something, or a backup says that there was."""

@@ -1,6 +1,7 @@
 """One writer of the knowledge files at a time; their folder, where it has to be made."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,16 +33,25 @@ def locked(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
         yield
 
 
+def refused(error: OSError) -> str:
+    """What the system refused of these files, and what to do."""
+    if isinstance(error, NotADirectoryError):
+        return "a part of its path is no folder; move it out of the way"
+    return why(error, "make its folder writable")
+
+
 def _make_folder(folder: Path) -> None:
     """A folder that we make hides itself from git; one that is there is its owner's."""
     if not folder.is_dir():
+        if os.path.lexists(folder):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
         make_folder(folder)
         write_whole(folder / ".gitignore", _IGNORED, below=folder, durable=False)
 
 
 def _refusal(path: Path, patience_s: float, error: OSError) -> str:
     if error.errno != errno.EAGAIN:
-        fault = why(error, "make its folder writable")
+        fault = refused(error)
         return f"the knowledge files cannot be locked by {path}: {fault}"
     pid = holder_of(path, below=path.parent)
     return (

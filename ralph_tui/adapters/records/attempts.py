@@ -5,6 +5,7 @@ The same description run again is a new attempt of the same task; a new descript
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -93,8 +94,12 @@ class AttemptFolder:
             make_folder(attempt.folder)
             attempt._begin(number, now)
         except OSError as error:
+            with suppress(OSError):  # an attempt of which nothing was written is none
+                for empty in (attempt.folder, attempt.folder.parent, attempt.task_folder):
+                    empty.rmdir()
             raise WorkspaceError(
-                f"cannot write to {attempt.folder}: {why(error, 'make the folder writable')}"
+                f"cannot write to {error.filename or attempt.folder}: "
+                f"{why(error, 'make the folder writable')}"
             ) from error
         return attempt
 

@@ -347,9 +347,27 @@ def test_what_the_system_refuses_for_a_moment_is_not_set_aside(
 
 
 def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "knowledge").write_text("")
-    with pytest.raises(KnowledgeError, match="cannot be"):
-        store_of(tmp_path / "knowledge", "run-a").stage([learning(SAID)])
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / "knowledge"
+    words = "a part of its path is no folder; move it out of the way$"
+    for target in ("file", "nowhere"):
+        folder.unlink(missing_ok=True)
+        folder.symlink_to(target)
+        with pytest.raises(KnowledgeError, match=words):
+            store_of(folder, "run-a").stage([learning(SAID)])
+    with pytest.raises(KnowledgeError, match=words):
+        store_of(tmp_path / "file").ledger()
+
+
+def test_a_folder_in_the_place_of_the_backup_gives_way(tmp_path: Path) -> None:
+    two_states(tmp_path)
+    a_folder(tmp_path / f"{MAIN}.bak")
+    store = store_of(tmp_path, "run-z")
+    store.credit([Credit(learnings_in(tmp_path)[0]["id"], 1, success=True)])
+    (notice,) = store.take_notices()
+    assert re.search(rf"{MAIN}.bak is a folder; it is kept as {MAIN}.bak.damaged.\d+-\d+$", notice)
+    assert (tmp_path / f"{MAIN}.bak").is_file()
+    assert learnings_in(tmp_path)[0]["uses"] == 2
 
 
 @pytest.mark.parametrize("put", [a_fifo, a_link])

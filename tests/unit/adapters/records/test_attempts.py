@@ -57,6 +57,20 @@ def test_the_same_description_is_a_new_attempt_and_another_a_new_task(tmp_path: 
     assert (metadata["current_attempt"], metadata["total_attempts"]) == (2, 2)
 
 
+def test_what_stands_in_the_way_of_the_index_is_named_and_no_attempt_begun(tmp_path: Path) -> None:
+    record(tmp_path, "fix it")
+    lock = tmp_path / ".aiwg/ralph/index/.lock"
+    lock.unlink()
+    lock.mkdir()
+    with pytest.raises(WorkspaceError, match=r"cannot write to .*/index/\.lock: it is a folder, "):
+        record(tmp_path, "fix it")
+    with pytest.raises(WorkspaceError):
+        record(tmp_path, "build it")
+    tasks = tmp_path / ".aiwg/ralph/tasks"
+    assert [path.name for path in tasks.iterdir()] == ["task-001"]
+    assert [path.name for path in (tasks / "task-001/attempts").iterdir()] == ["001"]
+
+
 def test_the_end_is_told_in_the_words_of_the_episodic_schema(tmp_path: Path) -> None:
     attempt = record(tmp_path, "fix it")
     path = attempt.task_folder / "metadata.json"
