@@ -12,6 +12,7 @@ from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
 from ralph_tui.layers.memory.knowledge import merged
+from ralph_tui.layers.memory.retrieval import is_withheld
 from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import one_line
@@ -22,6 +23,10 @@ NARROWEST = 40
 INDENT = " " * 4
 _TOLD = ("approach", "pattern", "description", "convention")
 """Fields of the content that the text is made of."""
+_WITHHELD = (
+    "never: it reads like an order to the agent and not like something learned; reword it, or pin "
+    "it if it is to be sent as it is"
+)
 
 
 def width() -> int:
@@ -52,7 +57,10 @@ def rows(learning: Learning) -> list[str]:
     columns = width()
     head = f"{learning.learning_id}  "
     text = textwrap.shorten(saying(learning), max(20, columns - len(head)), placeholder=" …")
-    return [f"{head}{text}", *_wrapped(" · ".join(_facts(learning)), INDENT)]
+    facts = _wrapped(" · ".join(_facts(learning)), INDENT)
+    withheld = "reads like an order: in no prompt unless you pin it"
+    more = _wrapped(withheld, INDENT) if is_withheld(learning) else []
+    return [f"{head}{text}", *facts, *more]
 
 
 def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
@@ -67,6 +75,7 @@ def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
         "confidence": percent(100 * learning.confidence),
         "use": f"{helped_words(learning.uses, learning.successes)}; counts as "
         f"{percent(100 * learning.success_rate)}",
+        "in prompts": _WITHHELD if is_withheld(learning) else "",
         "because": _because(entry),
         "said by": ", ".join(sources(entries)),
         "created": str(entry.get("createdAt", "")),
@@ -76,6 +85,11 @@ def card(learning: Learning, entries: list[Entry]) -> Iterator[str]:
     for name, value in told.items():
         if value:
             yield from _wrapped(f"{one_line(name)}: {one_line(value)}", "", INDENT)
+
+
+def as_json(learning: Learning) -> dict[str, Any]:
+    """In a list for a program."""
+    return learning.model_dump(mode="json") | {"withheld": is_withheld(learning)}
 
 
 def details(learning: Learning, entries: list[Entry]) -> dict[str, Any]:
@@ -89,9 +103,7 @@ def details(learning: Learning, entries: list[Entry]) -> dict[str, Any]:
             "because": _because(entry) or None,
         }
     )
-    return learning.model_dump(mode="json") | {
-        key: value for key, value in more.items() if value is not None
-    }
+    return as_json(learning) | {key: value for key, value in more.items() if value is not None}
 
 
 def sources(entries: list[Entry]) -> list[str]:

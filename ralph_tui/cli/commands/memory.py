@@ -19,6 +19,7 @@ from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.cli.memory_stats import stats_of
 from ralph_tui.cli.memory_words import (
     all_learnings,
+    as_json,
     card,
     details,
     never_looked_up,
@@ -136,7 +137,7 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
         and not (args.unproven and learning.standing == "proven")
     ]
     if args.json:
-        _print_json([learning.model_dump(mode="json") for learning in found])
+        _print_json([as_json(learning) for learning in found])
         return ExitCode.COMPLETED
     for learning in found:
         print("\n".join(rows(learning)))

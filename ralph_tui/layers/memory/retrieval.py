@@ -62,19 +62,22 @@ def retrieve(candidates: Sequence[Candidate], task_type: str) -> list[Retrieved]
     found: list[Retrieved] = []
     carried = 0
     for one in _chosen(ranked, task_type):
-        withheld = not one.learning.pinned and gives_orders(one.learning.text)
-        in_prompt = carried < IN_PROMPT and not withheld
+        in_prompt = carried < IN_PROMPT and not is_withheld(one.learning)
         carried += in_prompt
-        why = _why(one, task_type, withheld=withheld)
         found.append(
             Retrieved(
                 **one.learning.model_dump(),
-                why=why,
+                why=_why(one, task_type),
                 relevance=one.relevance,
                 in_prompt=in_prompt,
             )
         )
     return found
+
+
+def is_withheld(learning: Learning) -> bool:
+    """Whether it stays out of every prompt because it reads like an order to the agent."""
+    return not learning.pinned and gives_orders(learning.text)
 
 
 def rank(learning: Learning, relevance: float, task_type: str) -> float:
@@ -125,11 +128,11 @@ def _is_relied_on(learning: Learning) -> bool:
     return learning.type != "strategy" or not below(learning.confidence, SURE)
 
 
-def _why(one: _Ranked, task_type: str, *, withheld: bool) -> str:
+def _why(one: _Ranked, task_type: str) -> str:
     learning = one.learning
     clauses = ["you pinned it"] if learning.pinned else [_fit_words(one, task_type)]
     clauses.append(_proof_words(learning))
-    if withheld:
+    if is_withheld(learning):
         clauses.append(
             "it stays out of the prompt, because it reads like an order to the agent and not like "
             "something learned"
