@@ -12,6 +12,7 @@ from ralph_tui.events import (
     InterventionMade,
     IterationFinished,
     IterationStarted,
+    PromptPrepared,
     ReadingTaken,
     RunStarted,
     SessionFinished,
@@ -68,6 +69,8 @@ class IterationSpan:
     completion: float | None = None
     previous: float | None = None
     """Completion before it."""
+    prompts: list[PromptPrepared] = field(default_factory=list)
+    """One for each of its sessions."""
     gate: GateFinished | None = None
     files: FilesChanged | None = None
     finished: IterationFinished | None = None
@@ -133,6 +136,7 @@ class TimelineFold(Fold):
             on(IterationStarted, self._iteration_started),
             on(SnapshotTaken, self._snapshot_taken),
             on(CheckpointCaptured, self._checkpoint_captured),
+            on(PromptPrepared, self._prompt_prepared),
             on(GateFinished, self._gate_finished),
             on(ReadingTaken, self._reading_taken),
             on(FilesChanged, self._files_changed),
@@ -154,6 +158,12 @@ class TimelineFold(Fold):
         self.spans.append(
             IterationSpan(event.iteration, event.at, event.seq, previous=self._completion)
         )
+
+    def _prompt_prepared(self, event: PromptPrepared) -> None:
+        if self.spans:
+            # One that no session got is replaced: it is the same file.
+            kept = [prompt for prompt in self.spans[-1].prompts if prompt.path != event.path]
+            self.spans[-1].prompts = [*kept, event]
 
     def _snapshot_taken(self, event: SnapshotTaken) -> None:
         self.snapshots[event.number] = event

@@ -28,18 +28,8 @@ Refusal = Callable[[RunState], str | None]
 """Why an action cannot be done in this state; None when it can."""
 
 
-class ActionTarget(Protocol):
-    """The screen that actions are done on."""
-
-    source: Source
-
-    def move(self, how: Callable[[Player], None]) -> None:
-        """Move in the time of a recorded run."""
-        ...
-
-    def decide(self) -> None:
-        """Open the question that waits."""
-        ...
+class Asking(Protocol):
+    """The dialogs that actions open."""
 
     def toggle_pause(self) -> None:
         """Pause, or go on."""
@@ -51,6 +41,33 @@ class ActionTarget(Protocol):
 
     def abort(self) -> None:
         """Ask how to give the run up."""
+        ...
+
+    def palette(self) -> None:
+        """Offer all commands to search."""
+        ...
+
+
+class ActionTarget(Protocol):
+    """The screen that actions are done on."""
+
+    source: Source
+
+    @property
+    def dialogs(self) -> Asking:
+        """What asks before it acts."""
+        ...
+
+    def move(self, how: Callable[[Player], None]) -> None:
+        """Move in the time of a recorded run."""
+        ...
+
+    def step_iteration(self, by: int) -> None:
+        """Look at another iteration: in a recorded run, move there."""
+        ...
+
+    def decide(self) -> None:
+        """Open the question that waits."""
         ...
 
     def restore(self) -> None:
@@ -67,10 +84,6 @@ class ActionTarget(Protocol):
 
     def search(self) -> None:
         """Look for something in all runs."""
-        ...
-
-    def open_palette(self) -> None:
-        """Offer all commands to search."""
         ...
 
     def next_theme(self) -> None:
@@ -143,6 +156,8 @@ class Action:
     where: Where = "everywhere"
     refusal: Refusal = _always
     footer: bool = False
+    footer_where: Where = "everywhere"
+    """On which screens the footer names it."""
     urgent: bool = False
     """The footer names it first, and only while it can be done."""
     key_display: str = ""
@@ -163,13 +178,13 @@ ACTIONS: tuple[Action, ...] = (
            _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True,
            said="sent; the wait ends"),
     Action("pause", "p", "pause", "Pause before the next iteration, or go on.",
-           lambda screen: screen.toggle_pause(), "live", stopping, footer=True),
+           lambda screen: screen.dialogs.toggle_pause(), "live", stopping, footer=True),
     Action("guide", "g", "guide", "Send words to the agent: into its session where it can take "
            "them, else into the next prompt.",
-           lambda screen: screen.guide(), "live", stopping, footer=True),
+           lambda screen: screen.dialogs.guide(), "live", stopping, footer=True),
     Action("abort", "a", "abort",
            "Give the run up: keep the work, or roll back to its best. Asks first.",
-           lambda screen: screen.abort(), "live", over, footer=True),
+           lambda screen: screen.dialogs.abort(), "live", over, footer=True),
     # By key, a checkpoint is for what an agent does; a paused run takes one by command.
     Action("checkpoint", "c", "checkpoint", "Take a checkpoint now.",
            _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True,
@@ -193,12 +208,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("forward", "right,full_stop", "event", "Step one event forward.",
            _moves(lambda player: player.seek(player.position + 1)), "replay",
            footer=True, key_display="←→"),
-    Action("back_iteration", "shift+left,less_than_sign", "iteration", "Step one iteration back.",
-           _moves(lambda player: player.step_iteration(-1)), "replay", key_display="<"),
-    Action("forward_iteration", "shift+right,greater_than_sign", "iteration",
+    Action("back_iteration", "less_than_sign,shift+left", "iteration",
+           "Step one iteration back; in a live run, its tests, prompt and assessment.",
+           lambda screen: screen.step_iteration(-1), key_display="<"),
+    Action("forward_iteration", "greater_than_sign,shift+right", "iteration",
            "Step one iteration forward.",
-           _moves(lambda player: player.step_iteration(1)), "replay",
-           footer=True, key_display="< >"),
+           lambda screen: screen.step_iteration(1), footer=True, footer_where="replay",
+           key_display="< >"),
     Action("slower", "left_square_bracket", "slower", "Halve the speed.",
            _moves(lambda player: player.change_speed(-1)), "replay", key_display="["),
     Action("faster", "right_square_bracket", "speed", "Double the speed, up to 64x and instant.",
@@ -221,7 +237,7 @@ ACTIONS: tuple[Action, ...] = (
            lambda screen: screen.search(), key_display="/"),
     Action("palette", "colon,ctrl+p", "commands",
            "Search all commands; permissions are changed here, too.",
-           lambda screen: screen.open_palette(), key_display=":"),
+           lambda screen: screen.dialogs.palette(), key_display=":"),
     Action("theme", "t", "theme", "Switch between dark, light and the terminal's own colours.",
            lambda screen: screen.next_theme()),
     Action("help", "question_mark,f1", "help", "Explain keys, lines and glyphs.",
@@ -235,10 +251,19 @@ BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
 
 def offered(action: Action, *, live: bool) -> bool:
     """Whether the action exists at all on this kind of screen."""
-    return action.where == "everywhere" or (action.where == "live") == live
+    return _fits(action.where, live=live)
 
 
-SELECTING = ("left", "right", "shift+left", "shift+right", "space")
+def in_footer(action: Action, *, live: bool) -> bool:
+    """Whether the footer of this kind of screen names it."""
+    return action.footer and offered(action, live=live) and _fits(action.footer_where, live=live)
+
+
+def _fits(where: Where, *, live: bool) -> bool:
+    return where == "everywhere" or (where == "live") == live
+
+
+SELECTING = ("left", "right", "space")
 """Keys that mean something in the checkpoints alone, where nothing is replayed."""
 
 

@@ -12,6 +12,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.panes.agent import AgentPane
+from ralph_tui.tui.panes.assessment import AssessmentPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
 from ralph_tui.tui.panes.gate import GatePane
@@ -39,6 +40,7 @@ class Body(Container):
                 AgentPane(),
                 GatePane(),
                 PromptPane(source),
+                AssessmentPane(),
             )
         }
         self.zoomed: str | None = None

@@ -75,6 +75,17 @@ class Dialogs:
         if send and text.strip():
             self._source.send(commands.Guide(text=text))
 
+    def edit_prompt(self) -> None:
+        """Ask for one edit of the next prompt, or take that back; say what comes of it."""
+        state = self._host.state
+        wish = commands.EditPrompt(wanted=not state.intelligence.edit_requested)
+        reason = commands.refusal(wish, state) if self._source.live else "only in a live run"
+        if reason is None:
+            self._source.send(wish)
+            asked = "it is shown to you before it is sent"
+            reason = f"sent; the next prompt: {asked if wish.wanted else 'sent as it is'}"
+        self._host.say(f"e edit: {reason}")
+
     def keep_draft(self, text: str) -> None:
         """Words that were written elsewhere and not sent: they wait as a draft of guidance."""
         if text not in self._draft:

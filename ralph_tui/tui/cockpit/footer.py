@@ -12,7 +12,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration, ending_reason, percent
 from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, SEVERITIES, WARNING
-from ralph_tui.tui.actions import ACTIONS, Action, offered
+from ralph_tui.tui.actions import ACTIONS, Action, in_footer
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import cost, elapsed, level_mark, tokens
@@ -36,9 +36,7 @@ def keys_line(state: RunState, source: Source, width: int) -> Line:
     """
     over = state.run.finished is not None or state.run.crash is not None
     actions = [
-        a
-        for a in ACTIONS
-        if a.footer and offered(a, live=source.live) and not (over and a.where == "live")
+        a for a in ACTIONS if in_footer(a, live=source.live) and not (over and a.where == "live")
     ]
     able = [a for a in actions if a.refusal(state) is None]
     spans = _keys([a for a in actions if a in able or not a.urgent], 0, state, source.player)

@@ -11,7 +11,7 @@ HORIZONTAL = [(0, "-scant"), (60, "-narrow"), (100, "-normal"), (140, "-wide")]
 VERTICAL = [(0, "-flat"), (15, "-short"), (28, "-tall")]
 """Breakpoints by rows."""
 
-ORDER = ("signal", "log", "timeline", "files", "learnings", "agent", "gate", "prompt")
+ORDER = ("signal", "log", "timeline", "files", "learnings", "agent", "gate", "prompt", "assessment")
 """All panes, in the order of their keys."""
 
 Groups = tuple[tuple[str, ...], ...]
@@ -23,23 +23,23 @@ WIDE: Groups = (
     ("files",),
     ("learnings",),
     ("agent",),
-    ("gate", "prompt"),
+    ("gate", "prompt", "assessment"),
 )
 NORMAL: Groups = (
     ("signal",),
     ("log",),
     ("timeline",),
-    ("files", "gate", "learnings", "prompt"),
-    ("agent",),
+    ("files", "gate", "learnings"),
+    ("agent", "prompt", "assessment"),
 )
 SHORT: Groups = (
     ("signal",),
     ("log",),
-    ("agent", "timeline", "files", "learnings", "gate", "prompt"),
+    ("agent", "timeline", "files", "learnings", "gate", "prompt", "assessment"),
 )
 NARROW: Groups = (
     ("signal",),
-    ("agent", "log", "timeline", "files", "learnings", "gate", "prompt"),
+    ("agent", "log", "timeline", "files", "learnings", "gate", "prompt", "assessment"),
 )
 
 SINGLE: Groups = (("agent", "signal", *NARROW[1][1:]),)

@@ -24,6 +24,7 @@ from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.footer import Banner, Footer, Note, Scrubber
 from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.cockpit.history_view import HistoryView
+from ralph_tui.tui.cockpit.looking_back import LookingBack
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
 from ralph_tui.tui.modals.modal import key_name
 from ralph_tui.tui.panes.header import HEADS
@@ -61,6 +62,7 @@ class CockpitScreen(BaseScreen):
         self.dialogs = Dialogs(self)
         self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
         self.history = HistoryView(self, self.body.timeline)
+        self.looking_back = LookingBack(self, self.body)
         self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for action in ACTIONS:
@@ -198,8 +200,10 @@ class CockpitScreen(BaseScreen):
             self.action_pane(name)
 
     def action_unzoom(self) -> None:
-        """All panes again."""
-        if self.body.zoomed is not None:
+        """The latest iteration again, then all panes."""
+        if self.looking_back.end():
+            self.footer.say("the latest iteration again")
+        elif self.body.zoomed is not None:
             self.body.zoomed = None
             self._arrange()
         else:
@@ -233,10 +237,6 @@ class CockpitScreen(BaseScreen):
         # Of the way back more is known than the state tells: which point is selected.
         restores = action.name == "restore"
         return self.history.refusal() if restores else action.refusal(self.state)
-
-    def toggle_pause(self) -> None:
-        """See `ActionTarget`."""
-        self.dialogs.toggle_pause()
 
     def decide(self) -> None:
         """The question that is open."""
@@ -288,25 +288,24 @@ class CockpitScreen(BaseScreen):
         if not self.ralph.show_search():
             self.say("/ search: this screen shows one run alone; ralph-tui search finds in all")
 
-    def guide(self) -> None:
+    def step_iteration(self, by: int) -> None:
         """See `ActionTarget`."""
-        self.dialogs.guide()
-
-    def abort(self) -> None:
-        """See `ActionTarget`."""
-        self.dialogs.abort()
-
-    def open_palette(self) -> None:
-        """See `ActionTarget`."""
-        self.dialogs.palette()
+        if self.source.player is not None:
+            self.move(lambda player: player.step_iteration(by))
+        elif not self.looking_back.step(by):
+            self.footer.say("there is no further iteration that way")
 
     def open_help(self) -> None:
-        """See `ActionTarget`."""
+        """See `BaseScreen`."""
         self.dialogs.help()
 
     def leave(self) -> None:
-        """See `ActionTarget`."""
+        """See `BaseScreen`."""
         self.dialogs.leave()
+
+    def on_prompt_pane_edit_wanted(self) -> None:
+        """Edit the next prompt before it is sent, or let it go as it is."""
+        self.dialogs.edit_prompt()
 
     def move(self, how: Callable[[Player], None]) -> None:
         """See `ActionTarget`; at once, so that the next key counts from there."""

@@ -10,13 +10,13 @@ from ralph_tui.text.format import clock, duration
 from ralph_tui.text.terms import FAILED, PASSED, PHASES, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
-from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.panes.iteration_pane import IterationPane
 
 NAMED = 20
 """Failing tests that stand here by name, so that the output below them is not pushed away."""
 
 
-class GatePane(LinesPane):
+class GatePane(IterationPane):
     """Counts, failing tests, and the end of the output."""
 
     key: ClassVar[str] = "gate"
@@ -31,6 +31,9 @@ class GatePane(LinesPane):
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
         gate = self.state.gate
+        if self.chosen is not None and self.span is not None:
+            told = self.span.gate
+            return [self.past(), *(_result(told, width) if told else [[("not verified", "dim")]])]
         rows: list[Line] = []
         if gate.running_since is not None:
             age = since(gate.running_since, self.now)

@@ -30,6 +30,7 @@ class LearningsPane(LinesPane):
 
     key: ClassVar[str] = "learnings"
     heading: ClassVar[str] = "learnings"
+    brief: ClassVar[str] = "memory"
     digit: ClassVar[int] = 5
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]

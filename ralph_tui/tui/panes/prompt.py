@@ -1,70 +1,117 @@
 """The prompt of this iteration, exactly as it was sent."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
 from ralph_tui.errors import why
+from ralph_tui.events import PromptPrepared
 from ralph_tui.plain_files import NotPlainError, reading
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.draw.words import tokens
-from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.panes.iteration_pane import IterationPane
 
 MOST_BYTES = 400_000
 """Of a prompt that are shown."""
 
 
-class PromptPane(LinesPane):
-    """Reads the file the journal names; a path that leaves the attempt's folder is not followed."""
+class PromptPane(IterationPane):
+    """Reads the files the journal names; a path out of the attempt's folder is not followed."""
 
     key: ClassVar[str] = "prompt"
     heading: ClassVar[str] = "prompt"
     digit: ClassVar[int] = 8
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", show=False)]
+
+    @dataclass
+    class EditWanted(Message):
+        """The next prompt shall be shown before it is sent, or no longer."""
+
     def __init__(self, source: Source) -> None:
         super().__init__()
         self._source = source
-        self._read: tuple[int, str, str] = (-1, "", "")
-        """Number of the event, text, and why there is none."""
+        self._read: dict[int, tuple[str, str]] = {}
+        """By number of the event: text, and why there is none."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return (state.gate.prompt.path, state.gate.prompt.seq) if state.gate.prompt else None
+        told = state.intelligence.edit_requested, state.intelligence.standing_instruction
+        return (state.gate.prompt.seq if state.gate.prompt else None, told)
 
     def changed(self) -> None:
         """See `Pane`."""
-        prompt = self.state.gate.prompt
-        if prompt is not None and prompt.seq != self._read[0]:
+        prompts = self._prompts()
+        if any(prompt.seq not in self._read for prompt in prompts):
             self.top = 0
-            self._read = (prompt.seq, *read_inside(self._source.folder, prompt.path))
+        self._read = {
+            prompt.seq: self._read.get(prompt.seq) or read_inside(self._source.folder, prompt.path)
+            for prompt in prompts
+        }
+
+    def _prompts(self) -> list[PromptPrepared]:
+        """Of the iteration that is shown; while it has none, the latest there is."""
+        span, latest = self.span, self.state.gate.prompt
+        if span is None or (self.chosen is None and not span.prompts):
+            return [latest] if latest is not None else []
+        return span.prompts
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
-        if self.state.gate.prompt is None:
-            return [[("no prompt has been sent yet", "dim")]]
-        _, text, problem = self._read
-        if problem:
-            return [[(piece, "warn")] for piece in wrap(problem, width, 4)]
-        rows: list[Line] = []
-        for line in text.split("\n"):
-            style = "accent strong" if line.startswith("#") else "text"
-            rows += [[(piece, style)] for piece in wrap(line, width, 200)]
+        rows: list[Line] = [self.past()] if self.chosen is not None else []
+        if self.chosen is None and self.state.intelligence.edit_requested:
+            told = "the next prompt waits for your edit before it is sent; e takes that back"
+            rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
+        prompts = self._prompts()
+        if not prompts:
+            return [*rows, [("no prompt has been sent yet", "dim")]]
+        for prompt in prompts:
+            if len(prompts) > 1:
+                name = _session_of(prompt.path).removeprefix(", ") or "session 1"
+                rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
+            rows += _rows(*self._read[prompt.seq], width)
         return rows
+
+    def action_edit(self) -> None:
+        """Ask for one edit of the next prompt."""
+        self.post_message(self.EditWanted())
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
-        prompt = self.state.gate.prompt
-        if prompt is None:
+        prompts = self._prompts()
+        if not prompts:
             return []
+        prompt = prompts[-1]
         urgent = prompt.urgency in ("high", "critical")
+        size = f"about {tokens(prompt.tokens)} tokens" if prompt.tokens else ""
+        size = size or f"{tokens(prompt.characters)} characters"
+        by = f" · edited by {prompt.edited_by}" if prompt.edited_by else _ORIGINS[prompt.origin]
+        cut = f" · {len(prompt.cut)} cut" if prompt.cut else ""
         return [
             (f"iteration {prompt.iteration}{_session_of(prompt.path)} · urgency ", "dim"),
             (prompt.urgency, "warn" if urgent else "text"),
-            (f" · {tokens(prompt.characters)} characters", "dim"),
+            (f" · {size}{cut}{by}", "dim"),
         ]
+
+
+_ORIGINS = {"template": "", "model": " · worded by a model", "fallback": " · in short form"}
+
+
+def _rows(text: str, problem: str, width: int) -> list[Line]:
+    if problem:
+        return [[(piece, "warn")] for piece in wrap(problem, width, 4)]
+    rows: list[Line] = []
+    for line in text.split("\n"):
+        style = "accent strong" if line.startswith("#") else "text"
+        rows += [[(piece, style)] for piece in wrap(line, width, 200)]
+    return rows
 
 
 def _session_of(path: str) -> str:

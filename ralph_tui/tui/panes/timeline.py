@@ -24,6 +24,7 @@ class Timeline(LinesPane):
 
     key: ClassVar[str] = "timeline"
     heading: ClassVar[str] = "checkpoints"
+    brief: ClassVar[str] = "points"
     digit: ClassVar[int] = 3
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,0 +1,153 @@
+"""What an iteration came to, how the next one goes about it, and what does not fit."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import ClassVar
+
+from ralph_tui.events import AssessmentMade, AssessmentRefined, StrategyPlanned, ValidationDone
+from ralph_tui.state import RunState
+from ralph_tui.text.format import count, duration, money
+from ralph_tui.text.terms import GOOD, WARNING, RowLevel, in_words
+from ralph_tui.tui.draw.spans import Line, flat, wrap
+from ralph_tui.tui.draw.words import level_mark
+from ralph_tui.tui.panes.iteration_pane import IterationPane
+
+ROWS = 6
+"""Rows that one statement may take."""
+GUESSED = "guessed from words"
+
+_LEVELS: dict[str, RowLevel] = {"medium": "log", "high": "warn", "critical": "critical"}
+
+
+class AssessmentPane(IterationPane):
+    """Assessment, strategy, what validation found, a second opinion, and what models cost."""
+
+    key: ClassVar[str] = "assessment"
+    heading: ClassVar[str] = "assessment"
+    brief: ClassVar[str] = "assess"
+    digit: ClassVar[int] = 9
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`."""
+        spans = state.timeline.spans
+        return (state.intelligence.revision, spans[-1].number if spans else None)
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """See `LinesPane`."""
+        span, known = self.span, self.state.intelligence
+        past: list[Line] = [self.past()] if self.chosen is not None else []
+        if span is None or not (known.assessments or known.strategies):
+            return [*past, [(self._nothing(), "dim")]]
+        k = span.number
+        rows: list[Line] = []
+        if strategy := known.strategies.get(k):
+            rows += _strategy(strategy, width)
+        rows += _issues(known.validations.get((k, "before")), width)
+        assessed = k if k in known.assessments or self.chosen is not None else k - 1
+        if assessment := known.assessments.get(assessed):
+            rows += [[]] if rows else []
+            rows += _assessment(assessment, width)
+            rows += _second_opinion(known.refined.get(assessed), width)
+            rows += _issues(known.validations.get((assessed, "after")), width)
+        return [*past, *(rows or [[("nothing was assessed in this iteration", "dim")]])]
+
+    def _nothing(self) -> str:
+        started = self.state.run.started
+        off = started is not None and started.config.get("intelligence.enabled") is False
+        return "switched off: intelligence.enabled" if off else "nothing is assessed yet"
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`: what the help of models has cost so far."""
+        known = self.state.intelligence
+        if known.asked is not None:
+            return [(f"a model is asked: {in_words(known.asked.purpose)}", "accent")]
+        if not known.help_calls:
+            return []
+        cost = "" if known.help_cost_usd is None else f", {money(known.help_cost_usd)}"
+        failed = f", {known.help_failed} without an answer" if known.help_failed else ""
+        asked = count(known.help_calls, "question")
+        return [(f"help of models: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]
+
+
+def _place(iteration: int) -> str:
+    return f"iteration {iteration}" if iteration else "the start"
+
+
+def _strategy(strategy: StrategyPlanned, width: int) -> list[Line]:
+    pivots = strategy.approach != "persist"
+    style = "warn strong" if pivots else "accent strong"
+    focus = "" if strategy.focus == "continue" else f", {in_words(strategy.focus)}"
+    since = f" since iteration {strategy.since}" if 0 < strategy.since < strategy.iteration else ""
+    rows: list[Line] = [
+        [
+            (f"{_place(strategy.iteration)}: ", "dim"),
+            (f"{strategy.approach}{focus}", style),
+            (since, "dim"),
+        ],
+        *_texts(strategy.reasoning, width),
+    ]
+    for number, priority in enumerate(strategy.priorities, 1):
+        rows += _item(f"{number} ", "accent", priority, width)
+    return rows
+
+
+def _assessment(made: AssessmentMade, width: int) -> list[Line]:
+    head = f"{_place(made.iteration)} came to" if made.iteration else "before iteration 1"
+    rows: list[Line] = [
+        [(head, "strong"), (f"  {made.phase} · about {made.progress:.0f} % by activity", "dim")],
+        *_texts(made.summary, width),
+    ]
+    for done in made.accomplishments:
+        guess = f" ({GUESSED})" if done.source == "text" else ""
+        rows += _item(f"{GOOD.glyph} ", "good", f"{flat(done.text)}{guess}", width)
+    for blocker in made.blockers:
+        source = {"report": "the agent says", "text": GUESSED}.get(blocker.source, "measured")
+        stands = ", and it stands" if blocker.standing else ""
+        words = f"in the way: {flat(blocker.text)} ({source}{stands})"
+        rows += _item(f"{WARNING.glyph} ", "warn", words, width)
+    for label, words in (("last", made.last_action), ("next", made.next_step)):
+        if words:
+            rows += _item(f"{label} ", "dim", words, width)
+    rows += _listed("open", made.pending, width)
+    rows += _listed("learned", made.learnings, width)
+    if made.missing:
+        rows += _item("not known ", "dim", ", ".join(made.missing), width)
+    return rows
+
+
+def _second_opinion(refined: AssessmentRefined | None, width: int) -> list[Line]:
+    if refined is None:
+        return []
+    guess = "" if refined.progress is None else f"  about {refined.progress:.0f} %"
+    rows: list[Line] = [[("a model's second opinion", "strong"), (guess, "dim")]]
+    rows += _texts(refined.summary, width)
+    if refined.approach:
+        rows += _item("next ", "dim", refined.approach, width)
+    return [*rows, *_listed("learned", refined.learnings, width)]
+
+
+def _issues(found: ValidationDone | None, width: int) -> list[Line]:
+    rows: list[Line] = []
+    for issue in found.issues if found is not None else ():
+        mark, style = level_mark(_LEVELS[issue.severity])
+        rows += _item(f"{mark} ", style, f"{issue.severity}: {flat(issue.text)}", width)
+    return rows
+
+
+def _texts(text: str, width: int) -> list[Line]:
+    return [[(piece, "text")] for piece in wrap(text, width, ROWS)]
+
+
+def _listed(label: str, items: Iterable[str], width: int) -> list[Line]:
+    rows: list[Line] = []
+    for item in items:
+        rows += _item(f"{label} ", "dim", item, width)
+    return rows
+
+
+def _item(mark: str, style: str, text: str, width: int) -> list[Line]:
+    """A statement behind its mark, its further rows indented."""
+    indent = len(mark)
+    pieces = wrap(flat(text), max(1, width - indent), ROWS)
+    first: Line = [(mark, style), (pieces[0], "text")]
+    return [first, *([(" " * indent, ""), (piece, "text")] for piece in pieces[1:])]

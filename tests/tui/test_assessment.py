@@ -1,0 +1,227 @@
+"""The assessment pane, and reading earlier iterations: tests, prompt and assessment together."""
+
+import pytest
+
+from ralph_tui.commands import EditPrompt
+from ralph_tui.events import (
+    AssessmentMade,
+    AssessmentRefined,
+    Event,
+    ModelAnswered,
+    ModelAsked,
+    PromptEditRequested,
+    PromptPrepared,
+    RunFinished,
+    StrategyPlanned,
+    ValidationDone,
+)
+from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, ValidationIssue
+from ralph_tui.state import RunState
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.panes.assessment import AssessmentPane
+from tests.tui.driving import Driver, drive, live, replay, story
+
+MADE = AssessmentMade(
+    iteration=1,
+    summary="2 tests more pass; lexer.py and one other file changed.",
+    phase="mid",
+    progress=45,
+    accomplishments=[
+        Statement(text="test_nested passes now", source="tests"),
+        Statement(text="the parser was rewritten", source="text"),
+    ],
+    pending=["test_quotes fails"],
+    blockers=[
+        Blocker(text="pytest: command not found", source="gate", standing=True),
+        Blocker(text="no network", source="report"),
+    ],
+    learnings=["quotes carry state"],
+    last_action="Bash python -m pytest -q",
+    next_step="mend test_quotes",
+    tests=TestStatus(passed=19, failed=2, total=21),
+    missing=["the commits"],
+)
+PIVOT = StrategyPlanned(
+    iteration=2,
+    approach="pivot",
+    focus="reframe",
+    reasoning="No rise for 3 iterations.",
+    priorities=["test_quotes", "see what the lexer is given"],
+    confidence=0.85,
+    since=2,
+)
+WRONG = ValidationDone(
+    iteration=2,
+    when="before",
+    issues=[ValidationIssue(severity="critical", name="budget", text="9 of 10 are used.")],
+)
+
+
+def rows(*more: Event, nth: int = 2, width: int = 60) -> list[str]:
+    """What the pane says when the n-th iteration has just begun, and then `more` happens."""
+    events, seen = [], 0
+    for event in story("running"):
+        events.append(event)
+        seen += event.kind == "iteration_started"
+        if seen == nth:
+            break
+    pane = AssessmentPane()
+    pane.state = RunState().apply_all([*events, *more])
+    built = pane.build(width, 40)
+    assert width < 60 or all(cells(row) <= width for row in built)  # a frame clips
+    return ["".join(text for text, _ in row).rstrip() for row in built]
+
+
+def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_came_to() -> None:
+    assert rows(MADE, PIVOT, WRONG) == [
+        "iteration 2: pivot, reframe",
+        "No rise for 3 iterations.",
+        "1 test_quotes",
+        "2 see what the lexer is given",
+        "◆ critical: 9 of 10 are used.",
+        "",
+        "iteration 1 came to  mid · about 45 % by activity",
+        "2 tests more pass; lexer.py and one other file changed.",
+        "✓ test_nested passes now",
+        "✓ the parser was rewritten (guessed from words)",
+        "▲ in the way: pytest: command not found (measured, and it",
+        "  stands)",
+        "▲ in the way: no network (the agent says)",
+        "last Bash python -m pytest -q",
+        "next mend test_quotes",
+        "open test_quotes fails",
+        "learned quotes carry state",
+        "not known the commits",
+    ]
+
+
+def test_a_second_opinion_stands_beside_it() -> None:
+    opinion = AssessmentRefined(iteration=1, summary="Half of it.", progress=52, approach="Bisect.")
+    told = rows(MADE, opinion)
+    at = told.index("a model's second opinion  about 52 %")
+    assert told[at + 1 : at + 3] == ["Half of it.", "next Bisect."]
+
+
+def test_an_approach_that_goes_on_says_since_when() -> None:
+    later = PIVOT.model_copy(update={"iteration": 3})
+    assert rows(later, nth=3)[0] == "iteration 3: pivot, reframe since iteration 2"
+
+
+def test_nothing_is_said_as_such() -> None:
+    assert rows() == ["nothing is assessed yet"]
+
+
+@pytest.mark.parametrize("width", [1, 12, 31, 76])
+def test_it_fits_any_width(width: int) -> None:
+    assert rows(MADE, PIVOT, WRONG, width=width)
+
+
+def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
+    pane, state = AssessmentPane(), RunState()
+    asked = ModelAsked(iteration=1, question_id="a", purpose="judge")
+    state.apply(asked)
+    pane.state = state
+    assert pane.subtitle(60)[0][0] == "a model is asked: judge"
+    for error, cost in (("", 0.02), ("no answer in time", None)):
+        state.apply(
+            ModelAnswered(
+                iteration=1, question_id="a", purpose="judge", seconds=6, cost_usd=cost, error=error
+            )
+        )
+    told = "help of models: 2 questions, 1 without an answer, 12s, $0.02"
+    assert pane.subtitle(60)[0][0] == told
+
+
+# earlier iterations -------------------------------------------------------------------------------
+
+
+def test_in_a_live_run_the_keys_step_through_its_iterations() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("7", "z")
+        latest = driver.cockpit.state.run.iteration
+        await driver.press("less_than_sign")
+        await driver.sees(f"iteration {latest - 1}: tests, prompt and assessment; esc: the latest")
+        await driver.sees(f"iteration {latest - 1}  < > other iterations, esc the latest")
+        span = driver.cockpit.state.timeline.spans[-2]
+        assert span.gate is not None
+        await driver.sees(f"{span.gate.passed}/{span.gate.total}")
+        await driver.press("9")
+        await driver.sees(f"iteration {latest - 1}  < > other iterations")
+        for _ in range(latest - 1):
+            await driver.press("less_than_sign")
+        await driver.sees("before iteration 1  < >")
+        await driver.press("less_than_sign")
+        await driver.sees("there is no further iteration that way")
+        await driver.press("escape")
+        await driver.sees("the latest iteration again")
+        assert "< > other iterations" not in "\n".join(driver.text())
+
+    drive(live(story("running")), look, (80, 24))
+
+
+def test_an_earlier_iteration_stays_while_the_run_goes_on() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("9", "less_than_sign")
+        place = driver.cockpit.body.panes["assessment"]
+        assert isinstance(place, AssessmentPane)
+        chosen = place.chosen
+        assert chosen is not None
+        state = driver.cockpit.state
+        made = MADE.model_copy(update={"iteration": 99, "seq": state.seq + 1, "at": state.at})
+        driver.inbox.append(made)
+        await driver.until(lambda: 99 in driver.cockpit.state.intelligence.assessments)
+        assert place.chosen == chosen
+
+    drive(live(story("running")), look, (80, 24))
+
+
+def test_in_a_replay_the_same_keys_move_in_its_time() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("end", "less_than_sign")
+        assert driver.cockpit.looking_back.end() is False
+        player = driver.source.player
+        assert player is not None
+        assert player.position < player.length
+
+    drive(replay(story("running")), look)
+
+
+def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("8", "e")
+        assert driver.sent == [EditPrompt()]
+        await driver.sees("e edit: sent; the next prompt: it is shown to you before it is sent")
+        state = driver.cockpit.state
+        driver.inbox.append(PromptEditRequested(seq=state.seq + 1, at=state.at))
+        await driver.sees("the next prompt waits for your edit before it is sent")
+        await driver.press("e")
+        assert driver.sent[-1] == EditPrompt(wanted=False)
+
+    drive(live(story("running")), look, (80, 24))
+
+
+def test_e_says_why_not_when_the_run_is_over() -> None:
+    async def look(driver: Driver) -> None:
+        state = driver.cockpit.state
+        ended = RunFinished(outcome="aborted", reason="aborted", iterations=1, completion=1)
+        driver.inbox.append(ended.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.until(lambda: driver.cockpit.state.run.finished)
+        await driver.press("8", "e")
+        await driver.sees("e edit: the run is over")
+        assert not driver.sent
+
+    drive(live(story("running")), look, (80, 24))
+
+
+def test_every_session_of_an_iteration_has_its_prompt() -> None:
+    """Two sessions in one iteration: both texts stand there, named."""
+
+    state = RunState().apply_all(story("running"))
+    first = PromptPrepared(iteration=7, path="results/iter-007/prompt.md", seq=9001)
+    state.timeline.spans[-1].prompts = []
+    for event in (first, first.model_copy(update={"seq": 9002})):
+        state.apply(event)
+    assert len(state.timeline.spans[-1].prompts) == 1, "the same file was written again"
+    second = first.model_copy(update={"seq": 9003, "path": "results/iter-007/prompt-2.md"})
+    state.apply(second)
+    assert [p.seq for p in state.timeline.spans[-1].prompts] == [9002, 9003]
