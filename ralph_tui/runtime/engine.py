@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.adapters.records.files import write_json
+from ralph_tui.adapters.records.files import without_unknown, write_json
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.commands import Abort, Command, Stop
@@ -253,5 +253,5 @@ class Engine:
         self._status_due = moment + STATUS_SECONDS
         # A projection: the next second, or a fold over the journal, brings it back.
         with suppress(OSError):
-            write_json(self._status, summarize(self.state), durable=False)
+            write_json(self._status, without_unknown(summarize(self.state)), durable=False)
         return True

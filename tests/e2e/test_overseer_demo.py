@@ -58,7 +58,7 @@ def asks(project: Path, topic: str) -> dict[str, Any]:
 
     def is_told() -> bool:
         status = json.loads(here("status", "--json", cwd=project).stdout)
-        return bool((status["question"] or {}).get("question_id") == asked["question_id"])
+        return bool((status.get("question") or {}).get("question_id") == asked["question_id"])
 
     until(is_told)
     return asked

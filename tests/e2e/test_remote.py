@@ -71,7 +71,7 @@ class Elsewhere:
         found = until(lambda: [e for e in self.events("question_asked") if e["topic"] == "pause"])
         # The status, from which other terminals know of it, is written a moment later.
         asked = found[-1]["question_id"]
-        until(lambda: (self.status()["question"] or {}).get("question_id") == asked)
+        until(lambda: (self.status().get("question") or {}).get("question_id") == asked)
         return found[-1]
 
     @property
@@ -221,7 +221,7 @@ def test_an_abort_asks_on_a_terminal_and_rolls_back(git_repo: Path) -> None:
     with running(git_repo, *agent) as there:
         there.reaches("session_started")
         until(lambda: (git_repo / "README.md").read_text() == "changed\n")
-        until(lambda: there.status()["best_snapshot"])
+        until(lambda: there.status().get("best_snapshot"))
         for answer, code in (("n", 1), ("y", 0)):
             command = ["env", "-C", str(git_repo), *CLI, "abort", "--roll-back"]
             terminal = Terminal(command, git_repo.parent, width=120, height=10)

@@ -19,6 +19,13 @@ def write_json(path: Path, value: Any, *, durable: bool = True) -> None:
     write_text(path, json_text(value), durable=durable)
 
 
+def without_unknown(value: Any) -> Any:
+    """JSON values without the fields that are None: what is not known is left out, never null."""
+    if isinstance(value, dict):
+        return {name: without_unknown(part) for name, part in value.items() if part is not None}
+    return [without_unknown(part) for part in value] if isinstance(value, list) else value
+
+
 def json_text(value: Any) -> str:
     """Indented JSON that ends with a line feed."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

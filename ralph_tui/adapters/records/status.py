@@ -17,12 +17,19 @@ PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
 
-def read_status(run: RecordedRun) -> dict[str, Any]:
+class Known(dict[str, Any]):
+    """Fields that are known; any other is None."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+def read_status(run: RecordedRun) -> Known:
     """The fields of `summarize`, with `alive`: whether a process still works on the run.
 
     The projection is enough while it is whole; without it the journal is folded.
     """
-    status = _projection(run.status) or _folded(run)
+    status = _known(_projection(run.status) or _folded(run))
     owner = worker(run.lock) if status["outcome"] is None else None
     alive = owner is not None and owner.run_id == status["run_id"]
     status["alive"] = alive
@@ -76,7 +83,12 @@ def _projection(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     ours = isinstance(status, dict) and status.get("version") == STATUS_VERSION
-    return status if ours and status.get("run_id") and "outcome" in status else None
+    return status if ours and status.get("run_id") and "phase" in status else None
+
+
+def _known(fields: dict[str, Any]) -> Known:
+    parts = {name: _known(v) if isinstance(v, dict) else v for name, v in fields.items()}
+    return Known(parts)
 
 
 def _folded(run: RecordedRun) -> dict[str, Any]:

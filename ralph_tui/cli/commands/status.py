@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from ralph_tui.adapters.processes.sweep import keepers
+from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found)
     if args.json:
-        print(json.dumps(status, ensure_ascii=False, indent=2))
+        print(json.dumps(without_unknown(status), ensure_ascii=False, indent=2))
     elif args.line:
         print(status_line(status))
     else:

@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.aiwg.attempt import attempt_of, project
 from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.task_files import task_files
 from ralph_tui.adapters.records.aiwg.write import put, put_all
-from ralph_tui.adapters.records.files import read_json
+from ralph_tui.adapters.records.files import read_json, without_unknown
 from ralph_tui.adapters.records.folders import number_of, numbered
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.summary import summarize
@@ -63,7 +63,8 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
             f"{len(recording.events)}' goes on from what comes before"
         )
     state = RunState().apply_all(recording.events)
-    contents = {**project(state), **assessments(state), "status.json": summarize(state)}
+    status = without_unknown(summarize(state))
+    contents = {**project(state), **assessments(state), "status.json": status}
     actions = ActionLog(journal, folder / "actions.jsonl", until=recording.good_bytes)
     return Rebuilt(put_all(folder, contents) + actions.catch_up(), recording.problem)
 

@@ -1,9 +1,12 @@
 """A status says when the journal behind it is damaged, and stays quick at that."""
 
 import json
+import os
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +17,7 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import problem_of
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.cli import main
 from ralph_tui.errors import JournalError
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER
@@ -102,3 +106,45 @@ def test_no_events_are_made_for_it(tmp_path: Path) -> None:
     *_, said, loaded = done.stdout.splitlines()
     assert "events.jsonl:8 cannot be read" in said
     assert loaded == "set()"
+
+
+def nulls(value: Any, where: str = "") -> list[str]:
+    """Where JSON says null."""
+    if isinstance(value, dict):
+        return [n for name, part in value.items() for n in nulls(part, f"{where}.{name}")]
+    if isinstance(value, list):
+        return [n for part in value for n in nulls(part, where)]
+    return [where] if value is None else []
+
+
+@pytest.mark.parametrize("events", [2, 40, None], ids=["just begun", "under way", "over"])
+@pytest.mark.parametrize("journal", ["v1-command", "v1-stuck", "v1-kinds"])
+def test_what_is_not_known_is_left_out(
+    journal: str,
+    events: int | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the file and in what is printed; who reads the file says what the journal says."""
+    attempt = tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001"
+    attempt.mkdir(parents=True)
+    lines = (FOLDER / f"{journal}.jsonl").read_bytes().splitlines(keepends=True)
+    (attempt / "events.jsonl").write_bytes(b"".join(lines[:events]))
+    monkeypatch.chdir(tmp_path)
+
+    def said(*words: str) -> str:
+        assert main(["status", *words]) == 0
+        return capsys.readouterr().out
+
+    folded = said(), said("--line")
+    assert nulls(json.loads(said("--json"))) == []
+    assert main(["rebuild"]) == 0
+    capsys.readouterr()
+    written = json.loads((attempt / "status.json").read_text())
+    assert nulls(written) == []
+    at = datetime.fromisoformat(written["updated"]).timestamp()
+    os.utime(attempt / "status.json", (at, at))  # of a run that died the file tells the time
+    assert nulls(json.loads(said("--json"))) == []
+    monkeypatch.setattr(status, "_folded", None)  # the file is enough
+    assert (said(), said("--line")) == folded

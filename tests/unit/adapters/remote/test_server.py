@@ -61,7 +61,7 @@ def test_other_terminals_see_a_question_at_once(tmp_path: Path) -> None:
         for event in (START, QUESTION, QuestionAnswered(question_id="q1", answer="continue")):
             yield event
             engine.receive(0)
-            seen.append(json.loads(status.read_text())["question"])
+            seen.append(json.loads(status.read_text()).get("question"))
         yield RunFinished(outcome="completed", reason="", iterations=1, completion=0)
 
     engine.start_thread(steps(), lambda: None)
