@@ -20,10 +20,12 @@ from ralph_tui.events import (
     InterventionMade,
     LimitsChanged,
     Noticed,
+    PromptEditRequested,
     QuestionAnswered,
     QuestionHeld,
     RunResumed,
     SessionFinished,
+    StandingInstructionChanged,
     StopRequested,
     ToolDenied,
     Unpaused,
@@ -122,6 +124,16 @@ def _noticed(e: Noticed) -> Row:
     return Row(SEVERITIES[e.level], e.level.upper(), e.text, e.detail)
 
 
+def _instructed(e: StandingInstructionChanged) -> Row:
+    said = f"in every prompt from now on: {e.text}" if e.text else "taken back: no prompt says it"
+    return Row("owner", "ALWAYS", f"{said} (by {e.by})")
+
+
+def _edit_requested(e: PromptEditRequested) -> Row:
+    shown = "shown before it is sent" if e.wanted else "sent as it is"
+    return Row("owner", "PROMPT", f"the next one is {shown}, asked by {e.by}")
+
+
 ROWS: dict[type[Event], Wording] = dict(
     [
         on(RunResumed, _resumed),
@@ -133,6 +145,8 @@ ROWS: dict[type[Event], Wording] = dict(
         on(ConflictsFound, _conflicts),
         on(EscalationDelivered, _delivered),
         on(Noticed, _noticed),
+        on(StandingInstructionChanged, _instructed),
+        on(PromptEditRequested, _edit_requested),
         on(QuestionHeld, lambda e: Row("owner", "HELD", f"the countdown was stopped by {e.by}")),
     ]
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tui.commands import EditPrompt
+from ralph_tui.commands import EditPrompt, Instruct
 from ralph_tui.events import (
     AssessmentMade,
     AssessmentRefined,
@@ -12,6 +12,7 @@ from ralph_tui.events import (
     PromptEditRequested,
     PromptPrepared,
     RunFinished,
+    StandingInstructionChanged,
     StrategyPlanned,
     ValidationDone,
 )
@@ -225,3 +226,22 @@ def test_every_session_of_an_iteration_has_its_prompt() -> None:
     second = first.model_copy(update={"seq": 9003, "path": "results/iter-007/prompt-2.md"})
     state.apply(second)
     assert [p.seq for p in state.timeline.spans[-1].prompts] == [9002, 9003]
+
+
+def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("g")
+        await driver.sees("ctrl+t send it in every prompt from now on")
+        await driver.press(*"mind it", "ctrl+t")
+        assert driver.sent == [Instruct(text="mind it")]
+        state = driver.cockpit.state
+        said = StandingInstructionChanged(text="mind it", seq=state.seq + 1, at=state.at)
+        driver.inbox.append(said)
+        await driver.press("8")
+        await driver.sees("in every prompt: mind it")
+        await driver.press("g")
+        await driver.sees("now in every prompt: mind it")
+        await driver.press("ctrl+t")
+        assert driver.sent[-1] == Instruct(text="")
+
+    drive(live(story("running")), look, (80, 24))

@@ -4,6 +4,7 @@ Rule: nothing here knows a pane; a run is changed by commands to the source alon
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ralph_tui import commands
 from ralph_tui.text.format import percent
@@ -18,6 +19,9 @@ from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave, Leaving
 from ralph_tui.tui.modals.outlook import lacking, preview
 
+if TYPE_CHECKING:
+    from ralph_tui.tui.modals.guide import Written
+
 LEAVE_S = 8.0
 """How long a stopping run may keep the screen."""
 TWICE_S = 2.0
@@ -26,6 +30,8 @@ FRESH_S = 1.0
 """A wish that was sent may not be recorded for so long."""
 MOST_CHARACTERS = 100_000
 """Of one piece of guidance."""
+MOST_STANDING = 10_000
+"""Of what every prompt carries."""
 
 
 class Dialogs:
@@ -62,17 +68,21 @@ class Dialogs:
         from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
 
         into_session = self._host.state.run.takes_guidance
-        dialog = Guide(self._draft, into_session=into_session, clock=self._clock)
+        standing = self._host.state.intelligence.standing_instruction
+        dialog = Guide(self._draft, into_session=into_session, standing=standing, clock=self._clock)
         self._app.push_screen(dialog, self._guided)
 
-    def _guided(self, answer: tuple[bool, str] | None) -> None:
-        send, text = answer or (False, "")
+    def _guided(self, answer: "Written | None") -> None:
+        send, text, always = answer or (False, "", False)
         text = plain(text)
-        if send and len(text) > MOST_CHARACTERS:
+        most = MOST_STANDING if always else MOST_CHARACTERS
+        if send and len(text) > most:
             send = False
-            self._host.say(f"guidance is limited to {MOST_CHARACTERS} characters; the text is kept")
+            self._host.say(f"these words are limited to {most} characters; the text is kept")
         self._draft = "" if send else text
-        if send and text.strip():
+        if send and always:
+            self._source.send(commands.Instruct(text=text))
+        elif send and text.strip():
             self._source.send(commands.Guide(text=text))
 
     def edit_prompt(self) -> None:

@@ -16,6 +16,7 @@ from ralph_tui.tui.draw.spans import clip
 from ralph_tui.tui.modals.confirm import Confirm
 
 if TYPE_CHECKING:
+    from ralph_tui.tui.modals.guide import Written
     from ralph_tui.tui.modals.learning import LearningCard
 
 DONE: dict[Change, str] = {
@@ -94,8 +95,8 @@ class LearningView:
         else:
             self._send(name, change)
 
-    def _reworded(self, name: str, said: tuple[bool, str] | None) -> None:
-        send, text = said or (False, "")
+    def _reworded(self, name: str, said: "Written | None") -> None:
+        send, text, _ = said or (False, "", False)
         seen = self._host.state.memory.seen.get(name)
         self._drafts[name] = text
         if send and seen is not None and text == seen.learning.text.strip():

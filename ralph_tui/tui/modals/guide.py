@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from ralph_tui.text.sanitize import strip_controls
+from ralph_tui.text.sanitize import clip, one_line, strip_controls
 from ralph_tui.tui.modals.modal import Modal
 
 
@@ -40,8 +40,17 @@ class TextEntry(TextArea):
         self.insert("\n")
 
 
-class Writing(Modal[tuple[bool, str]]):
-    """Answers whether to send, and the text; a text that is not sent is the next draft."""
+class Written(NamedTuple):
+    """What came of it; a text that is not sent is the next draft."""
+
+    send: bool
+    text: str
+    always: bool = False
+    """Not once, but in every prompt."""
+
+
+class Writing(Modal[Written]):
+    """Answers whether to send, and the text."""
 
     AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
@@ -66,25 +75,52 @@ class Writing(Modal[tuple[bool, str]]):
                 ).append(Content.assemble(("esc", "bold"), " close, the text is kept")),
                 classes="keys",
             )
+            yield from self.more()
+
+    def more(self) -> ComposeResult:
+        """What else can be done with the words."""
+        yield from ()
 
     def on_text_entry_sent(self) -> None:
         """Send, unless there is nothing to send."""
         text = self.query_one(TextEntry).text.strip()
-        self.dismiss((bool(text), text))
+        self.dismiss(Written(bool(text), text))
 
     def action_keep(self) -> None:
         """Close; the text waits for the next time."""
-        self.dismiss((False, self.query_one(TextEntry).text))
+        self.dismiss(Written(False, self.query_one(TextEntry).text))
 
 
 class Guide(Writing):
-    """Words for the agent."""
+    """Words for the agent: once, or in every prompt."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+t", "always", show=False, priority=True)]
 
     def __init__(
-        self, draft: str, *, into_session: bool, clock: Callable[[], float] = monotonic
+        self,
+        draft: str,
+        *,
+        into_session: bool,
+        standing: str = "",
+        clock: Callable[[], float] = monotonic,
     ) -> None:
+        """`standing`: what every prompt carries already."""
         where = "into the running session" if into_session else "with the next prompt"
         super().__init__(f"Guidance for the agent, {where}", draft, clock)
+        self._standing = standing
+
+    def more(self) -> ComposeResult:
+        """See `Writing`."""
+        every = Content.assemble(("ctrl+t", "bold"), " send it in every prompt from now on")
+        if self._standing:
+            said = clip(one_line(self._standing), 160)
+            every = every.append(Content(f" (no words: none)\nnow in every prompt: {said}"))
+        yield Static(every, classes="hint")
+
+    def action_always(self) -> None:
+        """These words stand in every prompt; none: nothing does any more."""
+        text = self.query_one(TextEntry).text.strip()
+        self.dismiss(Written(bool(text or self._standing), text, always=True))
 
 
 class Rewording(Writing):

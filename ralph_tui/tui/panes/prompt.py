@@ -14,7 +14,7 @@ from ralph_tui.plain_files import NotPlainError, reading
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
-from ralph_tui.tui.draw.spans import Line, wrap
+from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
 
@@ -68,6 +68,9 @@ class PromptPane(IterationPane):
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.intelligence.edit_requested:
             told = "the next prompt waits for your edit before it is sent; e takes that back"
+            rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
+        if self.chosen is None and (always := self.state.intelligence.standing_instruction):
+            told = f"in every prompt: {flat(always)}"
             rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
         prompts = self._prompts()
         if not prompts:
