@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ralph_tui.events.base import Event
-from ralph_tui.events.text import Line, Plain
+from ralph_tui.events.text import Line, Name, Plain
 
 __all__ = [
     "GateFinished",
@@ -36,8 +36,8 @@ class GateFinished(Event):
     failed: int = 0
     errors: int = 0
     skipped: int = 0
-    failing: list[Line] = []
-    """Names of failing tests, the first 200; `unnamed` are the others."""
+    failing: list[Name] = []
+    """Names of failing tests, the first 2000 (200 in older journals); `unnamed` are the others."""
     tail: Plain = ""
     """The end of the output, at most 4000 characters."""
     log: Line = ""

@@ -4,13 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.sanitize import one_line, one_name, plain
 
 Plain = Annotated[str, AfterValidator(plain)]
 """Untrusted text of any number of lines."""
 
 Line = Annotated[str, AfterValidator(one_line)]
 """Untrusted text that stays on one line: names, paths, titles."""
+
+Name = Annotated[str, AfterValidator(one_name)]
+"""As `Line`, for names that come again in event after event: equal ones are one string."""
 
 
 def cleaned(value: Any) -> Any:

@@ -12,6 +12,9 @@ from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSe
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
 
+NAMED = 200
+"""Failing tests whose words tell whether the work is about the objective."""
+
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -149,7 +152,7 @@ def evidence_of(state: RunState) -> Evidence:
     return Evidence(
         objective=run.started.objective if run.started else "",
         changed=tuple(change.path for change in state.files.changes),
-        failing=tuple(gate.failing) if gate else (),
+        failing=tuple(gate.failing[:NAMED]) if gate else (),
         words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
         if report
         else "",

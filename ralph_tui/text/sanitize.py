@@ -31,6 +31,8 @@ SHORT = 100
 """Characters of a text that is worth remembering."""
 SUMMARY = 200
 """Characters of a text that is told in short."""
+LONGEST_NAME = 300
+"""Characters of a name that is remembered."""
 
 
 def strip_controls(text: str) -> str:
@@ -56,6 +58,16 @@ def one_line(text: str) -> str:
     """As `plain`, with newlines and tabs turned to visible marks, so that it fills one row."""
     text = plain(text)
     return text.replace("\n", "⏎").replace("\t", " ") if "\n" in text or "\t" in text else text
+
+
+def one_name(text: str) -> str:
+    """As `one_line`, remembered: thousands of names come again with every run of the tests."""
+    return _name_cached(text) if len(text) <= LONGEST_NAME else one_line(text)
+
+
+@lru_cache(maxsize=8192)
+def _name_cached(text: str) -> str:
+    return one_line(text)
 
 
 def clip(text: str, limit: int) -> str:

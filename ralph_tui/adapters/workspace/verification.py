@@ -6,6 +6,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ralph_tui.adapters.processes.bounded_work import TOO_MUCH
@@ -14,7 +15,7 @@ from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.errors import NoRoomError, ProcessError
 from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.layers.sensor.counts import count_tests, lines_of
-from ralph_tui.text.sanitize import clip, one_line, plain
+from ralph_tui.text.sanitize import clip, one_line, one_name, plain
 
 CHUNK = 64 * 1024
 """Bytes read at once: while secrets are looked for in them, nobody is listened to."""
@@ -158,8 +159,11 @@ class ShellGate:
     def _count(self, log: Path, output: CappedLog) -> Counts | None:
         count = self._count_tests or count_tests
         if output.failure or output.lines > MOST_LINES:
-            return count(io.StringIO(output.tail().decode("utf-8", "replace")))
-        return count(lines_of(log))
+            counts = count(io.StringIO(output.tail().decode("utf-8", "replace")))
+        else:
+            counts = count(lines_of(log))
+        # Looking for secrets in 2000 names takes a while, in which nobody waits for this thread.
+        return counts and replace(counts, failing=tuple(map(one_name, counts.failing)))
 
     def _tail(self, output: CappedLog) -> str:
         """The end of the output; behind it, why the log is not whole."""

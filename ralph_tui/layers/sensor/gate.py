@@ -15,7 +15,7 @@ class Counts:
     """Errors of tests and of collection."""
     skipped: int = 0
     failing: tuple[str, ...] = ()
-    """Names of failing and erring tests, the first 200."""
+    """Names of failing and erring tests, the first 2000."""
 
     @property
     def total(self) -> int:

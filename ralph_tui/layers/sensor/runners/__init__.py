@@ -11,21 +11,26 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ralph_tui.layers.sensor.gate import Counts
-from ralph_tui.text.sanitize import clip
+from ralph_tui.text.sanitize import LONGEST_NAME, clip
 
-MOST_NAMES = 200
-LONGEST_NAME = 300
+MOST_NAMES = 2000
+MOST_CHARACTERS = 200_000
+"""Of all names together: each iteration of a night records them."""
 
 
 @dataclass
 class Tally:
-    """Tests added up; names of failing ones, each once, the first 200."""
+    """Tests added up; names of failing ones, each once, the first 2000."""
 
     passed: int = 0
     failed: int = 0
     errors: int = 0
     skipped: int = 0
-    names: list[str] = field(default_factory=list)
+    names: dict[str, None] = field(default_factory=dict)
+    """In their order."""
+
+    def __post_init__(self) -> None:
+        self._room = MOST_CHARACTERS - sum(map(len, self.names))
 
     @property
     def seen(self) -> int:
@@ -38,8 +43,9 @@ class Tally:
             if len(self.names) >= MOST_NAMES:
                 return
             short = clip(name.strip(), LONGEST_NAME)
-            if short and short not in self.names:
-                self.names.append(short)
+            if short and short not in self.names and len(short) <= self._room:
+                self.names[short] = None
+                self._room -= len(short)
 
     def add(self, other: "Tally") -> None:
         """Add another run's tests to these."""

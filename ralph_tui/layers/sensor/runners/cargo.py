@@ -116,4 +116,4 @@ class Cargo:
     def _not_compiled(self, crate: str) -> None:
         if crate not in self._crates and len(self._crates) < _MOST_CRATES:
             self._crates.add(crate)
-            self._runs.end(Tally(errors=1, names=[crate]))
+            self._runs.end(Tally(errors=1, names={crate: None}))

@@ -151,7 +151,7 @@ class Go:
 
     def _package(self, verdict: str, name: str, rest: str) -> None:
         if _UNBUILT.search(rest):
-            self._runs.end(Tally(errors=1, names=[name]), quoted=bool(self._open))
+            self._runs.end(Tally(errors=1, names={name: None}), quoted=bool(self._open))
         elif self._open and verdict == "FAIL":
             self._close(ok=False, name=name)
         elif self._open:

@@ -53,7 +53,7 @@ class _Session:
     perhaps: Tally | None = None
     """A last line where captured output is quoted: the true one only if nothing else follows."""
 
-    def names(self) -> list[str]:
+    def names(self) -> dict[str, None]:
         return self.summary.names or self.headings.names
 
 

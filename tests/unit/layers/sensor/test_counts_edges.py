@@ -7,6 +7,7 @@ import pytest
 
 from ralph_tui.layers.sensor.counts import LONGEST_LINE, count_tests, lines_of
 from ralph_tui.layers.sensor.gate import Counts
+from ralph_tui.layers.sensor.runners import MOST_CHARACTERS, MOST_NAMES
 
 RULE = "-" * 70
 
@@ -289,14 +290,19 @@ def test_a_dead_test_binary_is_an_error_for_each_test_without_a_result() -> None
     assert counted(died) == Counts("cargo", 1, 0, 2)
 
 
-def test_only_200_names_are_kept_and_none_is_long() -> None:
-    names = "\n".join(f"FAILED test_x.py::test_{n}{'y' * 1000} - no" for n in range(250))
-    head = "=== short test summary info ==="
-    counts = counted(f"{head}\n{names}\n250 failed in 0.10s")
+def test_2000_names_are_kept_none_is_long_and_together_they_have_a_limit() -> None:
+    def failing(number: int, padding: int) -> tuple[str, ...]:
+        names = (f"FAILED test_x.py::test_{n}{'y' * padding} - no" for n in range(number))
+        head = "=== short test summary info ==="
+        counts = counted("\n".join([head, *names, f"{number} failed in 0.10s"]))
+        assert counts is not None
+        assert counts.failed == number
+        return counts.failing
 
-    assert counts is not None
-    assert len(counts.failing) == 200
-    assert max(map(len, counts.failing)) <= 300
+    assert len(failing(2500, 60)) == MOST_NAMES == 2000
+    long = failing(2500, 1000)
+    assert max(map(len, long)) <= 300
+    assert sum(map(len, long)) <= MOST_CHARACTERS < sum(map(len, long)) + 300
 
 
 def test_colour_is_taken_out_of_lines_and_files(tmp_path: Path) -> None:
