@@ -26,7 +26,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, duration, money, percent
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.draw.words import context_level, fraction, short_duration
-from ralph_tui.tui.panes.header import header_lines
+from ralph_tui.tui.panes.header import HeadlineRow, header_lines
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 
@@ -289,3 +289,18 @@ def test_a_wish_to_pause_ends_with_the_run() -> None:
         assert "pausing" not in status_text(over)
         assert "pausing" not in status_line(over)
     assert "pausing" not in status_text(going | {"alive": False}), "nor after a death"
+
+
+@pytest.mark.parametrize("width", [80, 100, 140, 200])
+def test_the_plans_current_item_is_named(width: int) -> None:
+    state = RunState().apply_all(STORIES["running"]())
+    text = "write the lexer tests for quotes in quotes"
+    last = state.gate.readings[-1]
+    state.gate.readings[-1] = last.model_copy(update={"next_item": text})
+    row = HeadlineRow()
+    row.state, row.now = state, state.at
+    told = "".join(span for span, _ in row.line(0, width))
+    above = "".join(span for span, _ in header_lines(state, state.at, width)[0])
+    assert "→ write the" in (told if width < 100 else above)
+    state.gate.readings[-1] = last
+    assert "→" not in "".join(span for span, _ in header_lines(state, state.at, width)[0])

@@ -13,7 +13,7 @@ from ralph_tui.text.format import percent
 from ralph_tui.tui.draw.fitting import fit, join
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.panes.header_fields import alive, health, how_far, where
+from ralph_tui.tui.panes.header_fields import alive, health, how_far, item, where
 
 
 def header_lines(
@@ -22,10 +22,12 @@ def header_lines(
     """Both rows, each of exactly `width` cells."""
     inner = max(1, width - 2)
     says = verdict(state, now, lost=lost, recorded=recorded)
-    name: Line = [("ralph-tui  ", "accent strong")] if width >= 100 else []
+    named = width >= (140 if item(state, width) else 100)  # an item says more than a name
+    name: Line = [("ralph-tui  ", "accent strong")] if named else []
     title: Line = [*name, (clip(_objective(state), inner), "strong")]
     room = max(1, inner - min(cells(title), inner // 2) - 2)
     right = join(fit(where(state, now, lost=lost, recorded=recorded), room))
+    title += item(state, inner - cells(title) - cells(right) - 2)
     first = spread(title, right, inner)
     left_fields = how_far(state)
     forms = fit([*left_fields, *alive(state, now, says, width)], inner)
@@ -93,6 +95,7 @@ class HeadlineRow(Header):
         says = self.says
         word = join([field.forms[0] for field in health(self.state, says)])
         left: Line = [(f" {says.glyph} ", says.tone), (says.text, says.tone)]
+        left += item(self.state, width - cells(left) - cells(word) - 3)
         return spread(left, [*word, (" ", "")] if word else [], width)
 
 

@@ -41,6 +41,8 @@ HEALTH_STYLES = {
     "aborted": "bad",
 }
 SOURCES = {"tests": "tests", "plan": "plan items", "agent": "agent's claim"}
+SHORTEST_ITEM = 16
+"""Cells below which a plan's item is not named."""
 FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""
 
@@ -153,6 +155,14 @@ def how_far(state: RunState) -> list[Field]:
             )
         )
     return fields
+
+
+def item(state: RunState, room: int) -> Line:
+    """The plan's current item, where at least a few words of it fit into `room` cells."""
+    said = flat(state.gate.readings[-1].next_item) if state.gate.readings else ""
+    if not (said and state.run.live) or room < SHORTEST_ITEM:
+        return []
+    return [("  → ", "dim"), (clip(said, room - 4), "text")]
 
 
 def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
