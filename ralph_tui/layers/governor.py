@@ -1,13 +1,24 @@
-"""Layers 1 and 4 as one fold over readings: the same for a live run, a resumed one and the lab.
+"""Layers 1 and 4, and the strategy between them, as one fold over readings: the same for a live
+run, a resumed one and the lab.
 
 `take` is the fold itself. `read` looks at a `RunState` right after a reading was taken, and so does
-the same to a run's journal, event by event, that it did to the run.
+the same to a run's journal, event by event, that it did to the run; its three parts can be called
+one by one, so that one that fails costs no other.
 """
 
 from dataclasses import dataclass
 
 from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided, SignalComputed
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.layers.control import (
+    Budget,
+    ControlSettings,
+    Evaluation,
+    History,
+    Patience,
+    Sample,
+    evaluate,
+)
+from ralph_tui.layers.intelligence.strategy import Course, Grounds, plan
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
@@ -18,15 +29,17 @@ NAMED = 200
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What controller and overseer make of one reading."""
+    """What controller, planner and overseer make of one reading."""
 
     evaluation: Evaluation
     finding: Finding | None
     """None with the overseer switched off."""
+    course: Course
+    """The strategy of the next iteration."""
 
 
 class Governor:
-    """Remembers what the two layers need of the past."""
+    """Remembers what the layers need of the past."""
 
     def __init__(
         self,
@@ -40,6 +53,8 @@ class Governor:
         self.history = History(baseline)
         self.evaluation: Evaluation | None = None
         """Of the latest reading; None before the first."""
+        self.course = Course()
+        """The strategy after the latest reading."""
         self.memory = Oversight()
         self._learned: set[str] = set()
         self.recalled: Evaluated | None = None
@@ -56,8 +71,14 @@ class Governor:
         evidence: Evidence | None = None,
         *,
         issues: int = 0,
+        grounds: Grounds | None = None,
     ) -> Evaluated:
         """Take in one reading; `issues`: new learnings and blockers."""
+        evaluation = self._weigh(sample, budget, issues)
+        self.course = self._planned(budget, grounds or Grounds())
+        return Evaluated(evaluation, self._judge(evaluation, budget, evidence), self.course)
+
+    def _weigh(self, sample: Sample, budget: Budget, issues: int) -> Evaluation:
         self.history.add(sample)
         self.evaluation = evaluate(
             self.history,
@@ -67,11 +88,37 @@ class Governor:
             damped=self.memory.damps(self.history),
             issues=issues,
         )
+        return self.evaluation
+
+    def _planned(self, budget: Budget, grounds: Grounds) -> Course:
+        return plan(
+            self.course,
+            self.history,
+            self.evaluation,
+            budget,
+            Patience.of(self.history, budget, self.control),
+            grounds,
+            may_ask=self.oversight.enabled and self.memory.episode is None,
+        )
+
+    def _judge(
+        self, evaluation: Evaluation, budget: Budget, evidence: Evidence | None
+    ) -> Finding | None:
         if not self.oversight.enabled:
-            return Evaluated(self.evaluation, None)
-        finding = assess(self.memory, self.history, self.evaluation, budget, self.control, evidence)
+            return None
+        planned = self.course.strategy
+        asks = self.course.reading == self.history.iteration and planned.approach == "escalate"
+        finding = assess(
+            self.memory,
+            self.history,
+            evaluation,
+            budget,
+            self.control,
+            evidence,
+            strategy=planned.reasoning if asks else "",
+        )
         self.memory = finding.state
-        return Evaluated(self.evaluation, finding)
+        return finding
 
     def answered(self, *, approved: bool) -> None:
         """The REDIRECT of the open episode was decided."""
@@ -98,11 +145,28 @@ class Governor:
 
     def read(self, state: RunState) -> Evaluated:
         """Take in the reading that `state` was brought up to last."""
-        reading = state.gate.readings[-1]
-        issues = self._issues(state.agent.report)
-        return self.take(
-            _sample(reading, state), budget_of(state), evidence_of(state), issues=issues
-        )
+        evaluation = self.weigh(state)
+        self.plan(state)
+        return Evaluated(evaluation, self.judge(state), self.course)
+
+    def weigh(self, state: RunState) -> Evaluation:
+        """Layer 1 on that reading."""
+        sample = _sample(state.gate.readings[-1], state)
+        return self._weigh(sample, budget_of(state), self._issues(state.agent.report))
+
+    def plan(self, state: RunState) -> None:
+        """The strategy that follows from it, and from what the iteration came to."""
+        self.course = self.planned(state)
+
+    def planned(self, state: RunState) -> Course:
+        """What `plan` would take up; before iteration 1 the strategy by the baseline."""
+        return self._planned(budget_of(state), grounds_of(state))
+
+    def judge(self, state: RunState) -> Finding | None:
+        """Layer 4 on it; None with the overseer switched off."""
+        if self.evaluation is None:
+            return None
+        return self._judge(self.evaluation, budget_of(state), evidence_of(state))
 
     def _issues(self, report: AgentReported | None) -> int:
         """Blockers, and learnings that were not said before in this run."""
@@ -159,4 +223,20 @@ def evidence_of(state: RunState) -> Evidence:
         actions=run.iteration_tool_calls + state.actions.iteration_derived,
         error=ended.reason if ended and failed else "",
         conflicts=state.oversight.conflicts,
+    )
+
+
+def grounds_of(state: RunState) -> Grounds:
+    """What the iteration came to, as its assessment, the completion command and the plan tell."""
+    readings, gate, report = state.gate.readings, state.gate.last, state.agent.report
+    reading = readings[-1] if readings else None
+    made = state.intelligence.assessment
+    now = made is not None and reading is not None and made.iteration == reading.iteration
+    blockers = made.blockers if made is not None and now else []
+    return Grounds(
+        standing=tuple((one.source, one.text) for one in blockers if one.standing),
+        said=tuple(one.text for one in blockers if not one.standing),
+        failing=tuple(gate.failing) if gate else (),
+        item=reading.next_item if reading else "",
+        next_step=report.next if report else "",
     )

@@ -9,6 +9,7 @@ from ralph_tui.layers.governor import budget_of
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.escalation import Escalation
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.memory import MemoryLayer
@@ -17,6 +18,7 @@ from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.sessions import Sessions
+from ralph_tui.loop.steps.strategy import Strategist
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.text.format import percent
 
@@ -24,10 +26,12 @@ STEPS: dict[int, str] = {
     0: "preparation",
     1: "assessment",
     2: "memory",
+    3: "strategy",
     4: "metrics",
     5: "gains",
     6: "signal",
     7: "alarms",
+    8: "validation",
     9: "prompt",
     10: "session",
     11: "verification",
@@ -55,6 +59,8 @@ class Iteration:
         self.measurement = Measurement(run, self.desk, self.assessment)
         self.governor = run.layers.governor
         self.memory = MemoryLayer(run)
+        self.strategist = Strategist(run)
+        self.detector = Detector(run)
         self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
         self.recorder = IterationRecorder(run)
 
@@ -88,11 +94,15 @@ class Iteration:
         yield from self.assessment.save()
         yield self.entered(k, 2)  # MemoryRetrieval
         yield from self.memory.retrieve(k)
+        yield self.entered(k, 3)  # StrategyPlanner
+        yield from self.strategist.plan(k)
         yield self.entered(k, 4)  # MetricsCollector: the evaluation of the last reading,
         yield self.entered(k, 5)  # GainScheduler:    computed when it was taken (step 12),
         yield self.entered(k, 6)  # PIDController:    because the last reading of a run
         yield self.entered(k, 7)  # ControlAlarms:    deserves one too
         control = self.governor.evaluation if self.run.rules.control.enabled else None
+        yield self.entered(k, 8)  # ValidationAgent: before
+        yield from self.strategist.before(k)
         yield self.entered(k, 9)  # PromptGenerator
         prompt = yield from self.prompt_writer.write(k, control)
         yield self.entered(k, 10)  # SessionLauncher
@@ -108,6 +118,7 @@ class Iteration:
 
     def finish_iteration(self, k: int) -> Steps[None]:
         """Steps 12-17. The reading of iteration k is taken."""
+        yield from self.strategist.after(k)  # of step 11; here, a resumed run comes to it as well
         yield from self.run_oversight(k)
         yield self.entered(k, 15)  # LearningExtractor
         yield from self.memory.extract(k)
@@ -123,7 +134,7 @@ class Iteration:
     def run_oversight(self, k: int) -> Steps[None]:
         """Steps 12-14."""
         yield self.entered(k, 12)  # BehaviorDetector
-        finding = yield from self.overseer.detect(k)
+        finding = yield from self.detector.detect(k)
         if finding is not None:
             yield self.entered(k, 13)  # InterventionSystem, with the human in the loop
             yield from self.overseer.intervene(k, finding)

@@ -203,10 +203,14 @@ class Recorder:
         self.add(files_changed(iteration, changes, live=live, latest=latest), after)
 
     def open(self, k: int) -> None:
-        """Steps 4 to 10: the prompt is written, a session starts."""
+        """Steps 3 to 10: the prompt is written, a session starts."""
         self.add(IterationStarted(iteration=k, max_iterations=self.world.state.run.max_iterations))
-        for step in (4, 5, 6, 7, 9):
+        self.step(k, 3)
+        self.tell(self.iteration.strategist.plan(k))
+        for step in (4, 5, 6, 7, 8):
             self.step(k, step)
+        self.tell(self.iteration.strategist.before(k))
+        self.step(k, 9)
         evaluation = self.iteration.governor.evaluation
         self.add(
             PromptPrepared(
@@ -281,8 +285,9 @@ class Recorder:
         """Steps 10 to 17: the session ends, and what it came to is measured and recorded."""
         self.end_session(k, points)
         self.gate(k, points)
+        self.tell(self.iteration.strategist.after(k))
         self.step(k, 12)
-        self.tell(self.iteration.overseer.detect(k))
+        self.tell(self.iteration.detector.detect(k))
         self.step(k, 17)
         self.add(self.iteration.recorder.record(k))
 

@@ -64,8 +64,13 @@ def assess(
     budget: Budget,
     settings: ControlSettings | None = None,
     evidence: Evidence | None = None,
+    *,
+    strategy: str = "",
 ) -> Finding:
-    """Judge the latest reading, once. `settings` are those `evaluation` was made with."""
+    """Judge the latest reading, once. `settings` are those `evaluation` was made with.
+
+    `strategy`: why the strategy asks for a human; empty: it does not.
+    """
     evidence = evidence or Evidence()
     settings = settings or ControlSettings()
     patience = Patience.of(history, budget, settings)
@@ -101,6 +106,8 @@ def assess(
     if strayed and all(one.about != "objective_deviation" for one in found):
         found.append(Situation("WARN", "objective_deviation", strayed))
     found += [once[name] for name in once if name not in state.spent]
+    if strategy and lasting:  # after the PAUSEs above: of equal levels the first acts
+        found.append(Situation("PAUSE", "strategy", strategy))
     found += rows.pace(history, evaluation, settings.window_size)
     found.sort(key=lambda one: -LEVELS.index(one.level))
 

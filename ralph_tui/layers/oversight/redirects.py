@@ -68,6 +68,11 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Run the agent by hand in this folder: it fails in the same way each time.",
         "Mend what it names, then start again; the work is kept.",
     ),
+    "strategy": (
+        "Take away what stands in the agent's way, or say how to go around it.",
+        "Check that the objective can be reached without it.",
+        "Simplify the objective, or abort.",
+    ),
     "conflicts": (
         "Resolve the conflicts, or end the merge (`git merge --abort`), then continue.",
         "Roll back to a point before them.",

@@ -25,9 +25,14 @@ def named_files(command: str) -> frozenset[str]:
     return frozenset(word.removeprefix("./") for word in words)
 
 
+def gate_files(changed: Sequence[str], named: frozenset[str]) -> list[str]:
+    """Those of the changed files that configure the gate; `named` are files of its command."""
+    return [path for path in changed if path in named or _is_gate_file(path)]
+
+
 def tampering(changed: Sequence[str], named: frozenset[str]) -> tuple[str, ...]:
     """One sentence each for changed tests and a changed gate; `named` are files of its command."""
-    gate = [path for path in changed if path in named or _is_gate_file(path)]
+    gate = gate_files(changed, named)
     tests = [path for path in changed if path not in gate and categorize(path) == "test"]
     warnings = []
     if tests:

@@ -1,4 +1,4 @@
-"""Steps 12-14: what shows in the readings, what is done about it, and who is told.
+"""Steps 13 and 14: what is done about what shows in the readings, and who is told.
 
 The rules are pure and live in `oversight`; here they meet the run and its owner. A PAUSE waits in
 step 13, before the next iteration, and uses no agent.
@@ -6,15 +6,12 @@ step 13, before the next iteration, and uses no agent.
 
 from uuid import uuid4
 
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AbortRequested,
-    ConflictsFound,
     EffectObserved,
     GuidanceQueued,
     HealthChecked,
     InterventionMade,
-    Noticed,
     QuestionAnswered,
     QuestionAsked,
     RedirectDecided,
@@ -26,7 +23,6 @@ from ralph_tui.layers.oversight import Finding, Situation, propose, recommendati
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
-from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
@@ -36,8 +32,6 @@ from ralph_tui.text.format import place
 _damped = PROFILES["damped"]
 DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
 UNANSWERED = "nobody answered the overseer's question in time"
-SHOWN = 20
-"""Paths an event names."""
 
 APPROVE = Option(key="y", answer="approve", verb="approve the instructions")
 EDIT = Option(
@@ -62,7 +56,7 @@ def roll_back(to: Rollback | None, *, instructs: bool) -> list[Option]:
 
 
 class Overseer:
-    """Detects, intervenes with the human in the loop, and keeps the health log."""
+    """Intervenes with the human in the loop, and keeps the health log."""
 
     def __init__(
         self,
@@ -80,42 +74,6 @@ class Overseer:
         self._governor = run.layers.governor
         self._abort = ""
         """Why the run has to end with this iteration; empty while it has not."""
-
-    # -- step 12: BehaviorDetector ---------------------------------------------------------------
-
-    def detect(self, k: int) -> Steps[Finding | None]:
-        """The control law and the overseer's rules on the latest reading, once.
-
-        None with the overseer switched off, and when the rules themselves fail.
-        """
-        evaluated, self._governor.recalled = self._governor.recalled, None
-        if evaluated is None or evaluated.evaluation.signal.iteration != k:
-            yield from self._look_for_conflicts(k)
-            evaluated = yield from guarded(
-                "governor",
-                lambda: self._governor.read(self._state),
-                lambda: None,
-                instead="this reading gets no control signal and no oversight",
-            )
-            if evaluated is None:
-                return None
-        known = self._state.control
-        if known.latest is None or known.latest.iteration != k:
-            yield evaluated.evaluation.signal
-        yield from (e for e in evaluated.evaluation.cleared if e.alarm in known.alarms)
-        yield from (e for e in evaluated.evaluation.raised if e.alarm not in known.alarms)
-        return evaluated.finding
-
-    def _look_for_conflicts(self, k: int) -> Steps[None]:
-        try:
-            conflicts = yield from self._scheduler.run_job(
-                "conflicts", self._run.ports.workspace.conflicts
-            )
-        except WorkspaceError as error:
-            yield Noticed(level="warn", source="workspace", text=f"conflicts unknown: {error}")
-            return
-        if conflicts:
-            yield ConflictsFound(iteration=k, paths=list(conflicts[:SHOWN]))
 
     # -- step 13: InterventionSystem -------------------------------------------------------------
 

@@ -35,7 +35,7 @@ def test_a_run_ends_completed_when_the_gate_passes() -> None:
 def test_one_iteration_goes_through_its_steps_in_their_order() -> None:
     world = World([2, 10]).run()
     steps = [event.step for event in world.all(StepEntered)]
-    assert steps == [0, 1, 2, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17]
+    assert steps == list(range(18))
     assert world.kinds(
         "run_started",
         "gate_started",

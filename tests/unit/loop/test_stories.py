@@ -22,6 +22,7 @@ from tests.world.stories import STORIES
 
 ORDERED = {
     "iteration_started",
+    "strategy_planned",
     "prompt_prepared",
     "session_started",
     "session_finished",

@@ -1,0 +1,188 @@
+"""How the next iteration goes about its work: keep the approach, change it, or ask a human.
+
+The first row that fits decides. What is said here of blockers, tests and next steps is foreign text
+and stands in `priorities` alone; the reasoning is the program's own words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from ralph_tui.events.control import AlarmName
+from ralph_tui.events.intelligence import Approach, BlockerSource, Focus
+from ralph_tui.layers.control import (
+    Alarm,
+    Budget,
+    Evaluation,
+    History,
+    Patience,
+)
+from ralph_tui.layers.control.tolerance import above
+from ralph_tui.text.format import count, percent
+
+PRIORITIES: Final = 3
+TESTS: Final = 2
+"""Failing tests among them, where there is anything else."""
+NEAR: Final = 80.0
+"""Points above which what is left is to be finished."""
+LEAST: Final = 7
+"""Iterations that a pivot is given at least, before a human is asked."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a strategy rests on, beside the readings. Nothing of it is believed."""
+
+    standing: tuple[tuple[BlockerSource, str], ...] = ()
+    """Blockers that two reports running have named, or that evidence shows."""
+    said: tuple[str, ...] = ()
+    """Other blockers."""
+    failing: tuple[str, ...] = ()
+    """Names of failing tests."""
+    item: str = ""
+    """The item of the plan that comes next."""
+    next_step: str = ""
+    """What the agent would do next."""
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How an iteration goes about it; the fields are those of ``StrategyPlanned``."""
+
+    approach: Approach = "persist"
+    focus: Focus = "continue"
+    reasoning: str = ""
+    priorities: tuple[str, ...] = ()
+    confidence: float = 0.5
+    since: int = 1
+    """The iteration that this approach began in."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is remembered of strategies between readings."""
+
+    strategy: Strategy = Strategy()
+    """Of the iteration that comes next."""
+    asked: bool = False
+    """A human was asked about the pivot that stands."""
+    reading: int = 0
+    """The iteration whose reading it was planned after."""
+
+
+def plan(
+    before: Course,
+    history: History,
+    evaluation: Evaluation | None,
+    budget: Budget,
+    patience: Patience,
+    grounds: Grounds,
+    *,
+    may_ask: bool,
+) -> Course:
+    """The strategy of the iteration after the latest reading.
+
+    `evaluation` is that reading's, None for the baseline; `may_ask`: the overseer watches, and no
+    episode is open, in which it asks by its own clock.
+    """
+    row = _first_row(history, evaluation, grounds)
+    was = before.strategy
+    pivots = row.approach == "pivot"
+    since = was.since if pivots is (was.approach != "persist") else history.iteration + 1
+    asked = before.asked and pivots
+    strategy = Strategy(
+        row.approach,
+        row.focus,
+        row.reasoning,
+        _priorities(row, grounds),
+        row.confidence,
+        since,
+    )
+    stood = min(history.iteration - since + 1, history.since_new)
+    due = pivots and not asked and stood >= max(LEAST, 2 * patience.short)
+    if due and may_ask and _is_its_own(history, evaluation, grounds):
+        asked = asks = history.iteration < budget.max_iterations and not history.complete
+        if asks:
+            reasoning = (
+                f"{row.reasoning} That was the approach of {count(stood, 'iteration')}, and "
+                "nothing new came of it."
+            )
+            strategy = replace(strategy, approach="escalate", reasoning=reasoning)
+    return Course(strategy, asked, history.iteration)
+
+
+def _is_its_own(history: History, evaluation: Evaluation | None, grounds: Grounds) -> bool:
+    """Whether the pivot rests on a blocker: what a measured condition shows is met by the REDIRECT
+    that opens its episode, and an estimate alone asks nobody.
+    """
+    return bool(grounds.standing) and (history.estimated or not _progress(evaluation))
+
+
+class _Row(NamedTuple):
+    approach: Approach
+    focus: Focus
+    confidence: float
+    reasoning: str
+
+
+_BLOCKED: Final[dict[BlockerSource, str]] = {
+    "report": "Two reports in a row name the same blocker",
+    "gate": "The completion command cannot do its work",
+    "tool": "The same tool fails in the same way again and again",
+    "text": "What the agent says in its own words names the same blocker again",
+}
+_FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
+    "STUCK": (
+        "reframe",
+        0.85,
+        "The present approach does not carry it: reframe the problem, and take another way.",
+    ),
+    "OSCILLATING": (
+        "stabilize",
+        0.7,
+        "What one change mends the next one breaks: take small steps, and keep what holds.",
+    ),
+    "REGRESSING": (
+        "review",
+        0.75,
+        "Something that worked is broken: review the last changes, or roll them back, before "
+        "anything new is written.",
+    ),
+}
+
+
+def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds) -> _Row:
+    progress = _progress(evaluation)
+    resolve = "resolve it before anything else."
+    if grounds.standing:
+        how = _BLOCKED[grounds.standing[0][0]]
+        return _Row("pivot", "blocker_resolution", 0.9, f"{how}: {resolve}")
+    if grounds.said and progress:
+        reasoning = f"{progress[0].reason} A blocker is reported, too: {resolve}"
+        return _Row("pivot", "blocker_resolution", 0.9, reasoning)
+    for alarm in progress:
+        focus, confidence, words = _FOCUSES[alarm.alarm]
+        return _Row("pivot", focus, confidence, f"{alarm.reason} {words}")
+    if above(history.reading, NEAR):
+        reasoning = f"{percent(history.reading)} are reached: finish what is left in the same way."
+        return _Row("persist", "finish", 0.9, reasoning)
+    if evaluation is not None and evaluation.signal.trend == "improving":
+        return _Row("persist", "continue", 0.8, "Completion is rising: go on in the same way.")
+    return _Row(
+        "persist", "continue", 0.5, "Nothing speaks against the present approach: go on with it."
+    )
+
+
+def _progress(evaluation: Evaluation | None) -> Sequence[Alarm]:
+    """The conditions about progress, in the order of `_FOCUSES`."""
+    found = {one.alarm: one for one in evaluation.conditions} if evaluation else {}
+    return [found[name] for name in _FOCUSES if name in found]
+
+
+def _priorities(row: _Row, grounds: Grounds) -> tuple[str, ...]:
+    blockers = [text for _, text in grounds.standing] or list(grounds.said[:1])
+    rest = [grounds.item]
+    if row.approach == "persist":  # its next step belongs to the approach that is given up
+        rest.append(grounds.next_step)
+    found = [*blockers, *grounds.failing[:TESTS], *rest, *grounds.failing[TESTS:]]
+    return tuple(dict.fromkeys(text for text in found if text.strip()))[:PRIORITIES]

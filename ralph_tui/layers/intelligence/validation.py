@@ -1,0 +1,128 @@
+"""What does not fit, looked for before a session and after it. It is shown, it holds nothing up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from ralph_tui.events import ReadingTaken, StrategyPlanned
+from ralph_tui.events.intelligence import IssueSeverity, ValidationIssue
+from ralph_tui.layers.control import amount
+from ralph_tui.text.format import count, percent
+from ralph_tui.text.sanitize import clip
+
+NEARLY: Final = 95.0
+"""Points from which on a promise is to be expected."""
+ERRORS: Final = 5
+"""Tool errors of a session that are no sign of anything."""
+SHRINKING: Final = 3
+"""Rises in a row, each under half of the one before, that show diminishing returns."""
+LISTED: Final = 5
+
+
+def _issue(severity: IssueSeverity, name: str, text: str) -> ValidationIssue:
+    return ValidationIssue(severity=severity, name=name, text=text)
+
+
+def before(
+    k: int,
+    max_iterations: int,
+    strategy: StrategyPlanned | None,
+    blockers: Sequence[str] = (),
+    conflicts: Sequence[str] = (),
+) -> list[ValidationIssue]:
+    """Of iteration k before its session; `conflicts` are paths that git could not merge."""
+    found = []
+    if conflicts:
+        paths = ", ".join(clip(path, 60) for path in conflicts[:LISTED])
+        more = f" and {len(conflicts) - LISTED} more" if len(conflicts) > LISTED else ""
+        text = f"Git conflicts are not resolved in {paths}{more}."
+        found.append(_issue("critical", "unresolved_conflicts", text))
+    if 10 * k > 9 * max_iterations:
+        left = max(0, max_iterations - k)
+        then = f"{count(left, 'iteration')} left after this one" if left else "it is the last one"
+        text = f"Iteration {k} of {max_iterations}: {then}."
+        found.append(_issue("critical", "near_limit", text))
+    if strategy is not None and strategy.approach != "persist" and not strategy.reasoning.strip():
+        text = "The approach changes, and nothing says why."
+        found.append(_issue("high", "pivot_without_reasoning", text))
+    if blockers:
+        stands = "stands" if len(blockers) == 1 else "stand"
+        text = f"{count(len(blockers), 'blocker')} {stands} in the way."
+        found.append(_issue("medium", "unresolved_blockers", text))
+    return found
+
+
+@dataclass(frozen=True)
+class Session:
+    """What an iteration did, as far as it is validated."""
+
+    promised: bool = False
+    command: bool = True
+    """A completion command decides; else you do."""
+    passed: bool = False
+    """It passed."""
+    tool_errors: int = 0
+    gate_files: Sequence[str] = ()
+    """Changed files that configure the tests or the completion command."""
+
+
+def after(readings: Sequence[ReadingTaken], session: Session) -> list[ValidationIssue]:
+    """Of the iteration whose reading is the last; the readings before it come first."""
+    if not readings or readings[-1].completion >= 100:
+        return []
+    reading, found = readings[-1], []
+    if session.promised and session.command and not session.passed:
+        text = "The agent says that it is done, and the completion command fails."
+        found.append(_issue("high", "unproven_promise", text))
+    if reading.completion >= NEARLY and not session.promised:
+        text = f"{percent(reading.completion)} are reached, and the agent does not say it is done."
+        found.append(_issue("medium", "missing_completion_signal", text))
+    if session.tool_errors > ERRORS:
+        text = f"{session.tool_errors} tool calls failed in this session."
+        found.append(_issue("medium", "excessive_errors", text))
+    if fewer := _fewer(readings):
+        found.append(_issue("high", "fewer_tests", fewer))
+    if session.gate_files:
+        names = ", ".join(clip(path, 60) for path in session.gate_files[:LISTED])
+        text = f"What configures the tests was changed: {names}."
+        found.append(_issue("high", "changed_configuration", text))
+    if shrinking := _shrinking(readings):
+        found.append(_issue("medium", "diminishing_returns", shrinking))
+    return found
+
+
+def _fewer(readings: Sequence[ReadingTaken]) -> str:
+    before = next((one for one in reversed(readings[:-1]) if one.total is not None), None)
+    now = readings[-1]
+    if before is None or now.source != "tests" or before.source != "tests":
+        return ""
+    if now.total is None or before.total is None or now.total >= before.total:
+        return ""
+    return f"{now.total} tests were counted, {before.total} before."
+
+
+def _shrinking(readings: Sequence[ReadingTaken]) -> str:
+    """What the last rises came to, told at the third that is under half of the one before it."""
+    rises = _rises(readings)
+    latest = rises[-SHRINKING - 1 :]
+    if len(latest) <= SHRINKING or latest[-1][0] != readings[-1].iteration:
+        return ""
+    points = [gained for _, gained in latest]
+    if not all(2 * later < earlier for earlier, later in pairwise(points)):
+        return ""
+    told = ", ".join(amount(gained) for gained in points)
+    return f"The last rises brought less and less: {told} points."
+
+
+def _rises(readings: Sequence[ReadingTaken]) -> list[tuple[int, float]]:
+    """Iterations that raised the best, and the points; a switch of the source begins anew."""
+    rises: list[tuple[int, float]] = []
+    best = readings[0].completion
+    for reading in readings[1:]:
+        if reading.restarted or reading.grew:
+            rises, best = [], reading.completion
+        elif reading.completion > best:
+            rises.append((reading.iteration, reading.completion - best))
+            best = reading.completion
+    return rises
