@@ -25,7 +25,8 @@ def header_lines(
     named = width >= (140 if item(state, width) else 100)  # an item says more than a name
     name: Line = [("ralph-tui  ", "accent strong")] if named else []
     title: Line = [*name, (clip(_objective(state), inner), "strong")]
-    room = max(1, inner - min(cells(title), inner // 2) - 2)
+    kept = min(30, cells(item(state, inner))) if width >= 100 else 0
+    room = max(1, inner - min(cells(title) + kept, inner // 2) - 2)
     right = join(fit(where(state, now, lost=lost, recorded=recorded), room))
     title += item(state, inner - cells(title) - cells(right) - 2)
     first = spread(title, right, inner)
