@@ -81,7 +81,7 @@ def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_c
         "2 see what the lexer is given",
         "◆ critical: 9 of 10 are used.",
         "",
-        "iteration 1 came to  mid · about 45 % by activity",
+        "iteration 1 came to  mid",
         "2 tests more pass; lexer.py and one other file changed.",
         "✓ test_nested passes now",
         "✓ the parser was rewritten (guessed from words)",
@@ -245,3 +245,11 @@ def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
         assert driver.sent[-1] == Instruct(text="")
 
     drive(live(story("running")), look, (80, 24))
+
+
+def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
+    pane = AssessmentPane()
+    pane.state = RunState().apply_all([*story("running"), MADE.model_copy(update={"iteration": 7})])
+    for source, head in (("tests", "mid"), ("estimate", "mid · about 45 % by activity")):
+        pane.state.run.source = source
+        assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7 came to  {head}"

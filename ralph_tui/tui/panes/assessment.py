@@ -46,7 +46,9 @@ class AssessmentPane(IterationPane):
         assessed = k if k in known.assessments or self.chosen is not None else k - 1
         if assessment := known.assessments.get(assessed):
             rows += [[]] if rows else []
-            rows += _assessment(assessment, width)
+            # Beside a measured reading an estimate of activity would be a second figure for one thing.
+            estimated = self.state.run.source == "estimate"
+            rows += _assessment(assessment, width, estimated=estimated)
             rows += _second_opinion(known.refined.get(assessed), width)
             rows += _issues(known.validations.get((assessed, "after")), width)
         return [*past, *(rows or [[("nothing was assessed in this iteration", "dim")]])]
@@ -91,10 +93,11 @@ def _strategy(strategy: StrategyPlanned, width: int) -> list[Line]:
     return rows
 
 
-def _assessment(made: AssessmentMade, width: int) -> list[Line]:
+def _assessment(made: AssessmentMade, width: int, *, estimated: bool) -> list[Line]:
     head = f"{_place(made.iteration)} came to" if made.iteration else "before iteration 1"
+    guess = f" · about {made.progress:.0f} % by activity" if estimated else ""
     rows: list[Line] = [
-        [(head, "strong"), (f"  {made.phase} · about {made.progress:.0f} % by activity", "dim")],
+        [(head, "strong"), (f"  {made.phase}{guess}", "dim")],
         *_texts(made.summary, width),
     ]
     for done in made.accomplishments:
