@@ -84,7 +84,11 @@ class Recovery:
         return k + 1
 
     def _end_if_it_was_ending(self, k: int) -> None:
-        """An abort that was decided and not yet carried out stands."""
+        """A work that was done is done; an abort that was decided and not carried out stands."""
+        span = self._state.timeline.current
+        finished = span.finished if span is not None else None
+        if finished is not None and finished.status == "completed" and not self._was_told:
+            self._iteration.end_if_completed(k)
         made = self._state.oversight.interventions[-1:]
         if made and made[0].iteration == k and not self._was_told:
             if made[0].level == "ABORT":

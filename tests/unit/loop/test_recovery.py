@@ -101,6 +101,16 @@ def test_a_run_broken_off_after_any_event_comes_to_its_end(story: str, step: int
         assert later.end.outcome == whole.end.outcome, number
 
 
+def test_a_run_that_was_done_and_broke_off_before_it_said_so_needs_no_session_more() -> None:
+    whole = world([0, 4, 10]).play(first)
+    done = next(e for e in whole.all(IterationFinished) if e.iteration == 2)
+    sessions = len(whole.all(SessionFinished))
+    for number in range(done.seq, whole.end.seq):
+        later = go_on(whole, number)
+        assert len(later.all(SessionFinished)) == sessions, number
+        assert (later.end.outcome, later.end.reason) == ("completed", whole.end.reason), number
+
+
 def test_control_and_overseer_remember_everything() -> None:
     whole = world(STORIES["stuck"]).play(first)
     asked = whole.all(IterationFinished)[2].seq
