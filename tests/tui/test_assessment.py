@@ -17,6 +17,7 @@ from ralph_tui.events import (
     ValidationDone,
 )
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, ValidationIssue
+from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.panes.assessment import AssessmentPane
@@ -250,6 +251,7 @@ def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
 def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
     pane = AssessmentPane()
     pane.state = RunState().apply_all([*story("running"), MADE.model_copy(update={"iteration": 7})])
-    for source, head in (("tests", "mid"), ("estimate", "mid · about 45 % by activity")):
+    told: dict[ReadingSource, str] = {"tests": "mid", "estimate": "mid · about 45 % by activity"}
+    for source, head in told.items():
         pane.state.run.source = source
         assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7 came to  {head}"

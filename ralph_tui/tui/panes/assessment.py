@@ -46,7 +46,7 @@ class AssessmentPane(IterationPane):
         assessed = k if k in known.assessments or self.chosen is not None else k - 1
         if assessment := known.assessments.get(assessed):
             rows += [[]] if rows else []
-            # Beside a measured reading an estimate of activity would be a second figure for one thing.
+            # Beside a measured reading it would be a second figure for one thing.
             estimated = self.state.run.source == "estimate"
             rows += _assessment(assessment, width, estimated=estimated)
             rows += _second_opinion(known.refined.get(assessed), width)
