@@ -59,10 +59,16 @@ WRONG = ValidationDone(
 )
 
 
+def bare() -> list[Event]:
+    """A run of which nothing was assessed, planned or validated."""
+    told = (AssessmentMade, StrategyPlanned, ValidationDone)
+    return [event for event in story("running") if not isinstance(event, told)]
+
+
 def rows(*more: Event, nth: int = 2, width: int = 60) -> list[str]:
     """What the pane says when the n-th iteration has just begun, and then `more` happens."""
     events, seen = [], 0
-    for event in story("running"):
+    for event in bare():
         events.append(event)
         seen += event.kind == "iteration_started"
         if seen == nth:
@@ -250,7 +256,7 @@ def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
 
 def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
     pane = AssessmentPane()
-    pane.state = RunState().apply_all([*story("running"), MADE.model_copy(update={"iteration": 7})])
+    pane.state = RunState().apply_all([*bare(), MADE.model_copy(update={"iteration": 7})])
     told: dict[ReadingSource, str] = {"tests": "mid", "estimate": "mid · about 45 % by activity"}
     for source, head in told.items():
         pane.state.run.source = source
