@@ -85,6 +85,6 @@ class ReadingTaken(Event):
 
     @property
     def accepted(self) -> str:
-        """By whom it was made 100: a person's yes, where no command stands; else empty."""
+        """By whom it was made 100, a person or a model, where no command stands; else empty."""
         said = self.completion >= 100 and self.note.startswith("accepted by ")
         return self.note if said else ""  # other notes tell of the source

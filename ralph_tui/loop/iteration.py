@@ -11,8 +11,10 @@ from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.memory import MemoryLayer
+from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import QuestionDesk
@@ -55,8 +57,10 @@ class Iteration:
         self.escalation = Escalation(run)
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
         self.sessions = Sessions(run, self.checkpoints, self.desk)
+        self.models = ModelHelp(run)
         self.assessment = Assessment(run)
-        self.measurement = Measurement(run, self.desk, self.assessment)
+        judging = Judging(run, self.desk, self.checkpoints, self.models)
+        self.measurement = Measurement(run, judging, self.assessment)
         self.governor = run.layers.governor
         self.memory = MemoryLayer(run)
         self.strategist = Strategist(run)
@@ -71,6 +75,7 @@ class Iteration:
         """
         yield self.entered(0, 0)
         yield from self.sweep()
+        yield from self.models.warn()
         reading = yield from self.measurement.baseline()
         self.governor.begin(reading.completion)
         yield from self.checkpoints.first("before iteration 1")

@@ -53,6 +53,10 @@ class Ports:
     memory: Memory = field(default_factory=NoMemory)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     past: PastRuns = field(default_factory=NoPastRuns)
+    asker: Asker | None = None
+    """None: the agent cannot be asked."""
+    askers: Sequence[str] = ()
+    """The agents that can be."""
     read_plan: Callable[[], Progress | None] = lambda: None
     read_traces: Callable[[int, datetime], Traces] = lambda _k, _since: Traces()
     """What the session of an iteration left behind since then; blocking, a job."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from ralph_tui.ports.host import Emit
 
@@ -37,13 +37,15 @@ class Turn:
     """The session that is to go on with the prompt; where it cannot, it ends ``unresumable``."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Ask:
     """One question to a model, answered with a JSON object."""
 
     prompt: str
     model: str | None = None
     timeout_s: float = 120.0
+    cancelled: bool = False
+    """Set by whoever does not want the answer any more; any thread may."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Asked:
     answer: dict[str, object] | None
     """None when there was no usable answer; `error` says why."""
     error: str = ""
+    said: str = ""
+    """The words of an answer that holds no JSON object."""
     cost_usd: float | None = None
     tokens: int = 0
 
@@ -83,11 +87,18 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
 class Asker(Protocol):
     """An agent that can also be asked."""
 
+    small_model: str
+    """The cheap one, which is asked where no model is named."""
+
     def ask(self, question: Ask) -> Asked:
-        """Ask one question, outside of any session; blocking, a job. Never raises."""
+        """Ask one question, outside of any session; blocking, a job. Never raises.
+
+        One that is cancelled ends within a second, and leaves no process.
+        """
         ...
 
 

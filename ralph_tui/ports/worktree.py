@@ -64,6 +64,10 @@ class Workspace(Protocol):
         """Changed files between two trees, or a tree and the worktree as it is now."""
         ...
 
+    def excerpt(self, since: str, until: str, limit: int) -> str:
+        """A unified diff of two trees, cut to `limit` characters, without secrets; untrusted."""
+        ...
+
     def restore(self, tree: str) -> Restored:
         """Bring the worktree to a snapshot's tree; whoever calls it has held the present."""
         ...

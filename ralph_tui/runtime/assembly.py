@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ralph_tui import __version__
+from ralph_tui.adapters.agents import offered
 from ralph_tui.adapters.knowledge import open_knowledge
 from ralph_tui.adapters.outreach import EscalationHandler, Readings, outbox_folder
 from ralph_tui.adapters.processes.memory import MemorySampler, resident_bytes
@@ -35,7 +36,7 @@ from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import NoKnowledge, NoPastRuns, Ports
+from ralph_tui.ports import Asker, NoKnowledge, NoPastRuns, Ports
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
@@ -183,8 +184,9 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         clock,
         readings=lambda: _readings(engine),
     )
+    agent = preflight.build_agent(run_id, lock.descriptor)
     ports = Ports(
-        agent=preflight.build_agent(run_id, lock.descriptor),
+        agent=agent,
         gate=ShellGate(
             request.command,
             cwd=root,
@@ -213,6 +215,8 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         knowledge=open_knowledge(root, run_id) if settings.memory.enabled else NoKnowledge(),
         past=RecordedRuns(attempt) if settings.memory.enabled else NoPastRuns(),
         memory=MemorySampler(lambda: resident_bytes(run_id, commands=True)),
+        asker=agent if isinstance(agent, Asker) else None,
+        askers=[one.name for one in offered() if one.small_model],
         read_plan=lambda: read_plan_file(root, preflight.plan),
         read_traces=lambda k, since: read_traces(attempt.folder, root, k, since),
         sweep=lambda: sweep(dead.__contains__, root),

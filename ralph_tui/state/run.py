@@ -15,6 +15,7 @@ from ralph_tui.events import (
     IterationFinished,
     IterationStarted,
     LimitsChanged,
+    ModelAnswered,
     Paused,
     PauseRequested,
     PermissionsChanged,
@@ -151,6 +152,7 @@ class RunFold(Spending, Fold):
             on(ToolDenied, self._tool_denied),
             on(SessionFinished, self._session_finished),
             on(UsageReported, self._usage_reported),
+            on(ModelAnswered, self._model_answered),
             on(PermissionsChanged, self._permissions_changed),
             on(WaitStarted, self._wait_started),
             on(WaitEnded, self._wait_ended),
@@ -293,6 +295,9 @@ class RunFold(Spending, Fold):
 
     def _usage_reported(self, event: UsageReported) -> None:
         self.report(event)
+
+    def _model_answered(self, event: ModelAnswered) -> None:
+        self.pay(event)
 
     def _run_finished(self, event: RunFinished) -> None:
         self.finished, self.phase, self.ended_at = event, "finished", event.at

@@ -1,6 +1,12 @@
-"""What a run costs: sums over its sessions, the running one included."""
+"""What a run costs: sums over its sessions, the running one included, and over model help."""
 
-from ralph_tui.events import SessionFinished, ToolFinished, ToolStarted, UsageReported
+from ralph_tui.events import (
+    ModelAnswered,
+    SessionFinished,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
 
 
 class Spending:
@@ -83,6 +89,15 @@ class Spending:
         self._session_tokens = max(event.tokens, self._session_tokens)
         self._session_calls, self._session_errors = event.tool_calls, event.tool_errors
         self.close_session()
+
+    def pay(self, event: ModelAnswered) -> None:
+        """Take in what a question outside of sessions has cost."""
+        if event.cost_usd is not None:
+            self.cost_known = True
+            self._cost_before += event.cost_usd
+        elif self.cost_known:
+            self.cost_estimated = True
+        self._tokens_before += event.tokens
 
     def close_session(self) -> None:
         """What the session has cost as far as was told stays."""

@@ -41,7 +41,9 @@ class Api:
         began = time.time()
         self._script = Script(scenario.answers(session), began)
         self._subagents = {key: Script(value, began) for key, value in scenario.subagents.items()}
-        self._model = scenario.model
+        self._scenario = scenario
+        self.asked: dict[str, int] = {}
+        """How often each of the scripted questions was asked."""
         self._lock = threading.Lock()
         self.requests: list[Request] = []
         self.ended = threading.Event()
@@ -78,8 +80,15 @@ class Api:
         first = texts[0]
         script = next((s for key, s in self._subagents.items() if key in first), self._script)
         with self._lock:
+            key = None if body.get("tools") else self._scenario.question("\n".join(texts))
             side = not body.get("tools") or COMPACTING in texts[-1]
-            answer = SIDE_ANSWER if side and not script.overflows else script.next(time.time())
+            if key is not None:
+                self.asked[key] = self.asked.get(key, 0) + 1
+                answer = self._scenario.nth_answer(key, self.asked[key])
+            elif side and not script.overflows:
+                answer = SIDE_ANSWER
+            else:
+                answer = script.next(time.time())
             told = answer.fault or answer.text or "tools"
             self.requests.append(
                 Request(

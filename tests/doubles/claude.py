@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.doubles import arguments, hostile
 from tests.doubles.inbox import BadLineError
-from tests.doubles.scenario import Scenario, Script, load
+from tests.doubles.scenario import Answer, Scenario, Script, load
 from tests.doubles.session import Session, fresh_id
 from tests.doubles.turns import Limits
 from tests.doubles.wire import ALIASES, Json, Wire
@@ -49,7 +49,12 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
     session_id = options.session_id or resumed or fresh_id()
     if options.session_id and session_id in state.costs and not options.resume:
         return _complain(f"Error: Session ID {session_id} is already in use.")
-    script = Script(scenario.answers(state.begin()), state.began)
+    prompt = None
+    if options.input_format == "text":
+        prompt = options.prompt or sys.stdin.read()
+    key = scenario.question(prompt) if prompt is not None else None
+    answers = scenario.answers(state.begin()) if key is None else [state.ask(scenario, key)]
+    script = Script(answers, state.began)
     wire = Wire(
         session_id=session_id,
         cwd=str(root),
@@ -77,9 +82,6 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
         replay=options.replay_user_messages,
         structured=bool(options.json_schema),
     )
-    prompt = None
-    if options.input_format == "text":
-        prompt = options.prompt or sys.stdin.read()
     session = Session(scenario, script, wire, limits, root)
     try:
         return session.run(prompt)
@@ -94,7 +96,7 @@ class _State:
 
     def __init__(self, folder: str | None) -> None:
         self._file = Path(folder) / "state.json" if folder else None
-        self._data: Json = {"sessions": 0, "began": time.time(), "costs": {}}
+        self._data: Json = {"sessions": 0, "began": time.time(), "costs": {}, "questions": {}}
         if self._file is not None and self._file.exists():
             self._data = json.loads(self._file.read_text())
         self.began: float = self._data["began"]
@@ -106,6 +108,13 @@ class _State:
         self._data["sessions"] = number + 1
         self._save()
         return number
+
+    def ask(self, scenario: Scenario, key: str) -> Answer:
+        """The answer to a scripted question."""
+        asked = self._data["questions"]
+        asked[key] = asked.get(key, 0) + 1
+        self._save()
+        return scenario.nth_answer(key, int(asked[key]))
 
     def paid(self, session_id: str, cost: float) -> None:
         """What a session cost so far."""

@@ -83,6 +83,9 @@ class Scenario:
     """The project before: a text per file name."""
     subagents: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
     """The answers of subagents, by their prompt."""
+    questions: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
+    """The answers to one-shot questions that hold these words, one each; the last serves all later
+    ones. No session is counted for them."""
     actions: Sequence[Action] = ()
     results: int = 1
     """Results to wait for before input is closed."""
@@ -102,6 +105,15 @@ class Scenario:
     def answers(self, session: int) -> Sequence[Answer]:
         """Those of the session of this number, from 0."""
         return self.sessions[min(session, len(self.sessions) - 1)] if self.sessions else ()
+
+    def question(self, words: str) -> str | None:
+        """Which of the scripted questions this is."""
+        return next((key for key in self.questions if key in words), None)
+
+    def nth_answer(self, question: str, nth: int) -> Answer:
+        """What a scripted question is answered for the nth time, from 1."""
+        answers = self.questions[question]
+        return answers[min(nth, len(answers)) - 1]
 
 
 class Script:
@@ -155,6 +167,7 @@ def load(path: Path | str, **places: str) -> Scenario:
         name=file.stem,
         sessions=[_answers(answers) for answers in sessions],
         subagents={key: _answers(value) for key, value in raw.pop("subagents", {}).items()},
+        questions={key: _answers(value) for key, value in raw.pop("questions", {}).items()},
         actions=[Action(**action) for action in raw.pop("actions", [])],
         files={key: _file(value) for key, value in raw.pop("files", {}).items()},
         **raw,

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents import AgentContext
-from ralph_tui.adapters.agents.claude import CLAUDE
+from ralph_tui.adapters.agents.claude import CLAUDE, one_shot
 from ralph_tui.adapters.agents.claude import stream_agent as streaming
 from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
 from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
@@ -39,6 +40,7 @@ from ralph_tui.ports import Ask, Permissions, Turn
 from tests.doubles.launch import environment, on_path, prepare
 from tests.doubles.scenario import load
 from tests.unit.adapters.agents.test_sessions import Heard, alive, context_in
+from tests.waiting import until
 
 SESSION = "11111111-0000-4000-8000-00000000000{}"
 GUIDANCE = "22222222-0000-4000-8000-000000000001"
@@ -500,6 +502,29 @@ def test_a_question_without_an_answer_says_why(bench: Bench) -> None:
     assert late.error == "There was no answer within 0.5 s."
     broken = ClaudeAgent(bench.context(binary=script(bench.tmp, "echo no luck >&2; exit 3")))
     assert broken.ask(Ask("?")).error == "Claude Code exited with code 3: no luck"
+
+
+def test_a_cancelled_question_ends_within_a_second_and_leaves_nothing(bench: Bench) -> None:
+    version = '[ "$1" = --version ] && { echo "2.1.330 (Claude Code)"; exit; }'
+    deaf = f"{version}; trap '' INT TERM; echo $$ > pid; while :; do sleep 0.1; done"
+    agent = ClaudeAgent(bench.context(binary=script(bench.tmp, deaf)))
+    question, answers = Ask("?", timeout_s=60), []
+    asking = threading.Thread(target=lambda: answers.append(agent.ask(question)))
+    asking.start()
+    file = bench.root / "pid"
+    pid = int(until(lambda: file.exists() and file.read_text()))
+    began = time.monotonic()
+    question.cancelled = True
+    asking.join()
+    assert time.monotonic() - began < 1.0
+    assert answers[0].error == "The question was cancelled."
+    assert not alive(pid)
+
+
+def test_an_answer_without_end_is_cut_off(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_shot, "LONGEST_ANSWER", 1 << 20)
+    agent = ClaudeAgent(bench.context(binary=script(bench.tmp, "exec yes '{}'")))
+    assert agent.ask(Ask("?", timeout_s=60)).error == "The answer is longer than 1 MB."
 
 
 def test_other_agents_cannot_be_asked(bench: Bench) -> None:

@@ -4,7 +4,8 @@ Real: the loop with its steps and its scheduler, the layers, the state, every ev
 the loop reaches through its ports, each in a module named like the port's, and the owner:
 
 - `host`      a clock that is told to move; jobs are done at once; commands come when told
-- `agents`    one act per session: end the turn, promise, report, go on until stopped
+- `agents`    one act per session: end the turn, promise, report, go on until stopped; answers to
+              questions
 - `worktree`  snapshots without files, and a completion command that passes as many tests as told
 - `records`   an attempt folder without a disk
 - `outreach`  people who are told
@@ -18,8 +19,17 @@ them what agent and gate say, and the loop's own parts what is decided (`stories
 ``tests/unit/loop/test_stories.py`` holds them against runs of a `World`.
 """
 
-from tests.world.agents import FakeSession, promise, report, wait
+from tests.world.agents import FakeAsker, FakeSession, promise, report, wait
 from tests.world.host import FakeClock, FakeHost
 from tests.world.world import World
 
-__all__ = ["FakeClock", "FakeHost", "FakeSession", "World", "promise", "report", "wait"]
+__all__ = [
+    "FakeAsker",
+    "FakeClock",
+    "FakeHost",
+    "FakeSession",
+    "World",
+    "promise",
+    "report",
+    "wait",
+]

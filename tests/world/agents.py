@@ -7,7 +7,7 @@ from typing import cast
 
 from ralph_tui.events import AgentReported, PromiseMade, SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.ports import Emit, Turn
+from ralph_tui.ports import Ask, Asked, Emit, Turn
 
 
 @dataclass
@@ -58,6 +58,23 @@ class FakeAgent:
         act = self.acts.popleft() if self.acts else FakeSession.finish
         act(session)
         return session
+
+
+class FakeAsker:
+    """Answers questions in the order that is told; those beyond them fail."""
+
+    small_model = "tiny"
+
+    def __init__(self) -> None:
+        self.answers: deque[dict[str, object] | Asked] = deque()
+        self.asked: list[Ask] = []
+
+    def ask(self, question: Ask) -> Asked:
+        self.asked.append(question)
+        answer = self.answers.popleft() if self.answers else Asked(None, "Nobody is there.")
+        if isinstance(answer, Asked):
+            return answer
+        return Asked(answer, cost_usd=0.01, tokens=100)
 
 
 class FakeMemory:

@@ -21,7 +21,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
-from ralph_tui.loop.steps import measurement
+from ralph_tui.loop.steps import judging
 from ralph_tui.loop.steps.overseer import (
     ABORT,
     APPROVE,
@@ -205,7 +205,7 @@ def criterion() -> list[Event]:
             "criterion",
             text="The agent promises that this holds: the parser reads every file in samples/.",
             evidence=["the agent says: all 41 samples parse, the last two needed a new token"],
-            options=[measurement.YES, measurement.NO, measurement.GUIDE, measurement.ABORT],
+            options=[judging.YES, judging.NO, judging.GUIDE, judging.ABORT],
             default="no",
         )
     )

@@ -41,6 +41,9 @@ class FakeWorkspace:
         self.taken: list[str] = []
         self._tree = ""
         self.changed = [FileChange(path="a.py", status="modified", category="source", added=1)]
+        self.difference = "+ a line\n"
+        """Between any two trees."""
+        self.compared: list[tuple[str, str]] = []
         self.error: Exception | None = None
         self.restored: list[str] = []
         self.conflicting: tuple[str, ...] = ()
@@ -59,6 +62,10 @@ class FakeWorkspace:
 
     def changes(self, since: str, until: str | None = None) -> tuple[FileChange, ...]:
         return tuple(self.changed)
+
+    def excerpt(self, since: str, until: str, limit: int) -> str:
+        self.compared.append((since, until))
+        return self.difference[:limit]
 
     def restore(self, tree: str) -> Restored:
         if self.error is not None:

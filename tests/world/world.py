@@ -11,7 +11,7 @@ from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Knowledge, NoKnowledge, NoPastRuns, PastRuns, Ports
-from tests.world.agents import FakeAgent, FakeMemory
+from tests.world.agents import FakeAgent, FakeAsker, FakeMemory
 from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach
 from tests.world.owner import Reply
@@ -37,11 +37,12 @@ class World:
         past: Sequence[Event] = (),
         knowledge: Knowledge | None = None,
         past_runs: PastRuns | None = None,
+        asker: FakeAsker | None = None,
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
         run that is to be resumed; `knowledge` and `past_runs`: what earlier runs left, nothing
-        unless given; `fields`: other fields of its start.
+        unless given; `asker`: who answers questions; `fields`: other fields of its start.
         """
         self.passed = passed
         self.max_iterations = max_iterations
@@ -78,6 +79,8 @@ class World:
             memory=self.memory,
             knowledge=knowledge or NoKnowledge(),
             past=past_runs or NoPastRuns(),
+            asker=asker,
+            askers=["fake"],
         )
         rules = rules or Rules()
         layers = Layers.of(rules, start.command)

@@ -54,6 +54,8 @@ class AgentDescription:
     """The agent of one run, once it is checked."""
     is_default: Ready = lambda settings, environ: False
     """Whether it works where no agent is chosen."""
+    small_model: str = ""
+    """A cheap model of it, for questions outside of its sessions; empty: it cannot be asked."""
     default_when: str = ""
     """The same in words, for the help."""
     restricted: bool = True

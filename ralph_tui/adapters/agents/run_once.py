@@ -4,19 +4,22 @@ import os
 import selectors
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, cast
 
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.processes.child import PIPE, launch
+from ralph_tui.adapters.processes.child import PIPE, Child, launch
 
 CHUNK = 64 * 1024
+LOOK_S = 0.05
+"""How often it is looked whether it is still wanted."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What it printed, and its exit code: None when it was stopped for its time or its size."""
+    """What it printed, and its exit code: None when it was stopped."""
 
     out: str
     errors: str
@@ -30,10 +33,12 @@ def run_once(
     words: str | None = None,
     timeout_s: float,
     limit: int = 1 << 20,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Output:
     """Run it with `words` on stdin; raises ``ProcessError`` when it cannot be started.
 
-    It is stopped after `timeout_s` seconds, or when it has printed more than `limit` bytes.
+    It is stopped after `timeout_s` seconds, when it has printed more than `limit` bytes, or when
+    `cancelled` says so: within a second, with all it has started.
     """
     child = launch(
         argv,
@@ -52,35 +57,43 @@ def run_once(
     stdout, stderr = cast("IO[bytes]", child.stdout), cast("IO[bytes]", child.stderr)
     taken = {stdout.fileno(): bytearray(), stderr.fileno(): bytearray()}
     with stdout, stderr:
-        complete = _read(taken, deadline, limit)
+        complete = _read(taken, deadline, limit, cancelled) and _ends(child, deadline, cancelled)
         if not complete:
-            child.stop()
-        try:
-            ended = child.wait(max(0.0, deadline - time.monotonic()) if complete else None)
-        except TimeoutError:
-            complete = False
-            child.stop()
-            ended = child.wait()
+            child.hurry()
+        ended = child.wait()
     out, errors = (bytes(data).decode("utf-8", "replace") for data in taken.values())
     return Output(out, errors, ended.code if complete else None)
 
 
-def _read(taken: dict[int, bytearray], deadline: float, limit: int) -> bool:
-    """Read until all pipes are closed; False when time or size ran out before."""
+def _read(
+    taken: dict[int, bytearray], deadline: float, limit: int, cancelled: Callable[[], bool]
+) -> bool:
+    """Read until all pipes are closed; False when it has to be stopped before."""
     with selectors.DefaultSelector() as selector:
         for descriptor in taken:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or cancelled():
                 return False
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(min(left, LOOK_S)):
                 data = os.read(key.fd, CHUNK)
                 if not data:
                     selector.unregister(key.fd)
                 taken[key.fd] += data
                 if len(taken[key.fd]) > limit:
                     return False
+    return True
+
+
+def _ends(child: Child, deadline: float, cancelled: Callable[[], bool]) -> bool:
+    """Wait until it has ended; False when it has to be stopped before."""
+    while child.poll() is None:
+        left = deadline - time.monotonic()
+        if left <= 0 or cancelled():
+            return False
+        with suppress(TimeoutError):
+            child.wait(min(left, LOOK_S))
     return True
 
 

@@ -100,6 +100,10 @@ class Child:
         """Begin to end the command and all it started, within 6 s; returns at once."""
         self._order(b"stop\n")
 
+    def hurry(self) -> None:
+        """As `stop`, within a second: for what has nothing to bring to an end."""
+        self._order(b"hurry\n")
+
     def poll(self) -> Exit | None:
         """How it ended, None while it runs."""
         return self._exit

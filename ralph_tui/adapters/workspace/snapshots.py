@@ -9,6 +9,7 @@ from functools import partial
 from threading import Lock
 
 from ralph_tui.adapters.workspace import changes
+from ralph_tui.adapters.workspace.excerpt import excerpt
 from ralph_tui.adapters.workspace.ignored import ignored_paths
 from ralph_tui.adapters.workspace.outlook import outlook
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
@@ -92,6 +93,10 @@ class GitWorkspace:
         limit = () if path is None else ("--", path)
         result = self._private.git("diff-tree", *options, since, until, *limit)
         return result.out.decode("utf-8", "replace")
+
+    def excerpt(self, since: str, until: str, limit: int) -> str:
+        """See `Workspace`."""
+        return excerpt(self._private, since, until, limit)
 
     def restore(self, tree: str) -> Restored:
         """Bring the worktree to a snapshot (its tree, commit or ref).

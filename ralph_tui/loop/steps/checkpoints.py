@@ -38,6 +38,8 @@ class Checkpoints:
     def __init__(self, run: Run) -> None:
         self.latest: Snapshot
         """The last boundary: what the next changes are counted against. Set by `first`."""
+        self.compared = ("", "")
+        """The trees before and after the last session."""
         self._scheduler = run.scheduler
         self._state = run.state
         self._workspace = run.ports.workspace
@@ -110,6 +112,7 @@ class Checkpoints:
         before = self.latest.tree
         yield from self.take_boundary(k, f"after the session of iteration {k}")
         after, workspace = self.latest.tree, self._workspace
+        self.compared = (before, after)
         changes: tuple[FileChange, ...] = ()
         try:
             changes = yield from self._scheduler.run_job(

@@ -50,6 +50,7 @@ CLAUDE = AgentDescription(
     check=_check,
     build=_build,
     is_default=_is_default,
+    small_model="haiku",
     default_when="where installed",
     missing="the default, `claude`, was not found on PATH "
     "(`npm install -g @anthropic-ai/claude-code` installs it)",

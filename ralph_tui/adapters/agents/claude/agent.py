@@ -4,17 +4,12 @@ import os
 from dataclasses import replace
 
 from ralph_tui.adapters.agents.claude import CLAUDE
-from ralph_tui.adapters.agents.claude.json_answer import read_answer
+from ralph_tui.adapters.agents.claude.one_shot import ask_once
 from ralph_tui.adapters.agents.claude.program import installed_program
 from ralph_tui.adapters.agents.claude.refused_session import RefusedSession
 from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent
 from ralph_tui.adapters.agents.description import AgentContext
-from ralph_tui.adapters.agents.run_once import run_once
-from ralph_tui.errors import ProcessError
 from ralph_tui.ports import Ask, Asked, Emit, Session, Turn
-from ralph_tui.text.sanitize import clip, one_line
-
-LONGEST_ANSWER = 16 << 20
 
 _SAID_NOTHING = "The agent's session had not said a word and cannot be resumed."
 _ROOT = (
@@ -27,6 +22,7 @@ class ClaudeAgent(StreamAgent):
     """Claude Code; raises ``UsageError`` when it is missing or too old."""
 
     resumes = True
+    small_model = CLAUDE.small_model
 
     def __init__(self, context: AgentContext) -> None:
         self.program = installed_program(context)
@@ -49,25 +45,9 @@ class ClaudeAgent(StreamAgent):
         return self.begin(replace(turn, resume=resume or None), emit)
 
     def ask(self, question: Ask) -> Asked:
-        """Ask a model once, without tools; blocking, at most `timeout_s` and some seconds."""
-        model = question.model or self.context.settings.model
-        try:
-            printed = run_once(
-                self.program.question(model),
-                self.context,
-                words=question.prompt,
-                timeout_s=question.timeout_s,
-                limit=LONGEST_ANSWER,
-            )
-        except (ProcessError, OSError) as error:
-            return Asked(None, error=f"The question could not be asked: {error}")
-        if printed.code is None:
-            return Asked(None, error=f"There was no answer within {question.timeout_s:g} s.")
-        asked = read_answer(printed.out)
-        if printed.code and asked.answer is None and not printed.out.strip():
-            said = clip(one_line(printed.errors[-1000:].strip()), 300)
-            return replace(asked, error=f"Claude Code exited with code {printed.code}: {said}")
-        return asked
+        """See `Asker`: without tools, at most `timeout_s` and a second."""
+        model = question.model or self.small_model
+        return ask_once(self.program.question(model), self.context, question, "Claude Code")
 
     def command_line(self, turn: Turn) -> list[str]:
         """The program and its flags for one session."""

@@ -15,6 +15,8 @@ from ralph_tui.text.foreign_json import parse_json, parse_json_at
 from ralph_tui.text.sanitize import clip, one_line
 
 SHOWN = 120
+LONGEST_SAID = 4000
+"""Characters that are kept of an answer without an object."""
 _OBJECTS = 50
 """Braces at which an object is looked for."""
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
@@ -31,13 +33,14 @@ def read_answer(printed: str) -> Asked:
     # The result settles what it cost.
     list(usage.result(result))
     end = end_of_result(result)
-    answer, error = None, end.reason
+    answer, error, said = None, end.reason, ""
     if end.outcome == "success":
         words = as_text(result.get("result"))
         answer = _object(result.get("structured_output")) or find_object(words)
         if answer is None:
+            said = words[:LONGEST_SAID]
             error = f"The answer holds no JSON object: {clip(one_line(words[:1000]), SHOWN)}"
-    return Asked(answer, error=error, cost_usd=usage.cost_usd, tokens=usage.tokens)
+    return Asked(answer, error, said, usage.cost_usd, usage.tokens)
 
 
 def find_object(words: str) -> dict[str, object] | None:

@@ -1,0 +1,89 @@
+"""What a model may answer, one form for each purpose: of bounded size, and checked.
+
+What is too long for a sentence is cut, what is missing or of another kind is an error: the answer
+is not used.
+"""
+
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from ralph_tui.events.control import Urgency
+from ralph_tui.text.sanitize import clip, one_line, plain
+
+LONGEST_PROMPT = 20_000
+LONGEST_CONTEXT = 8000
+LONGEST = 2000
+"""Characters of a sentence or two."""
+MOST_ITEMS = 5
+NAMED = 3
+"""Errors that are told."""
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+def _clipped(value: object) -> object:
+    return clip(plain(value[: 2 * LONGEST]).strip(), LONGEST) if isinstance(value, str) else value
+
+
+def _first(value: object) -> object:
+    return value[:MOST_ITEMS] if isinstance(value, list) else value
+
+
+Said = Annotated[str, BeforeValidator(_clipped)]
+Needed = Annotated[str, Field(min_length=1), BeforeValidator(_clipped)]
+Items = Annotated[list[Needed], BeforeValidator(_first)]
+
+
+class Answer(BaseModel):
+    """A form: what is not in it is ignored."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, extra="ignore", strict=True)
+
+
+class PromptAnswer(Answer):
+    """The words of a prompt."""
+
+    prompt: str = Field(min_length=1, max_length=LONGEST_PROMPT)
+    system_context: str = Field(default="", max_length=LONGEST_CONTEXT)
+    focus_areas: Items = Field(default=[], max_length=3)
+    urgency: Urgency = "normal"
+
+
+class AssessmentAnswer(Answer):
+    """A second opinion on what an iteration came to."""
+
+    enhanced_summary: Needed
+    additional_learnings: Items = []
+    refined_progress: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
+    suggested_approach: Said = ""
+
+
+class ReflectionAnswer(Answer):
+    """What an attempt teaches."""
+
+    observation: Needed
+    analysis: Needed
+    learning: Needed
+    action_items: Items = []
+
+
+class JudgeAnswer(Answer):
+    """Whether the criterion is met."""
+
+    met: bool
+    reason: Needed
+
+
+def read(form: type[Form], answer: dict[str, object]) -> Form:
+    """The answer in its form; ``ValueError`` says in a sentence what is wrong with it."""
+    try:
+        return form.model_validate(answer)
+    except ValidationError as error:
+        wrong = [
+            f"{clip(one_line('.'.join(map(str, one['loc'])) or 'it'), 60)}: {one['msg']}"
+            for one in error.errors(include_url=False, include_input=False)
+        ]
+        more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+        raise ValueError(f"{'; '.join(wrong[:NAMED])}{more}") from error

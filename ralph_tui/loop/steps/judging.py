@@ -1,0 +1,157 @@
+"""Who says whether a promise is kept where no completion command stands: a model, or a human.
+
+A model's yes completes the run, and its no goes on; without its verdict the human is asked.
+"""
+
+from dataclasses import replace
+from uuid import uuid4
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import (
+    AbortRequested,
+    AgentReported,
+    CriterionJudged,
+    FilesChanged,
+    GuidanceQueued,
+    QuestionAsked,
+)
+from ralph_tui.events.waiting import Option
+from ralph_tui.layers.intelligence.answers import JudgeAnswer
+from ralph_tui.layers.intelligence.questions import LONGEST_DIFF, JudgeInput, judge_question
+from ralph_tui.layers.sensor import Reading
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.model_help import ModelHelp
+from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.text.format import percent
+
+YES = Option(key="y", answer="yes", verb="yes: end the run")
+NO = Option(key="n", answer="no", verb="no: go on")
+GUIDE = Option(key="g", answer="guide", verb="no: go on, with words to the agent", takes="words")
+ABORT = Option(key="x", answer="abort", verb="abort the run")
+SHOWN = 8
+"""Changed files that a question names."""
+DIFF = 20_000
+"""Characters of the diff that a question shows."""
+UNJUDGED = "the model that was to judge it gave no verdict"
+
+
+class Judging:
+    """Holds a promise against the criterion."""
+
+    def __init__(
+        self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
+    ) -> None:
+        self._run = run
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._workspace = run.ports.workspace
+        self._criterion = run.start.criterion or ""
+        self._desk = desk
+        self._checkpoints = checkpoints
+        self._models = models
+
+    def judge(self, k: int, reading: Reading, files: FilesChanged) -> Steps[Reading]:
+        """The reading of iteration k, whose session has promised to be done."""
+        wanted = self._models.wants("judge")
+        if wanted:
+            verdict = yield from self._ask_model(k, files)
+            if verdict is not None:
+                if not verdict.met:
+                    return reading
+                return _accepted(
+                    reading, f"the model {verdict.model}" if verdict.model else "a model"
+                )
+        return (yield from self._ask_human(k, reading, files, unjudged=wanted))
+
+    def _ask_model(self, k: int, files: FilesChanged) -> Steps[CriterionJudged | None]:
+        """Its verdict; the one that was recorded already is not asked for again."""
+        judged = self._state.intelligence.judged
+        if judged is not None and judged.iteration == k:
+            return judged
+        first = min(self._state.timeline.snapshots.values(), key=lambda taken: taken.number)
+        diff = yield from self._diff(first.tree, self._checkpoints.latest.tree, LONGEST_DIFF)
+        given = JudgeInput(
+            objective=self._run.start.objective,
+            criterion=self._criterion,
+            claim=_claimed(self._state.agent.report),
+            changed=_changed(files),
+            diff=diff,
+        )
+        answer = yield from self._models.ask("judge", k, lambda: judge_question(given), JudgeAnswer)
+        if answer is None:
+            return None
+        model = self._models.model("judge")
+        verdict = CriterionJudged(iteration=k, met=answer.met, reason=answer.reason, model=model)
+        yield verdict
+        return verdict
+
+    def _ask_human(
+        self, k: int, reading: Reading, files: FilesChanged, *, unjudged: bool
+    ) -> Steps[Reading]:
+        diff = yield from self._diff(*self._checkpoints.compared, DIFF)
+        answer = yield from self._desk.ask(
+            QuestionAsked(
+                iteration=k,
+                question_id="",
+                topic="criterion",
+                text=f"The agent says that it is done. Is this true: {self._criterion}",
+                evidence=[
+                    *([UNJUDGED] if unjudged else []),
+                    *_claimed(self._state.agent.report),
+                    _changed(files),
+                ],
+                options=[YES, NO, GUIDE, ABORT],
+                default="no" if self._run.headless else "",
+                diff=diff,
+            ),
+            within_s=self._run.rules.oversight.pause_timeout_s if self._run.headless else None,
+        )
+        match answer.answer:
+            case "yes":
+                return _accepted(reading, answer.by)
+            case "guide":
+                yield GuidanceQueued(guidance_id=str(uuid4()), text=answer.text, by=answer.by)
+            case "abort":
+                yield AbortRequested(by=answer.by)
+                raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+        return reading
+
+    def _diff(self, since: str, until: str, limit: int) -> Steps[str]:
+        """What differs between two trees; that it cannot be told is said in its place."""
+        try:
+            return (
+                yield from self._scheduler.run_job(
+                    "diff", lambda: self._workspace.excerpt(since, until, limit)
+                )
+            )
+        except WorkspaceError as error:  # the agent may have deleted the snapshots
+            return f"(the diff cannot be shown: {error})"
+
+
+def _accepted(reading: Reading, by: str) -> Reading:
+    return replace(reading, completion=100.0, held=False, note=f"accepted by {by}")
+
+
+def _claimed(said: AgentReported | None) -> list[str]:
+    """What the agent says of its work, for who has to judge it."""
+    if said is None:
+        return ["the agent left no report"]
+    points = "" if said.completion is None else f"it claims {percent(said.completion)}"
+    summary = said.summary and f"it says: {said.summary}"
+    return [
+        *(words for words in (points, summary) if words),
+        *(f"in its way: {blocker}" for blocker in said.blockers),
+        *([f"it would go on with: {said.next}"] if said.next else []),
+    ]
+
+
+def _changed(files: FilesChanged) -> str:
+    """What the session did to the files."""
+    whole = sum(total.files for total in files.totals)
+    if not whole:
+        return "no file was changed in this iteration"
+    named = [f"{c.path} +{c.added} −{c.removed}" for c in files.changes[:SHOWN]]
+    more = f" and {whole - len(named)} more" if whole > len(named) else ""
+    return f"changed in this iteration: {', '.join(named)}{more}"

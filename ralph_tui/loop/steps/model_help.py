@@ -1,0 +1,233 @@
+"""What models are asked beside the agent's sessions: one question, one answer, two events.
+
+A question is a job: the run hears its owner meanwhile, and the end of the run cancels it. Whatever
+goes wrong costs the answer alone: the log says so in one line, and whoever asked goes on without.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import uuid4
+
+from ralph_tui.errors import RalphError
+from ralph_tui.events import Event, ModelAnswered, ModelAsked, Noticed
+from ralph_tui.events.intelligence import Purpose
+from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.intelligence.answers import Form, read
+from ralph_tui.layers.intelligence.questions import repair_question
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.guard import guarded_steps
+from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.ports import Ask, Asked
+
+WORDS: dict[Purpose, str] = {
+    "prompt": "prompt",
+    "assessment": "second opinion",
+    "reflection": "reflection",
+    "judge": "verdict",
+}
+"""What is asked for."""
+INSTEAD: dict[Purpose, str] = {
+    "prompt": "the template's prompt is sent",
+    "assessment": "the assessment stands alone",
+    "reflection": "the reflection by template stands",
+    "judge": "you are asked",
+}
+"""What happens without an answer."""
+SHORTEST_S = 1.0
+"""Seconds that must be left of a time limit for a second question."""
+REPAIRED: tuple[Purpose, ...] = ("prompt",)
+"""Whose answers are asked for once more when they cannot be used."""
+LATE_S = 5.0
+"""Seconds that an answer may be late, or a question take to be cancelled, before it is let go."""
+LONGEST_SAID = 4000
+"""Characters of an unusable answer that a model is shown again."""
+CANCELLED = "The question was cancelled: the run ends."
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What is set for a purpose."""
+
+    wanted: bool
+    model: str
+    timeout_s: float
+
+
+class ModelHelp:
+    """Asks models, within the budgets of the run."""
+
+    def __init__(self, run: Run) -> None:
+        self._scheduler = run.scheduler
+        self._state = run.state
+        self._start = run.start
+        self._asker = run.ports.asker
+        self._askers = run.ports.askers
+        self._settings = run.rules.intelligence
+        self._told_budget = False
+
+    def wants(self, purpose: Purpose) -> bool:
+        """Whether it is switched on, and the agent can be asked."""
+        return self._chosen(purpose).wanted
+
+    def model(self, purpose: Purpose) -> str:
+        """Which one is asked."""
+        return self._chosen(purpose).model
+
+    def warn(self) -> Steps[None]:
+        """Once, at the start: what is switched on, and cannot be had of this agent."""
+        if self._asker is None and (wanted := switched_on(self._settings)):
+            names = ", ".join(f"intelligence.{name}" for name in wanted)
+            can = " or ".join(f"`{name}`" for name in self._askers) or "no agent"
+            text = (
+                f"{names} {'is' if len(wanted) == 1 else 'are'} on, but the agent "
+                f"`{self._start.agent}` cannot be asked, so it is done without; {can} can"
+            )
+            yield Noticed(level="warn", source="model help", text=text)
+
+    def ask(
+        self, purpose: Purpose, k: int, question: Callable[[], str], form: type[Form]
+    ) -> Steps[Form | None]:
+        """The answer in its form; None without a usable one, which the log tells."""
+        if not self.wants(purpose) or not (yield from self._affordable()):
+            return None
+        answer = yield from guarded_steps(
+            "intelligence",
+            lambda: self._answer(purpose, k, question, form),
+            lambda: None,
+            instead=INSTEAD[purpose],
+        )
+        if (left := self._state.intelligence.asked) is not None:
+            yield _answered(left, Asked(None), 0.0, "It could not be asked.")
+        return answer
+
+    def _answer(
+        self, purpose: Purpose, k: int, question: Callable[[], str], form: type[Form]
+    ) -> Steps[Form | None]:
+        until = self._scheduler.host.clock.monotonic() + self._chosen(purpose).timeout_s
+        words = question()
+        answer, asked, error = yield from self._once(purpose, k, words, form, until)
+        said = asked.said or (json.dumps(asked.answer)[:LONGEST_SAID] if asked.answer else "")
+        left = until - self._scheduler.host.clock.monotonic()
+        if answer is None and said and purpose in REPAIRED and left >= SHORTEST_S:
+            words = repair_question(words, said, error)
+            answer, asked, error = yield from self._once(purpose, k, words, form, until)
+        if answer is None:
+            why = f"{error[:1].lower()}{error[1:]}".rstrip(".")
+            text = f"the model's {WORDS[purpose]} cannot be used: {why}; {INSTEAD[purpose]}"
+            yield Noticed(level="warn", source="model help", text=text)
+        return answer
+
+    def _once(
+        self, purpose: Purpose, k: int, words: str, form: type[Form], until: float
+    ) -> Steps[tuple[Form | None, Asked, str]]:
+        """Ask one question; with what came of it, and why there is no usable answer."""
+        clock = self._scheduler.host.clock
+        began = clock.monotonic()
+        ask = Ask(words, self.model(purpose), until - began)
+        event = ModelAsked(
+            iteration=k,
+            question_id=str(uuid4()),
+            purpose=purpose,
+            model=self.model(purpose),
+            timeout_s=ask.timeout_s,
+        )
+        yield event
+        try:
+            asked = yield from self._wait(ask)
+        except Ended:
+            yield _answered(event, Asked(None), clock.monotonic() - began, CANCELLED)
+            raise
+        answer, error = _read(form, asked)
+        yield _answered(event, asked, clock.monotonic() - began, error)
+        return answer, asked, error
+
+    def _wait(self, ask: Ask) -> Steps[Asked]:
+        """What comes of it, within its time; the end of the run cancels it."""
+        asker, clock = self._asker, self._scheduler.host.clock
+        assert asker is not None
+        latest = clock.monotonic() + ask.timeout_s + LATE_S
+
+        def cancel() -> None:
+            nonlocal latest
+            ask.cancelled = True
+            latest = min(latest, clock.monotonic() + LATE_S)
+
+        job = self._scheduler.host.start("question", lambda: asker.ask(ask))
+        with self._scheduler.offering(Controls(cancel=cancel)):
+            yield from self._scheduler.wait_until(lambda: job.done or clock.monotonic() >= latest)
+        match job.error, job.result:
+            case None, Asked() as asked:
+                return asked
+            case None, _:
+                ask.cancelled = True
+                return Asked(None, f"There was no answer within {ask.timeout_s:.0f} s.")
+            case (RalphError() | OSError()) as error, _:
+                return Asked(None, f"It could not be asked: {error}")
+            case error, _:
+                raise error
+
+    def _affordable(self) -> Steps[bool]:
+        """Whether the budgets allow a question."""
+        run, start = self._state.run, self._start
+        used = (
+            budget_of(self._state).spent >= 1
+            or _reached(run.iteration_cost_usd, start.iteration_budget_usd)
+            or _reached(run.iteration_tokens, start.iteration_budget_tokens)
+        )
+        if used and not self._told_budget:
+            self._told_budget = True
+            text = "no model is asked for help: the budget is used up"
+            yield Noticed(source="model help", text=text)
+        return not used
+
+    def _chosen(self, purpose: Purpose) -> _Chosen:
+        s, asker = self._settings, self._asker
+        wanted, model, timeout_s = {
+            "prompt": (s.model_prompts, s.model_prompts_model, s.model_prompts_timeout_s),
+            "assessment": (
+                s.model_assessment,
+                s.model_assessment_model,
+                s.model_assessment_timeout_s,
+            ),
+            "reflection": (
+                s.model_reflections,
+                s.model_reflections_model,
+                s.model_reflections_timeout_s,
+            ),
+            "judge": (s.model_judge, s.model_judge_model, s.model_judge_timeout_s),
+        }[purpose]
+        small = asker.small_model if asker is not None else ""
+        return _Chosen(wanted and s.enabled and asker is not None, model or small, timeout_s)
+
+
+def switched_on(settings: IntelligenceSettings) -> list[str]:
+    """The settings by which a model is asked."""
+    names = ("model_prompts", "model_assessment", "model_reflections", "model_judge")
+    return [name for name in names if settings.enabled and getattr(settings, name)]
+
+
+def _answered(event: ModelAsked, asked: Asked, seconds: float, error: str) -> Event:
+    return ModelAnswered(
+        iteration=event.iteration,
+        question_id=event.question_id,
+        purpose=event.purpose,
+        seconds=max(0.0, seconds),
+        cost_usd=asked.cost_usd,
+        tokens=asked.tokens,
+        error=error,
+    )
+
+
+def _read(form: type[Form], asked: Asked) -> tuple[Form | None, str]:
+    if asked.answer is None:
+        return None, asked.error or "There was no answer."
+    try:
+        return read(form, asked.answer), ""
+    except ValueError as error:
+        return None, f"It is not of the form that was asked for ({error})."
+
+
+def _reached(used: float, limit: float | None) -> bool:
+    return limit is not None and used >= limit

@@ -1,0 +1,141 @@
+"""Models are asked beside the sessions: whole processes, an agent that answers as Claude does."""
+
+import json
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doubles.launch import STUB, environment
+from tests.e2e.cli import events_of, here, processes_of, run, start
+from tests.waiting import until
+
+DONE = "<promise>COMPLETE</promise>"
+CRITERION = "Both pages are written"
+JUDGE = "Judge whether the work is done"
+"""In every question to a judge, and in no other."""
+
+
+def writes(name: str) -> list[dict[str, Any]]:
+    """A session that writes a file and promises to be done."""
+    tool = {"name": "Write", "input": {"file_path": f"{{root}}/{name}", "content": f"{name}\n"}}
+    return [{"tools": [tool]}, {"text": f"Both are there. {DONE}"}]
+
+
+@pytest.fixture
+def story(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file for the scenario of an agent that writes a page per session."""
+    path = tmp_path / "scenario.json"
+    for name, value in environment(path, state=tmp_path / "state", base={}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("RALPH_TUI_AGENT__BINARY", str(STUB))
+    monkeypatch.setenv("RALPH_TUI_PERMISSIONS__MODE", "skip")
+    folder = tempfile.mkdtemp(prefix="rt-")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+    yield path
+    shutil.rmtree(folder)
+
+
+def told(path: Path, questions: dict[str, Any], sessions: list[Any] | None = None) -> None:
+    scenario = {
+        "about": "made here",
+        "sessions": sessions or [writes("one.txt"), writes("two.txt")],
+        "questions": questions,
+    }
+    path.write_text(json.dumps(scenario))
+
+
+def says(**answer: object) -> dict[str, Any]:
+    return {"text": json.dumps(answer)}
+
+
+def judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RALPH_TUI_INTELLIGENCE__MODEL_JUDGE", "true")
+
+
+ORDER = ("run", "Write two pages", "--criterion", CRITERION, "--headless", "--json")
+
+
+def kinds(events: list[Any], kind: str) -> list[Any]:
+    return [event for event in events if event["kind"] == kind]
+
+
+def test_a_judges_no_goes_on_and_its_yes_completes(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge(monkeypatch)
+    no, yes = says(met=False, reason="two.txt is missing"), says(met=True, reason="both are there")
+    told(story, {JUDGE: [no, yes]})
+    done = run(*ORDER, cwd=git_repo, RALPH_TUI_AGENT__BINARY=str(STUB))
+    assert done.returncode == 0, done.stderr
+    events = events_of(done.stdout)
+    end = events[-1]
+    assert (end["outcome"], end["reason"]) == (
+        "completed",
+        "accepted by the model haiku after iteration 2",
+    )
+    verdicts = [(e["met"], e["reason"]) for e in kinds(events, "criterion_judged")]
+    assert verdicts == [(False, "two.txt is missing"), (True, "both are there")]
+    answered = kinds(events, "model_answered")
+    assert len(answered) == 2
+    assert all(e["cost_usd"] > 0 and e["tokens"] > 0 and not e["error"] for e in answered)
+    sessions = sum(e["cost_usd"] for e in kinds(events, "session_finished"))
+    assert end["cost_usd"] == pytest.approx(sessions + sum(e["cost_usd"] for e in answered))
+    assert not kinds(events, "question_asked")
+
+
+def test_a_human_without_a_verdict_is_asked_and_sees_the_diff(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge(monkeypatch)
+    told(story, {JUDGE: [{"text": "I would rather not."}]})
+    with start(*ORDER, "--max-iterations", "1", cwd=git_repo) as process:
+        asked = reaches(git_repo, "question_asked")
+        assert "+one.txt" in asked["diff"]
+        assert asked["evidence"][0] == "the model that was to judge it gave no verdict"
+        warned = [e["text"] for e in recorded(git_repo) if e["kind"] == "noticed"]
+        assert any("holds no JSON object" in text for text in warned)
+        assert here("decide", "yes", cwd=git_repo).returncode == 0
+        process.communicate(timeout=20)
+        assert process.returncode == 0
+
+
+def recorded(root: Path) -> list[Any]:
+    found = [*root.glob(".aiwg/ralph/tasks/*/attempts/*/events.jsonl")]
+    return events_of(found[0].read_text().rpartition("\n")[0]) if found else []
+
+
+def reaches(root: Path, kind: str) -> Any:
+    return until(lambda: kinds(recorded(root), kind), timeout=30)[-1]
+
+
+@pytest.mark.parametrize("order", ["abort", "signal"])
+def test_the_end_of_a_run_cancels_a_question_at_once_and_leaves_no_process(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    judge(monkeypatch)
+    told(story, {JUDGE: [{"text": "{}", "delay_s": 500}]})
+    with start(*ORDER, cwd=git_repo) as process:
+        asked = reaches(git_repo, "model_asked")
+        run_id = recorded(git_repo)[0]["run_id"]
+        # The keeper of the question, and who answers it.
+        until(lambda: len(processes_of(run_id)) >= 2)
+        if order == "signal":
+            process.send_signal(signal.SIGINT)
+        else:
+            assert here("abort", "--yes", cwd=git_repo).returncode == 0
+        process.communicate(timeout=20)
+    events = recorded(git_repo)
+    (answered,) = kinds(events, "model_answered")
+    assert answered["question_id"] == asked["question_id"]
+    assert "cancelled" in answered["error"]
+    wish = next(e for e in events if e["kind"] in ("abort_requested", "stop_requested"))
+    took = datetime.fromisoformat(answered["at"]) - datetime.fromisoformat(wish["at"])
+    assert took.total_seconds() < 1.0
+    assert events[-1]["kind"] == "run_finished"
+    assert not processes_of(run_id)
