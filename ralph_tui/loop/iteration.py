@@ -53,9 +53,9 @@ class Iteration:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.checkpoints = Checkpoints(run)
-        self.prompt_writer = PromptWriter(run)
         self.escalation = Escalation(run)
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
+        self.prompt_writer = PromptWriter(run, self.desk)
         self.sessions = Sessions(run, self.checkpoints, self.desk)
         self.models = ModelHelp(run)
         self.assessment = Assessment(run)
@@ -109,9 +109,9 @@ class Iteration:
         yield self.entered(k, 8)  # ValidationAgent: before
         yield from self.strategist.before(k)
         yield self.entered(k, 9)  # PromptGenerator
-        prompt = yield from self.prompt_writer.write(k, control)
+        words = yield from self.prompt_writer.write(k, control)
         yield self.entered(k, 10)  # SessionLauncher
-        yield from self.sessions.run(k, prompt)
+        yield from self.sessions.run(k, words)
         yield from self.measure(k)
 
     def measure(self, k: int) -> Steps[None]:

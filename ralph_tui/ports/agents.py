@@ -35,6 +35,14 @@ class Turn:
     """Dollars this session may cost."""
     resume: str | None = None
     """The session that is to go on with the prompt; where it cannot, it ends ``unresumable``."""
+    system_context: str = ""
+    """What holds for every iteration; short."""
+
+    @property
+    def whole_prompt(self) -> str:
+        """For an agent that takes no system context: it stands before the prompt."""
+        parts = (self.system_context.strip(), self.prompt)
+        return "\n\n".join(part for part in parts if part)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from tests.e2e.cli import Done, events_of, run
 AGENT = """\
 import json, re, subprocess, sys
 prompt = sys.stdin.read()
-tried = re.findall(r"next step would have been: use approach ([A-Z])", prompt)
+tried = re.findall(r"would have gone on with: use approach ([A-Z])", prompt)
 taught = re.findall(r"tokenizer needs approach ([A-Z])", prompt)
 approach = (taught or tried or ["A"])[0]
 open("work.txt", "w").write(approach + "\\n")

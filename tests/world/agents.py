@@ -47,6 +47,7 @@ class FakeAgent:
     def __init__(self) -> None:
         self.acts: deque[Callable[[FakeSession], None]] = deque()
         self.prompts: list[str] = []
+        self.system_contexts: list[str] = []
         self.sessions: list[FakeSession] = []
         self.takes_guidance = False
 
@@ -54,6 +55,7 @@ class FakeAgent:
         session = FakeSession(turn.iteration, emit, self.takes_guidance)
         self.sessions.append(session)
         self.prompts.append(turn.prompt)
+        self.system_contexts.append(turn.system_context)
         emit(SessionStarted(iteration=turn.iteration, session_id="s", agent="fake"))
         act = self.acts.popleft() if self.acts else FakeSession.finish
         act(session)

@@ -49,24 +49,27 @@ def advice(
     *,
     episode: bool = False,
     redirected: bool = False,
+    planned: bool = False,
 ) -> str:
     """What the next prompt says about urgency and approach, two paragraphs.
 
     A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
     called wrong only while an alarm about progress is up or the forecast does not fit. Where the
-    agent was `redirected`, the redirect says how to go on.
+    agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
+    strategy does.
     """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
     enough = signal.fits and not progress and not episode
     words = (_PACE_IS_ENOUGH if enough else _PACE_IS_NOT_ENOUGH)[signal.urgency]
-    if redirected:
-        words = "The redirect above says how to go on."
-    doubt = not (redirected or (signal.fits and not progress))
+    told = redirected or planned
+    if told:
+        words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
+    doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
     said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]
     said += [alarm.reason for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
-    if remedies and not redirected:
+    if remedies and not told:
         said.append(f"Suggested: {in_words(', '.join(remedies))}.")
     trend = f" Trend over the last iterations: {signal.trend}." if signal.trend else ""
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"

@@ -5,7 +5,9 @@
 
 from ralph_tui.layers.intelligence.assessment import assess, estimate_progress, unassessed
 from ralph_tui.layers.intelligence.evidence import Evidence, InnerLoop, Traces, gather
-from ralph_tui.layers.intelligence.prompts import PROMISE, Prompt, PromptInput, build_prompt
+from ralph_tui.layers.intelligence.material import PromptInput
+from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
+from ralph_tui.layers.intelligence.sections import PROMISE
 from ralph_tui.layers.intelligence.settings import IntelligenceSettings
 
 __all__ = [

@@ -1,204 +1,202 @@
 """Step 9: what is known of the run, put before the agent."""
 
-from ralph_tui.events import (
-    GateFinished,
-    GuidanceDelivered,
-    PromptPrepared,
-    ReadingTaken,
-    RunStarted,
-    WorktreeRestored,
-)
-from ralph_tui.layers.control import Evaluation, advice
-from ralph_tui.layers.governor import budget_of
-from ralph_tui.layers.intelligence import Prompt, PromptInput, build_prompt
-from ralph_tui.layers.memory.prompt import knowledge_section
-from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.guard import guarded
-from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.state import IterationSpan, RunState
-from ralph_tui.text.format import duration
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 
-SHOWN = 20
-"""Changed files that a prompt names."""
+from ralph_tui.events import (
+    AbortRequested,
+    GuidanceDelivered,
+    Noticed,
+    PromptPrepared,
+    QuestionAsked,
+    RunStarted,
+)
+from ralph_tui.events.waiting import Option
+from ralph_tui.layers.control import Evaluation
+from ralph_tui.layers.intelligence import Prompt, build_prompt
+from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.system_context import system_context
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
+from ralph_tui.loop.run import Rules, Run
+from ralph_tui.loop.steps.guard import guarded
+from ralph_tui.loop.steps.prompt_material import all_known, said_only
+from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.state import RunState
+
+SEND = Option(key="y", answer="send", verb="send it as it is")
+EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
+ABORT = Option(key="x", answer="abort", verb="abort the run")
+MOST_EDITABLE = 100_000
+"""Characters: an answer has no more."""
+NEXT_PROMPT = "next-prompt.md"
+SYSTEM_CONTEXT = "system-context.md"
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the agent is told."""
+
+    prompt: Prompt
+    system_context: str
+    """What holds for every iteration."""
+    composed: str = ""
+    """The prompt as the template has it; empty with the layer switched off."""
+    origin: Literal["template", "model", "fallback"] = "template"
+    edited_by: str = ""
 
 
 class PromptWriter:
     """Writes the prompt of each iteration."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, desk: QuestionDesk) -> None:
+        self._run = run
         self._scheduler = run.scheduler
         self._state = run.state
         self._records = run.ports.records
         self._start = run.start
-        self._memory = run.rules.memory
+        self._rules = run.rules
+        self._desk = desk
+        self._told_too_long = False
 
-    def write(self, k: int, control: Evaluation | None) -> Steps[str]:
+    def write(self, k: int, control: Evaluation | None) -> Steps[Words]:
         """What is sent; `control` is None with the layer off, and before a reading."""
-        records, guidance = self._records, self._state.guidance.queued
-        prompt = yield from guarded(
-            "intelligence",
-            lambda: compose_prompt(k, self._start, self._state, control, self._taught(k)),
-            lambda: basic_prompt(k, self._start, self._state),
-            instead="the prompt says nothing of what was measured",
+        words = yield from self._compose(k, control)
+        # Here a model may word it anew: what it gives takes the place of `words`.
+        words, heard = yield from self._shown(k, words)
+        yield from self._keep(k, words, heard)
+        return words
+
+    def _compose(self, k: int, control: Evaluation | None) -> Steps[Words]:
+        start, state, rules = self._start, self._state, self._rules
+        limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled
+        if enabled:
+            prompt = yield from guarded(
+                "intelligence",
+                lambda: compose_prompt(k, start, state, control, rules),
+                lambda: basic_prompt(k, start, state),
+                instead="the prompt says nothing of what was measured",
+            )
+        else:
+            prompt = basic_prompt(k, start, state)
+        if prompt.tokens > limit and not self._told_too_long:
+            self._told_too_long = True
+            yield Noticed(
+                level="warn",
+                source="intelligence",
+                text=f"the prompt has about {prompt.tokens:,} tokens, more than "
+                f"intelligence.prompt_budget_tokens ({limit:,}): objective, criteria and what you "
+                "have said are sent whole; shorten them, or raise the budget",
+            )
+        context = system_context(start.command or "")
+        return Words(prompt, context, composed=prompt.text if enabled else "")
+
+    def _shown(self, k: int, words: Words) -> Steps[tuple[Words, list[str]]]:
+        """The words as their owner wants them, and the ids of the guidance they carry."""
+        queued = self._state.guidance.queued
+        if not self._state.intelligence.edit_requested or self._run.headless:
+            return words, [item.guidance_id for item in queued]
+        instructed = self._state.intelligence.standing_instruction
+        words = yield from self._edited(k, words)
+        heard = {item.guidance_id for item in queued}
+        later = [i for i in self._state.guidance.queued if i.guidance_id not in heard]
+        said = later_words(self._state, [item.text for item in later], instructed)
+        words = _reworded(words, f"{words.prompt.text.rstrip()}{said}") if said else words
+        return words, [*heard, *(item.guidance_id for item in later)]
+
+    def _edited(self, k: int, words: Words) -> Steps[Words]:
+        proposed = words.prompt.text
+        if len(proposed) > MOST_EDITABLE:
+            yield Noticed(
+                level="warn",
+                source="intelligence",
+                text=f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, "
+                "which is too long to be edited here: it is sent as it is",
+            )
+            return words
+        answer = yield from self._desk.ask(
+            QuestionAsked(
+                iteration=k,
+                question_id="",
+                topic="prompt",
+                text=f"The prompt of iteration {k} is ready. Send it as it is, or edit it first?",
+                proposal=proposed,
+                options=[SEND, EDIT, ABORT],
+                default="send",
+            ),
+            within_s=self._rules.oversight.redirect_timeout_s,
         )
-        path = yield from self._scheduler.run_job(
-            "prompt", lambda: records.write_prompt(k, prompt.text)
-        )
+        if answer.answer == "abort":
+            yield AbortRequested(by=answer.by)
+            raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+        text = answer.text.strip()
+        if not text or text == proposed.strip():
+            return words
+        return replace(_reworded(words, f"{text}\n"), edited_by=answer.by)
+
+    def _keep(self, k: int, words: Words, guidance: list[str]) -> Steps[None]:
+        """Write it down, before it is sent."""
+        records, prompt = self._records, words.prompt
+
+        def write() -> tuple[Path, Path]:
+            before = k - 1  # what it came to led to this prompt
+            if words.composed:
+                records.write_iteration_file(before, NEXT_PROMPT, words.composed)
+            context = records.write_iteration_file(before, SYSTEM_CONTEXT, words.system_context)
+            return records.write_prompt(k, prompt.text), context
+
+        path, context = yield from self._scheduler.run_job("prompt", write)
         yield PromptPrepared(
             iteration=k,
             path=records.relative(path),
             urgency=prompt.urgency,
             characters=len(prompt.text),
-            guidance=[item.guidance_id for item in guidance],
+            guidance=guidance,
+            tokens=prompt.tokens,
+            cut=list(prompt.cut),
+            origin=words.origin,
+            edited_by=words.edited_by,
+            system_context=records.relative(context),
         )
-        for item in guidance:
-            yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")
-        return prompt.text
-
-    def _taught(self, k: int) -> str:
-        """What earlier runs have taught; nothing with memory off, whatever the record holds."""
-        memory = self._state.memory
-        return knowledge_section(memory.plan, memory.for_prompt(k)) if self._memory else ""
+        for guidance_id in guidance:
+            yield GuidanceDelivered(guidance_id=guidance_id, into="prompt")
 
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
     """What the owner has said, and nothing that is derived: the fallback."""
-    return build_prompt(
-        PromptInput(
-            objective=start.objective,
-            command=start.command or "",
-            iteration=iteration,
-            criterion=start.criterion or "",
-            max_iterations=state.run.max_iterations,
-            guidance=[item.text for item in state.guidance.queued],
-        )
-    )
+    return build_prompt(said_only(iteration, start, state))
 
 
 def compose_prompt(
-    iteration: int, start: RunStarted, state: RunState, control: Evaluation | None, taught: str
+    iteration: int,
+    start: RunStarted,
+    state: RunState,
+    control: Evaluation | None,
+    rules: Rules,
+    template: Template = BUILT_IN_TEMPLATE,
 ) -> Prompt:
-    """All that is known of the run, in words; `taught`: the section of what earlier runs have."""
-    agent, redirect = state.agent, state.oversight.redirect
-    restored, back = _restored(state), state.oversight.rollback
-    reading, gate = _measured(state)
-    return build_prompt(
-        PromptInput(
-            objective=start.objective,
-            command=start.command or "",
-            iteration=iteration,
-            criterion=start.criterion or "",
-            max_iterations=state.run.max_iterations,
-            reading=reading,
-            gate=gate,
-            signal=control.signal if control else None,
-            advice=_advice(control, state) if control else "",
-            guidance=[item.text for item in state.guidance.queued],
-            redirect=redirect.instructions if redirect else "",
-            redirected_at=redirect.iteration if redirect else 0,
-            redirect_undid=_undid(state),
-            restored=restored,
-            left_alone=back.left_alone if back and restored else 0,
-            interrupted=_interrupted(iteration, state),
-            claimed=agent.promised,
-            next_step=agent.report.next if agent.report else "",
-            blockers=agent.report.blockers if agent.report else (),
-            knowledge=taught,
-        )
-    )
+    """All that is known of the run, in words; `control` is None with that layer off."""
+    known = all_known(iteration, start, state, control, memory=rules.memory)
+    return build_prompt(known, rules.intelligence.prompt_budget_tokens, template)
 
 
-def _restored(state: RunState) -> str:
-    """What the files were brought back to after the last reading; empty when they were not.
+def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
+    """What the owner has said since a prompt was written, as its last sections.
 
-    A restore that was undone is none.
+    `instructed` is the standing instruction that it has.
     """
-    back, last = state.oversight.rollback, _last_measured(state)
-    if back is None or (last is not None and _at(state, back) is last):
-        return ""
-    return _named(state, back)
+    said = ""
+    now = state.intelligence.standing_instruction
+    if now != instructed:
+        changed = now or "The standing instruction above was taken back: it does not hold any more."
+        said += f"\n\n# Standing instruction\n\n{changed.strip()}\n"
+    if guidance:
+        words = "\n\n".join(text.strip() for text in guidance)
+        said += f"\n\n# Guidance from the owner\n\n{words}\n"
+    return said
 
 
-def _measured(state: RunState) -> tuple[ReadingTaken | None, GateFinished | None]:
-    """What is known of the files as they are."""
-    readings, back = state.gate.readings, state.oversight.rollback
-    if back is None or not _restored(state):
-        return (readings[-1] if readings else None), state.gate.last
-    span = _at(state, back)
-    if span is None:
-        return None, None
-    return next((r for r in reversed(readings) if r.iteration == span.number), None), span.gate
-
-
-def _undid(state: RunState) -> str:
-    """What the files were brought back to since the standing REDIRECT; empty: they were not."""
-    redirect = state.oversight.redirect
-    if redirect is None:
-        return ""
-    since = [
-        back
-        for span in state.timeline.spans
-        for back in span.rollbacks
-        if back.iteration >= redirect.iteration
-    ]
-    if not since:
-        return ""
-    span = _at(state, since[-1])
-    later = span is not None and span.number >= redirect.iteration
-    return "" if later else _named(state, since[-1])
-
-
-def _named(state: RunState, back: WorktreeRestored) -> str:
-    span = _at(state, back)
-    if span is None:
-        return f"an earlier state (snapshot {back.snapshot})"
-    after = f"what they were after iteration {span.number}"
-    return after if span.number else "what they were at the start of the run"
-
-
-def _at(state: RunState, back: WorktreeRestored) -> IterationSpan | None:
-    """The iteration whose measured work was brought back; None for a state in between."""
-    measured = [s for s in state.timeline.spans if s.boundary and s.completion is not None]
-    for span in measured:
-        if span.boundary is not None and span.boundary.number == back.snapshot:
-            return span
-    # An undo brings back a snapshot of its own, of the same files.
-    same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
-    return next(same, None)
-
-
-def _last_measured(state: RunState) -> IterationSpan | None:
-    return next((s for s in reversed(state.timeline.spans) if s.completion is not None), None)
-
-
-def _advice(control: Evaluation, state: RunState) -> str:
-    """What the control layer says, which knows nothing of episodes."""
-    return advice(
-        control.signal,
-        control.alarms,
-        budget_of(state),
-        episode=state.oversight.episode is not None,
-        redirected=state.oversight.redirect is not None,
-    )
-
-
-def _interrupted(iteration: int, state: RunState) -> str:
-    """What the iteration before left behind when it was cut off; empty when it was not."""
-    spans = state.timeline.spans
-    before = next((span for span in reversed(spans) if span.number == iteration - 1), None)
-    if before is None or before.finished is None or before.finished.status != "interrupted":
-        return ""
-    changes = before.files.changes if before.files and not before.files.live else []
-    back = state.oversight.rollback
-    if state.oversight.stale and back is not None and back.iteration >= before.number:
-        return ""  # what it had done is not there any more
-    took = duration(before.finished.duration_s)
-    said = (
-        f"Iteration {before.number} was interrupted after {took}, and what it changed was kept. "
-        "Look at the state of the files, and go on from there; do not start the task again."
-    )
-    if not changes:
-        return said
-    files = "\n".join(f"- {c.path} ({c.status}, +{c.added} -{c.removed})" for c in changes[:SHOWN])
-    more = f"\n- and {len(changes) - SHOWN} more" if len(changes) > SHOWN else ""
-    return f"{said}\n\nFiles it changed:\n{files}{more}"
+def _reworded(words: Words, text: str) -> Words:
+    prompt = replace(words.prompt, text=text, tokens=estimate_tokens(text))
+    return replace(words, prompt=prompt)

@@ -5,6 +5,7 @@ what the agent itself ended, or its owner, or its budget, ends the step. What ha
 resumed where the agent can; where it cannot, it gets the whole prompt again.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,8 +14,10 @@ from ralph_tui.events import (
     PromptPrepared,
     SessionFinished,
 )
+from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.prompting import Words, later_words
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.service_limits import wait_for_service
 from ralph_tui.loop.steps.session_budget import SessionBudget
@@ -48,12 +51,13 @@ class Sessions:
         self._desk = desk
         self._budget = SessionBudget(run)
 
-    def run(self, k: int, prompt: str) -> Steps[SessionFinished]:
-        """Work on the prompt; gives back how the last session ended.
+    def run(self, k: int, told: Words) -> Steps[SessionFinished]:
+        """Work on what is told; gives back how the last session ended.
 
         Raises `Ended` when the agent cannot work at all, ``AgentError`` when it cannot be started.
         """
         watchdog = Watchdog(k, self._run, self._desk)
+        prompt, instructed = told.prompt.text, self._state.intelligence.standing_instruction
         resume: str | None = None
         agent = self._ports.agent
         go_on = ""
@@ -63,11 +67,15 @@ class Sessions:
             folder = yield from self._scheduler.run_job(
                 "record", lambda: records.iteration_folder(k)
             )
-            said = self._guidance()
+            queued = [item.text for item in self._state.guidance.queued]
+            said = later_words(self._state, queued, instructed)
+            instructed = self._state.intelligence.standing_instruction
             prompt = f"{prompt.rstrip()}{said}" if said else prompt
             words = prompt if resume is None else f"{go_on}{said}"
-            yield from self._keep_words(k, words, unsent)
+            if said or unsent is None:
+                yield from self._keep_words(k, words, unsent)
             turn = self._turn(k, folder, words, resume)
+            turn = replace(turn, system_context=told.system_context)
             finished = yield from self._session(turn, watchdog)
             unsent = None
             if finished.outcome in HOPELESS:
@@ -87,28 +95,28 @@ class Sessions:
                 yield from self._budget.tell_overshoot(k)
                 return finished
 
-    def _guidance(self) -> str:
-        """What the owner has said since the prompt was written, as its last section."""
-        words = "\n\n".join(item.text.strip() for item in self._state.guidance.queued)
-        return f"\n\n# Guidance from the owner\n\n{words}\n" if words else ""
-
     def _keep_words(self, k: int, words: str, unsent: str | None) -> Steps[None]:
         """Keep what the next session is told in a file, before it is told.
 
         `unsent` is the file of the prompt while no session got it.
         """
         queued, records = self._state.guidance.queued, self._ports.records
-        if unsent is not None and not queued:
-            return
         path = yield from self._scheduler.run_job(
             "prompt", lambda: records.write_prompt(k, words, unsent)
         )
+        before = self._state.gate.prompt
+        whole = before is not None and len(words) >= before.characters
         yield PromptPrepared(
             iteration=k,
             path=records.relative(path),
-            urgency=self._state.gate.prompt.urgency if self._state.gate.prompt else "normal",
+            urgency=before.urgency if before else "normal",
             characters=len(words),
             guidance=[item.guidance_id for item in queued],
+            tokens=estimate_tokens(words),
+            cut=before.cut if before and whole else [],
+            origin=before.origin if before else "template",
+            edited_by=before.edited_by if before else "",
+            system_context=before.system_context if before else "",
         )
         for item in queued:
             yield GuidanceDelivered(guidance_id=item.guidance_id, into="prompt")

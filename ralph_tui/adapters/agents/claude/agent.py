@@ -53,5 +53,9 @@ class ClaudeAgent(StreamAgent):
         """The program and its flags for one session."""
         return self.program.session(turn, self.context.settings.model)
 
+    def first_words(self, turn: Turn) -> str:
+        """The prompt; what the command line does not take stands before it."""
+        return turn.prompt if self.program.takes_context(turn) else turn.whole_prompt
+
     def _refuses_root(self) -> bool:
         return os.geteuid() == 0 and self.context.environ.get("IS_SANDBOX") != "1"

@@ -12,6 +12,10 @@ Version = tuple[int, ...]
 OLDEST: Version = (1, 0, 60)
 """The oldest version that was seen to work."""
 
+CONTEXT = "--append-system-prompt"
+LONGEST_CONTEXT = 60_000
+"""Bytes: half of what Linux takes as one argument."""
+
 _SINCE: Mapping[str, Version] = {
     "--replay-user-messages": (1, 0, 86),
     "--max-budget-usd": (2, 0, 28),
@@ -50,6 +54,14 @@ class Program:
             return flag in self.listed
         return self.version is None or self.version >= _SINCE.get(flag, OLDEST)
 
+    def takes_context(self, turn: Turn) -> bool:
+        """Whether the system context goes on the command line, which has a limit of its own."""
+        return (
+            bool(turn.system_context)
+            and self.knows(CONTEXT)
+            and (len(turn.system_context.encode("utf-8", "replace")) <= LONGEST_CONTEXT)
+        )
+
     def session(self, turn: Turn, model: str | None) -> list[str]:
         """The command line of a session that can be spoken to."""
         optional = []
@@ -57,6 +69,8 @@ class Program:
             optional.append("--replay-user-messages")
         if turn.budget_usd is not None and self.knows("--max-budget-usd"):
             optional += ["--max-budget-usd", f"{turn.budget_usd:.6f}"]
+        if self.takes_context(turn):
+            optional += [CONTEXT, turn.system_context]
         return [
             self.path,
             "-p",

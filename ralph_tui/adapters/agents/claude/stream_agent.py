@@ -83,11 +83,16 @@ class StreamAgent:
         """The program and its flags for one session."""
         return [*self._program, *STREAMING, "--session-id", turn.session_id]
 
+    def first_words(self, turn: Turn) -> str:
+        """What a session is told first."""
+        return turn.whole_prompt
+
     def begin(self, turn: Turn, emit: Emit) -> "StreamSession":
         """Start the process of a session."""
         context = self.context
         child = start_child(self.command_line(turn), context, turn)
         reader = StreamReader(turn.iteration, context.root, self.ledger, turn.resume)
+        turn = replace(turn, prompt=self.first_words(turn))
         session = StreamSession(
             child, turn, emit, context.timeout_s, reader=reader, ledger=self.ledger
         )

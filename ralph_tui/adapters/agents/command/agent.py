@@ -57,8 +57,8 @@ class CommandSession(ProcessSession):
         self._batch = Batch()
         self._wait_s = BATCH_S
         self._spoken = False
-        self._prompt_lines = frozenset(self._turn.prompt.splitlines())
-        self._send(self._turn.prompt.encode("utf-8", "surrogateescape"))
+        self._prompt_lines = frozenset(self._turn.whole_prompt.splitlines())
+        self._send(self._turn.whole_prompt.encode("utf-8", "surrogateescape"))
         self._close_stdin()
 
     def _events_of(self, line: str, offset: int) -> Iterator[Event]:

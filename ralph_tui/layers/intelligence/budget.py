@@ -1,0 +1,157 @@
+"""How long a prompt may be: an estimate of its tokens, and what is left out when it is too long.
+
+A section is made of blocks, a block of units: sentences, or lines. A unit is said whole or not at
+all. Blocks with a rank give up units, the lowest rank first; those without are always whole.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ralph_tui.layers.intelligence.fence import data, open_fence
+
+CHARACTERS_PER_TOKEN = 4
+"""Of English and code."""
+_WIDE = re.compile(r"[^\x00-\x7f]")
+_SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"'(])")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a model reads: one for 4 ASCII characters, one for each other one.
+
+    An estimate: no model's own tokens are counted.
+    """
+    wide = 0 if text.isascii() else len(_WIDE.findall(text))
+    return wide + -(-(len(text) - wide) // CHARACTERS_PER_TOKEN)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of a section."""
+
+    units: tuple[str, ...]
+    """Each brings the white space along that ends it."""
+    rank: int | None = None
+    """The lower, the sooner it is cut; None: never."""
+    name: str = ""
+    """What a reader calls it where it was cut."""
+    lead: str = ""
+    """Our words before it, which go with it."""
+    label: str = ""
+    """Foreign words: what they are, and whose."""
+    keep: Literal["first", "last"] = "first"
+    """Which units stay when some go."""
+    unsaid: int = 0
+    """Further units that nobody has."""
+    counted: bool = False
+    """Whether a last line says how many units are missing."""
+
+    def text(self, kept: int) -> str:
+        """With so many of its units; empty without any."""
+        if not kept:
+            return ""
+        units = self.units[:kept] if self.keep == "first" else self.units[-kept:]
+        said = "".join(units).strip("\n")
+        missing = len(self.units) - kept + self.unsaid
+        if self.counted and missing:
+            said += f"\n- and {missing} more, not named"
+        said = data(self.label, said.split("\n")) if self.label else said.strip()
+        return f"{self.lead}\n\n{said}" if self.lead else said
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a prompt under one heading; nothing where none of its blocks says anything."""
+
+    heading: str
+    blocks: tuple[Block, ...]
+
+    def text(self, kept: Mapping[int, int]) -> str:
+        """`kept`: how many units of a block are said, by its `id`; all where it is not there."""
+        said = (block.text(kept.get(id(block), len(block.units))) for block in self.blocks)
+        body = "\n\n".join(text for text in said if text)
+        return f"# {self.heading}\n\n{body}" if body else ""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A prompt that keeps to its budget as far as it can."""
+
+    text: str
+    tokens: int
+    cut: tuple[str, ...]
+    """What was left out, in words."""
+
+
+Render = Callable[[Mapping[str, str]], str]
+"""The whole text, from its sections by name."""
+CUT = "cut"
+"""The section that says what was left out."""
+
+
+def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
+    """Leave out as little as possible, the least important first."""
+    blocks = [block for section in sections.values() for block in section.blocks]
+    ranked = [block for block in blocks if block.rank is not None]
+    ranked.sort(key=lambda block: block.rank or 0)
+    kept: dict[int, int] = {}
+
+    def written() -> str:
+        said = {name: section.text(kept) for name, section in sections.items()}
+        return render({**said, CUT: _cut_line(_cut(ranked, kept))})
+
+    def fits(block: Block, units: int) -> bool:
+        kept[id(block)] = units
+        return estimate_tokens(written()) <= limit
+
+    for block in ranked:
+        if estimate_tokens(written()) <= limit:
+            break
+        low, high = 0, len(block.units) - 1  # the most that fit, or none
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fits(block, middle) else (low, middle - 1)
+        kept[id(block)] = max(0, low)
+    text = written()
+    return Fitted(text, estimate_tokens(text), tuple(_cut(ranked, kept)))
+
+
+def _cut(ranked: Sequence[Block], kept: Mapping[int, int]) -> list[str]:
+    """The most important first."""
+    return list(dict.fromkeys(_cuts(reversed(ranked), kept)))
+
+
+def _cuts(ranked: Iterator[Block], kept: Mapping[int, int]) -> Iterator[str]:
+    for block in ranked:
+        units = kept.get(id(block), len(block.units))
+        if units < len(block.units):
+            yield f"part of {block.name}" if units else block.name
+
+
+def _cut_line(cut: Sequence[str]) -> str:
+    return f"This text was shortened. Left out: {', '.join(cut)}." if cut else ""
+
+
+def units_of(text: str) -> tuple[str, ...]:
+    """Sentences and lines of a text in Markdown, each whole; a code block is one unit."""
+    units: list[str] = []
+    block = ""
+    for line in text.strip().splitlines(keepends=True):
+        block += line
+        if open_fence(block.rstrip("\n")):
+            continue
+        pieces = [block] if "\n" in block.rstrip("\n") else _sentences(block)
+        units += pieces
+        block = ""
+    return (*units, block) if block else tuple(units)
+
+
+def _sentences(line: str) -> list[str]:
+    ends = [found.end() for found in _SENTENCE.finditer(line)]
+    return [line[a:b] for a, b in zip([0, *ends], [*ends, len(line)], strict=True)]
+
+
+def lines_of(items: Sequence[str]) -> tuple[str, ...]:
+    """Each item a line."""
+    return tuple(f"{text}\n" for text in items)

@@ -1,0 +1,74 @@
+"""Everything a prompt is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ralph_tui.events import (
+    AgentReported,
+    AssessmentMade,
+    AssessmentRefined,
+    CriterionJudged,
+    GateFinished,
+    PlanMade,
+    ReadingTaken,
+    SignalComputed,
+    StrategyPlanned,
+)
+
+
+@dataclass(frozen=True)
+class PromptInput:
+    """What is known of a run; what is not known is left out of the text.
+
+    `criterion` and whatever the owner has said are trusted, all that comes of an agent, a test, a
+    file or a model is not.
+    """
+
+    objective: str
+    command: str
+    """The completion command; empty where a human judges by the criterion."""
+    iteration: int
+    max_iterations: int
+    reading: ReadingTaken | None = None
+    gate: GateFinished | None = None
+    signal: SignalComputed | None = None
+    """None with the control layer switched off, and before the first reading."""
+    advice: str = ""
+    """The control layer's words."""
+    criterion: str = ""
+    instruction: str = ""
+    """What stands in every prompt."""
+    guidance: Sequence[str] = ()
+    redirect: str = ""
+    """Instructions of the approved REDIRECT that stands."""
+    redirected_at: int = 0
+    """The iteration it was approved in."""
+    redirect_undid: str = ""
+    """What the files were brought back to since that REDIRECT was made; empty: they were not."""
+    restored: str = ""
+    """What the files were brought back to after the last reading. `reading` and `gate` then are
+    those of that state, or None where it was never measured."""
+    left_alone: int = 0
+    """Files that could not be brought back then."""
+    interrupted: str = ""
+    """What came of the iteration before when it was interrupted."""
+    interrupted_files: Sequence[str] = ()
+    """The files it had changed, a line each."""
+    claimed: bool = False
+    """The last session promised to be done, and the command or the owner did not agree."""
+    judged: CriterionJudged | None = None
+    """A model's no that still holds."""
+    assessment: AssessmentMade | None = None
+    """What the last iteration came to; None where it is not known, or undone."""
+    refined: AssessmentRefined | None = None
+    """A model's second opinion on it."""
+    report: AgentReported | None = None
+    """The last session's."""
+    reports: Sequence[AgentReported] = ()
+    """The last one of each of the last two iterations, the older first."""
+    strategy: StrategyPlanned | None = None
+    """How this iteration is to go about it."""
+    plan: PlanMade | None = None
+    """How this attempt goes about it."""
+    learnings: Sequence[str] = ()
+    """What earlier runs have taught, a line each."""

@@ -1,0 +1,57 @@
+"""What of a completion command's output is worth reading: what failed and why, not what passed."""
+
+import re
+
+from ralph_tui.layers.intelligence.fence import harmless
+
+LONGEST = 3000
+"""Characters that go into a prompt."""
+LONGEST_LINE = 2000
+GAP = "…"
+"""Stands where lines were left out."""
+
+_DOTS = re.compile(r"\s*[.,*·sxXFE]*\s*(\[ *\d+ ?%\])?\s*")
+_BAR = re.compile(r"[\s\-=_*#~+]*")
+_PASSED = re.compile(
+    r"\bPASSED\b|^\s*(ok|PASS|✓|✔|√)\b|^\s*--- PASS|\.\.\. ok$|^\s*[✓✔√]|^=== (RUN|PAUSE|CONT)\b"
+)
+_TELLS = re.compile(
+    r"fail|error|assert|expect|panic|traceback|exception|refus|missing|undefined|not found|"
+    r"cannot|timed? ?out|^E\s|^\s*>\s|^not ok|✗|✘|×|\b\d+ (passed|failed|skipped)|[A-Za-z]+:\d+",
+    re.IGNORECASE,
+)
+
+
+def useful_lines(tail: str) -> tuple[str, ...]:
+    """The telling lines of the end of an output, in their order; bounded."""
+    lines = [_redrawn(line) for line in harmless(tail).strip("\n").split("\n")]
+    worth = [line for line in lines if not _is_noise(line)]
+    if not worth:  # nothing but passed ones: better its end than nothing
+        worth = [line for line in lines if line.strip()][-10:]
+    if not worth:
+        return ()
+    # The latest of those that tell something, then the latest of the others.
+    order = sorted(range(len(worth)), key=lambda place: (not _TELLS.search(worth[place]), -place))
+    taken, room = list[int](), LONGEST
+    for place in order:
+        room -= len(worth[place]) + 1
+        if room < 0 and taken:
+            break
+        taken.append(place)
+    taken.sort()
+    shown: list[str] = []
+    for before, place in zip([taken[0] - 1, *taken], taken, strict=False):
+        shown += [GAP] if place > before + 1 else []
+        shown.append(worth[place])
+    return tuple(shown)
+
+
+def _redrawn(line: str) -> str:
+    """A line as it stood at last, bounded."""
+    line = line.rstrip()
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}{GAP}"
+
+
+def _is_noise(line: str) -> bool:
+    dots = _DOTS.fullmatch(line) and ("." in line or "%" in line or not line.strip())
+    return bool(dots or _BAR.fullmatch(line) or _PASSED.search(line))

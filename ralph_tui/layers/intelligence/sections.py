@@ -1,0 +1,210 @@
+"""The sections of a prompt: what each says of what is known, and how important it is.
+
+Sentences are ours, or the owner's; whatever else was written by somebody stands in a fence.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ralph_tui.events.intelligence import Approach, Focus
+from ralph_tui.events.sensor import ReadingSource
+from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
+from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
+from ralph_tui.layers.intelligence.fence import closed, fenced, item
+from ralph_tui.layers.intelligence.material import PromptInput
+from ralph_tui.layers.intelligence.output import useful_lines
+from ralph_tui.layers.intelligence.recollection import (
+    knowledge_section,
+    last_iteration,
+    reports,
+    verdict,
+)
+from ralph_tui.text.format import count, percent
+
+NAMED = 20
+"""Failing tests that a prompt names."""
+SOURCES: Mapping[ReadingSource, str] = {
+    "tests": "the tests",
+    "plan": "the plan",
+    "agent": "the agent's own report",
+    "estimate": "an estimate of activity",
+}
+REPORT = (
+    '{"ralph": {"completion": 0-100, "summary": "...", "blockers": [], "learnings": [], '
+    '"next": "..."}}'
+)
+PROMISE = "<promise>COMPLETE</promise>"
+
+_APPROACHES: Mapping[Approach, str] = {
+    "persist": "Keep the approach.",
+    "pivot": "Change the approach: what was tried so far does not carry the work.",
+    "escalate": "No approach has carried the work so far, and people were asked. "
+    "Until they answer, take the smallest step that is certain.",
+}
+_FOCUSES: Mapping[Focus, str] = {
+    "blocker_resolution": "First get out of the way what blocks the work.",
+    "reframe": "Look at the problem anew, and pick the smallest thing that fails.",
+    "stabilize": "First make sure that what works stays working.",
+    "review": "First read the last changes again, and mend what they broke.",
+    "finish": "Little is left: finish it, and change nothing else.",
+    "continue": "Go on with what is open, one thing at a time.",
+}
+
+
+def sections_of(given: PromptInput) -> dict[str, Section]:
+    """All of them by the name that a template knows them by."""
+    return {
+        "objective": spoken("Objective", closed(given.objective.strip())),
+        "criteria": spoken("This iteration", _frame(given)),
+        "instruction": spoken(
+            "Standing instruction",
+            given.instruction and "This holds in every iteration:",
+            closed(given.instruction.strip()),
+        ),
+        "guidance": guidance_section(given.guidance),
+        "redirect": _redirect(given),
+        "state": _state(given),
+        "verdict": verdict(given),
+        "assessment": last_iteration(given),
+        "strategy": _strategy(given),
+        "control": _control(given),
+        "plan": _plan(given),
+        "reports": reports(given),
+        "knowledge": knowledge_section(given.learnings),
+        "contract": _contract(given),
+    }
+
+
+def guidance_section(guidance: Sequence[str]) -> Section:
+    """What the owner has said."""
+    words = [closed(text.strip()) for text in guidance]
+    return spoken(
+        "Guidance from the owner",
+        *(["This comes before everything else:"] if words else []),
+        *words,
+    )
+
+
+def _frame(given: PromptInput) -> str:
+    how = (
+        "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
+        f"{fenced(given.command)}"
+        if given.command
+        else f"The work is done when this is true; a human judges it:\n\n{fenced(given.criterion)}"
+    )
+    return (
+        f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
+        f"You start with a fresh memory: all there is are the files and this text. {how}"
+    )
+
+
+def _redirect(given: PromptInput) -> Section:
+    if not given.redirect:
+        return spoken("Redirect")
+    changed = f"The approach was changed after iteration {given.redirected_at}"
+    if given.redirect_undid:
+        changed += (
+            f", and then the files were brought back to {given.redirect_undid}: what the "
+            "instructions say of the state of the files was said before that, and what they ask "
+            "to undo is undone"
+        )
+    lead = f"{changed}. Until there is a clear new best, what was said then stands:"
+    said = Block(units_of(closed(given.redirect.strip())), rank_of("redirect"), "the redirect")
+    return Section("Redirect", (*whole(lead), said))
+
+
+def _state(given: PromptInput) -> Section:
+    reading, gate = given.reading, given.gate
+    if not given.restored and reading is None:
+        return spoken("Measured state")
+    said = [_restored(given)] if given.restored else []
+    if reading is not None:
+        silent = ", as before: nothing new could be read" if reading.held else ""
+        said.append(
+            f"Completion: {percent(reading.completion)} "
+            f"(read from {SOURCES[reading.source]}{silent})."
+        )
+    if gate is None:
+        return spoken("Measured state", *said)
+    if gate.passed is not None:
+        errors = f", {count(gate.errors, 'error')}" if gate.errors else ""
+        skipped = f", {gate.skipped} skipped" if gate.skipped else ""
+        said.append(
+            f"The command counted {gate.passed} passed, {gate.failed} failed{errors}{skipped}."
+        )
+    if gate.timed_out:
+        said.append("The command ran out of time.")
+    names = [f"- {item(name)}" for name in gate.failing]
+    failing = Block(
+        lines_of(names[:NAMED]),
+        rank_of("failing"),
+        "names of failing tests",
+        label="Failing tests, as the command names them",
+        unsaid=gate.unnamed + max(0, len(names) - NAMED),
+        counted=True,
+    )
+    error = foreign(
+        "output", "why the command could not be run", "Why the command could not be run",
+        [item(gate.error)] if gate.error else [],
+    )  # fmt: skip
+    output = foreign(
+        "output", "the output of the command", "What the command printed at its end",
+        () if gate.ok else useful_lines(gate.tail), keep_last=True,
+    )  # fmt: skip
+    return Section("Measured state", (*whole(*said), failing, error, output))
+
+
+def _restored(given: PromptInput) -> str:
+    apart = count(given.left_alone, "file")
+    but = f", except for {apart} that had to be left alone" if given.left_alone else ""
+    then = "This was measured there:" if given.reading else "It was not measured: look at it first."
+    return f"The files were brought back to {given.restored}{but}. {then}"
+
+
+def _strategy(given: PromptInput) -> Section:
+    planned = given.strategy
+    if planned is None:
+        return spoken("Strategy")
+    how = f"{_APPROACHES[planned.approach]} {_FOCUSES[planned.focus]}"
+    if given.redirect:
+        how = "The redirect above says how to go on."
+    why = foreign(
+        "reason", "the reason of the strategy", "Why", [item(planned.reasoning, 1000)]
+    )  # fmt: skip
+    first = foreign(
+        "strategy", "what comes first", "What to work on, the first one first",
+        [f"{number}. {item(text)}" for number, text in enumerate(planned.priorities, 1)],
+    )  # fmt: skip
+    return Section("Strategy", (*whole(how), why, first))
+
+
+def _control(given: PromptInput) -> Section:
+    if given.signal is None or given.restored or not given.advice:
+        return spoken("Control")
+    units = units_of(given.advice)
+    return Section("Control", (Block(units, rank_of("control"), "the control advice"),))
+
+
+def _plan(given: PromptInput) -> Section:
+    plan, reading = given.plan, given.reading
+    expected = ""
+    if plan is not None and plan.estimated_iterations:
+        expected = (
+            f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
+        )
+    current = reading.next_item if reading is not None and not given.restored else ""
+    named = foreign(
+        "plan", "the current item of the plan", "The first open item of the plan file",
+        [item(current)] if current else [],
+    )  # fmt: skip
+    said = Block(units_of(expected), rank_of("plan"), "the plan")
+    return Section("Plan", (named, said))
+
+
+def _contract(given: PromptInput) -> Section:
+    proof = "the command passes" if given.command else "the criterion is met"
+    return spoken(
+        "When you stop",
+        "Print one line of JSON that says honestly where things stand:",
+        fenced(REPORT),
+        f"Only if the objective is reached and {proof}, also print {PROMISE}",
+    )

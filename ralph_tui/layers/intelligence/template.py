@@ -1,0 +1,100 @@
+"""The layout of a prompt: the built-in one, or a file of the user's own. Pure.
+
+A template is text with variables as ``string.Template`` writes them: ``$objective`` or
+``${objective}``, and ``$$`` for a dollar. What a variable stands for is never read as a template.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template as Syntax
+
+VARIABLES: Mapping[str, str] = {
+    "objective": "the objective",
+    "criteria": "iteration k of n, and what it takes to be done",
+    "cut": "one line on what was left out to keep to the budget; nothing when all is there",
+    "instruction": "the standing instruction, until you take it back",
+    "guidance": "what you have said to the agent since the last prompt",
+    "redirect": "the instructions of a redirect, while it stands",
+    "state": "what was measured: completion, counts, failing tests by name, the command's output",
+    "verdict": "a model's no to the criterion, with its reason",
+    "assessment": "what the last iteration came to: done, in the way, next step",
+    "strategy": "approach and focus of this iteration, why, and what comes first",
+    "control": "urgency, trend and pace",
+    "plan": "the first open item of the plan file, and how long such tasks took",
+    "reports": "what the agent said of its last two iterations",
+    "knowledge": "what earlier runs have taught",
+    "contract": "the report line and the promise that are asked of the agent",
+    "iteration": "the number of this iteration",
+    "max_iterations": "how many there may be",
+    "completion": "what was measured last, in points from 0 to 100; empty when nothing was",
+    "urgency": "low, normal, high or critical",
+}
+"""What a template can say. All but the last four are a section with its heading, or nothing."""
+KEPT = ("cut", "instruction", "guidance", "redirect")
+"""What is never lost, your words above all: what a template has no place for follows at its end."""
+BUILT_IN = "\n\n".join(f"${name}" for name in list(VARIABLES)[:-4])
+
+
+class TemplateError(ValueError):
+    """Why a text is no template, in a few words that name the line."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template that was found to be one."""
+
+    pieces: tuple[tuple[str, str], ...]
+    """Words, and the variable that follows them; the last one's is empty."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables it uses."""
+        return frozenset(name for _, name in self.pieces if name)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """Every variable replaced; a section that says nothing leaves no gap."""
+        text = ""
+        for words, name in self.pieces:
+            text += words.lstrip("\n") if not text or text.endswith("\n\n") else words
+            text += values[name] if name else ""
+        for name in KEPT:
+            if name not in self.names and values[name]:
+                text = f"{text.rstrip()}\n\n{values[name]}"
+        return text.strip("\n") + "\n"
+
+
+def parse_template(text: str) -> Template:
+    """Raises `TemplateError`."""
+    pieces: list[tuple[str, str]] = []
+    words, at = "", 0
+    for found in Syntax.pattern.finditer(text):
+        words += text[at : found.start()]
+        at = found.end()
+        line = text.count("\n", 0, found.start()) + 1
+        name = found["named"] or found["braced"]
+        if found["escaped"] is not None:
+            words += "$"
+        elif name is None:
+            raise TemplateError(f"line {line}: a $ stands before no name (write $$ for a dollar)")
+        elif name not in VARIABLES:
+            guess = next(iter(difflib.get_close_matches(name, VARIABLES, n=1)), None)
+            hint = f"did you mean ${guess}?" if guess else "see ralph-tui prompt check"
+            raise TemplateError(f"line {line}: there is no variable ${name} ({hint})")
+        else:
+            pieces.append((words, name))
+            words = ""
+    return Template((*pieces, (words + text[at:], "")))
+
+
+def lacking(template: Template) -> list[str]:
+    """What a prompt of this template would miss, a sentence each."""
+    said = []
+    if "objective" not in template.names:
+        said.append("it has no $objective: the agent is not told what to reach")
+    if "contract" not in template.names:
+        said.append("it has no $contract: the agent is asked for no report and no promise")
+    return said
+
+
+BUILT_IN_TEMPLATE = parse_template(BUILT_IN)

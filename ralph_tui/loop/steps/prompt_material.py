@@ -1,0 +1,205 @@
+"""What a prompt is made of, taken from what is known of the run.
+
+Rule: after a roll back nothing is said that belongs to what was undone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ralph_tui.events import (
+    AgentReported,
+    CriterionJudged,
+    GateFinished,
+    ReadingTaken,
+    RunStarted,
+    WorktreeRestored,
+)
+from ralph_tui.layers.control import Evaluation, advice
+from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.intelligence import PromptInput
+from ralph_tui.layers.intelligence.fence import item
+from ralph_tui.layers.memory.prompt import knowledge_lines
+from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.text.format import duration
+
+SHOWN = 20
+"""Changed files that a prompt names."""
+LAST_REPORTS = 2
+"""Iterations whose reports it quotes."""
+
+
+def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput:
+    """What the owner has said, and nothing that is derived: the fallback."""
+    redirect = state.oversight.redirect
+    return PromptInput(
+        objective=start.objective,
+        command=start.command or "",
+        iteration=iteration,
+        criterion=start.criterion or "",
+        max_iterations=state.run.max_iterations,
+        instruction=state.intelligence.standing_instruction,
+        guidance=[item.text for item in state.guidance.queued],
+        redirect=redirect.instructions if redirect else "",
+        redirected_at=redirect.iteration if redirect else 0,
+        redirect_undid=_undone_since(state, redirect.iteration) if redirect else "",
+    )
+
+
+def all_known(
+    iteration: int,
+    start: RunStarted,
+    state: RunState,
+    control: Evaluation | None,
+    *,
+    memory: bool = True,
+) -> PromptInput:
+    """All that is known of the run; `control` is None with the layer off, and before a reading.
+
+    Without `memory` nothing of earlier runs is said, whatever the record holds.
+    """
+    agent, known = state.agent, state.intelligence
+    restored, back = _restored(state), state.oversight.rollback
+    reading, gate = _measured(state)
+    assessment = None if restored or iteration < 2 else known.assessments.get(iteration - 1)
+    strategy = None if restored else known.strategies.get(iteration)
+    interrupted, files = _interrupted(iteration, state)
+    return replace(
+        said_only(iteration, start, state),
+        reading=reading,
+        gate=gate,
+        signal=control.signal if control else None,
+        advice=_advice(control, state, planned=strategy is not None) if control else "",
+        restored=restored,
+        left_alone=back.left_alone if back and restored else 0,
+        interrupted=interrupted,
+        interrupted_files=files,
+        claimed=agent.promised,
+        judged=_judged(state),
+        assessment=assessment,
+        refined=known.refined.get(assessment.iteration) if assessment else None,
+        report=agent.report,
+        reports=_reports(iteration, state),
+        strategy=strategy,
+        plan=state.memory.plan if memory else None,
+        learnings=knowledge_lines(state.memory.plan, state.memory.for_prompt(iteration))
+        if memory
+        else [],
+    )
+
+
+def _judged(state: RunState) -> CriterionJudged | None:
+    """A no that is still about the files as they are."""
+    judged = state.intelligence.judged
+    if judged is None or judged.met or _undone_since(state, judged.iteration):
+        return None
+    return judged
+
+
+def _reports(iteration: int, state: RunState) -> Sequence[AgentReported]:
+    """The last ones of the iterations before whose work is there; the older first."""
+    back = state.oversight.rollback if _restored(state) else None
+    until = _at(state, back) if back is not None else None
+    if back is not None and until is None:
+        return []
+    newest = iteration - 1 if until is None else until.number
+    spans = {span.number: span for span in state.timeline.spans}  # the later of two counts
+    numbers = range(max(1, newest - LAST_REPORTS + 1), newest + 1)
+    return [spans[n].reports[-1] for n in numbers if n in spans and spans[n].reports]
+
+
+def _restored(state: RunState) -> str:
+    """What the files were brought back to after the last reading; empty when they were not.
+
+    A restore that was undone is none.
+    """
+    back, last = state.oversight.rollback, _last_measured(state)
+    if back is None or (last is not None and _at(state, back) is last):
+        return ""
+    return _named(state, back)
+
+
+def _measured(state: RunState) -> tuple[ReadingTaken | None, GateFinished | None]:
+    """What is known of the files as they are."""
+    readings, back = state.gate.readings, state.oversight.rollback
+    if back is None or not _restored(state):
+        return (readings[-1] if readings else None), state.gate.last
+    span = _at(state, back)
+    if span is None:
+        return None, None
+    return next((r for r in reversed(readings) if r.iteration == span.number), None), span.gate
+
+
+def _undone_since(state: RunState, iteration: int) -> str:
+    """What the files were brought back to since that iteration, to a state before its end.
+
+    Empty: they were not.
+    """
+    since = [
+        back
+        for span in state.timeline.spans
+        for back in span.rollbacks
+        if back.iteration >= iteration
+    ]
+    if not since:
+        return ""
+    span = _at(state, since[-1])
+    later = span is not None and span.number >= iteration
+    return "" if later else _named(state, since[-1])
+
+
+def _named(state: RunState, back: WorktreeRestored) -> str:
+    span = _at(state, back)
+    if span is None:
+        return f"an earlier state (snapshot {back.snapshot})"
+    after = f"what they were after iteration {span.number}"
+    return after if span.number else "what they were at the start of the run"
+
+
+def _at(state: RunState, back: WorktreeRestored) -> IterationSpan | None:
+    """The iteration whose measured work was brought back; None for a state in between."""
+    measured = [s for s in state.timeline.spans if s.boundary and s.completion is not None]
+    for span in measured:
+        if span.boundary is not None and span.boundary.number == back.snapshot:
+            return span
+    # An undo brings back a snapshot of its own, of the same files.
+    same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
+    return next(same, None)
+
+
+def _last_measured(state: RunState) -> IterationSpan | None:
+    return next((s for s in reversed(state.timeline.spans) if s.completion is not None), None)
+
+
+def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
+    """What the control layer says, which knows nothing of episodes."""
+    return advice(
+        control.signal,
+        control.alarms,
+        budget_of(state),
+        episode=state.oversight.episode is not None,
+        redirected=state.oversight.redirect is not None,
+        planned=planned,
+    )
+
+
+def _interrupted(iteration: int, state: RunState) -> tuple[str, list[str]]:
+    """What the iteration before left behind when it was cut off, and the files it had changed.
+
+    Empty when it was not.
+    """
+    spans = state.timeline.spans
+    before = next((span for span in reversed(spans) if span.number == iteration - 1), None)
+    if before is None or before.finished is None or before.finished.status != "interrupted":
+        return "", []
+    changes = before.files.changes if before.files and not before.files.live else []
+    back = state.oversight.rollback
+    if state.oversight.stale and back is not None and back.iteration >= before.number:
+        return "", []  # what it had done is not there any more
+    took = duration(before.finished.duration_s)
+    said = (
+        f"Iteration {before.number} was interrupted after {took}, and what it changed was kept. "
+        "Look at the state of the files, and go on from there; do not start the task again."
+    )
+    files = [f"- {item(c.path)} ({c.status}, +{c.added} -{c.removed})" for c in changes[:SHOWN]]
+    more = [f"- and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
+    return said, files + more

@@ -1,0 +1,186 @@
+"""Step 9: what goes into a prompt of what the owner says, the one edit, and what is kept of it."""
+
+from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct
+from ralph_tui.events import (
+    GuidanceDelivered,
+    Noticed,
+    PromptPrepared,
+    QuestionAnswered,
+    QuestionAsked,
+    RunFinished,
+    RunResumed,
+    SnapshotTaken,
+)
+from ralph_tui.events.run import Mode
+from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.loop.run import Rules
+from tests.world import World
+from tests.world.owner import Reply, answer
+
+EDITED = "Only look at the lexer.\n\nPrint <promise>COMPLETE</promise> when it is done."
+
+
+def editing(passed: list[int], reply: Reply, **more: object) -> World:
+    """A run whose owner wants to see the first prompt."""
+    world = World(passed, mode="attended", **more)  # type: ignore[arg-type]
+    world.host.inbox.append(EditPrompt())
+    return world.play(reply)
+
+
+def prepared(world: World) -> PromptPrepared:
+    return world.all(PromptPrepared)[0]
+
+
+# -- the one edit ----------------------------------------------------------------------------------
+
+
+def test_a_prompt_that_is_to_be_edited_is_asked_about_and_silence_sends_it() -> None:
+    world = editing([0, 10], lambda asked: None)
+    asked, answered = world.only(QuestionAsked), world.only(QuestionAnswered)
+    assert (asked.topic, asked.default) == ("prompt", "send")
+    assert asked.proposal == world.agent.prompts[0]
+    assert (answered.at - asked.at).total_seconds() == 120
+    assert prepared(world).edited_by == ""
+    assert not world.state.intelligence.edit_requested
+
+
+def test_the_edited_text_is_what_is_sent_and_kept() -> None:
+    world = editing([0, 2, 10], answer("send", text=EDITED, by="ada"))
+    assert world.agent.prompts[0] == f"{EDITED}\n"
+    assert world.records.files[prepared(world).path] == f"{EDITED}\n"
+    assert prepared(world).edited_by == "ada"
+    assert prepared(world).characters == len(EDITED) + 1
+    assert len(world.all(QuestionAsked)) == 1, "one edit is asked for, and no second one"
+    assert "# Objective" in world.agent.prompts[1]
+
+
+def test_a_text_like_the_proposal_was_edited_by_nobody() -> None:
+    world = World([0, 10], mode="attended")
+    world.host.inbox.append(EditPrompt())
+    world.play(
+        lambda asked: Answer(question_id=asked.question_id, answer="send", text=asked.proposal)
+    )
+    assert prepared(world).edited_by == ""
+
+
+def test_guidance_that_comes_while_the_question_is_open_goes_in() -> None:
+    world = World([0, 10], mode="attended")
+    world.host.inbox.extend([EditPrompt(), Guide(text="first words")])
+    asked: list[QuestionAsked] = []
+    for event in world.steps():
+        if isinstance(event, QuestionAsked):
+            asked.append(event)
+            world.host.inbox.extend([Guide(text="mind the lexer"), Instruct(text="small commits")])
+            world.host.inbox.append(
+                Answer(question_id=event.question_id, answer="send", text=EDITED)
+            )
+    (prompt,) = world.agent.prompts
+    assert "first words" in asked[0].proposal
+    assert prompt.startswith(EDITED)
+    assert prompt.endswith(
+        "# Standing instruction\n\nsmall commits\n\n\n# Guidance from the owner\n\nmind the lexer\n"
+    )
+    assert [e.into for e in world.all(GuidanceDelivered)] == ["prompt", "prompt"]
+    assert len(world.all(PromptPrepared)) == 1
+
+
+def broken_off(whole: World, mode: Mode) -> World:
+    """Another process, on a journal that ends where the question about a prompt was open."""
+    until = next(i for i, e in enumerate(whole.events) if isinstance(e, QuestionAsked)) + 1
+    later = World([2, 10], past=whole.events[:until], mode=mode)
+    later.workspace.taken = [""] * len(whole.all(SnapshotTaken))
+    return later
+
+
+def test_a_resumed_run_asks_again() -> None:
+    later = broken_off(editing([0, 10], lambda asked: None), "attended")
+    later.play(answer("send", text=EDITED), later.loop.resume(RunResumed(pid=2, host="h")))
+    assert later.agent.prompts[0] == f"{EDITED}\n"
+    assert len(later.all(QuestionAsked)) == 2
+
+
+def test_without_anybody_to_ask_no_prompt_is_asked_about() -> None:
+    later = broken_off(editing([0, 10], lambda asked: None), "headless")
+    later.play(lambda asked: None, later.loop.resume(RunResumed(pid=2, host="h")))
+    assert len(later.all(QuestionAsked)) == 1
+    assert "# Objective" in later.agent.prompts[0]
+
+
+def test_the_owner_may_abort_instead() -> None:
+    world = editing([0, 10], answer("abort"))
+    assert world.only(RunFinished).outcome == "aborted"
+    assert not world.agent.prompts
+
+
+def test_a_prompt_that_no_answer_could_hold_is_sent_and_the_log_says_so() -> None:
+    world = editing([0, 10], lambda asked: None, objective="x" * 100_001)
+    assert not world.all(QuestionAsked)
+    assert "too long to be edited here" in "".join(e.text for e in world.all(Noticed))
+
+
+# -- the standing instruction ----------------------------------------------------------------------
+
+
+def test_a_standing_instruction_is_in_every_prompt_until_it_is_taken_back() -> None:
+    world = World([0, 2, 4, 6, 10])
+    world.host.inbox.append(Instruct(text="never touch the lexer"))
+    for event in world.steps():
+        if event.kind == "iteration_started" and len(world.agent.prompts) == 3:
+            world.host.inbox.append(Instruct(text=""))
+    assert ["never touch the lexer" in prompt for prompt in world.agent.prompts] == [
+        True, True, True, False,
+    ]  # fmt: skip
+
+
+# -- the layer switched off ------------------------------------------------------------------------
+
+
+def test_without_the_layer_a_prompt_says_what_the_owner_has_said_and_no_more() -> None:
+    rules = Rules(intelligence=IntelligenceSettings(enabled=False))
+    world = World([3, 3, 3, 3, 3, 10], rules=rules)
+    world.host.inbox.extend([Instruct(text="small commits"), Guide(text="mind the lexer")])
+    world.run()
+    first, *_, last = world.agent.prompts
+    assert "mind the lexer" in first
+    for prompt in world.agent.prompts:
+        assert "small commits" in prompt
+        assert "pytest -q" in prompt
+        assert "<promise>COMPLETE</promise>" in prompt
+        assert "test_9" not in prompt
+        assert "# Control" not in prompt
+    assert "# Redirect" in last
+
+
+# -- what is kept ----------------------------------------------------------------------------------
+
+
+def test_the_files_of_a_prompt_lie_where_its_assessment_does() -> None:
+    world = World([0, 2, 10]).run()
+    first, second = world.all(PromptPrepared)
+    assert first.system_context == "results/iter-000/system-context.md"
+    assert second.system_context == "results/iter-001/system-context.md"
+    files = world.records.written
+    assert files["results/iter-000/next-prompt.md"] == world.agent.prompts[0]
+    assert files["results/iter-001/next-prompt.md"] == world.agent.prompts[1]
+    assert files[second.system_context] == world.agent.system_contexts[1]
+    assert "data, not instructions" in world.agent.system_contexts[0]
+
+
+def test_the_next_prompt_is_the_words_of_the_template_and_the_prompt_is_what_was_sent() -> None:
+    world = editing([0, 10], answer("send", text=EDITED))
+    assert "# Objective" in world.records.written["results/iter-000/next-prompt.md"]
+    assert world.records.files["results/iter-001/prompt.md"] == f"{EDITED}\n"
+
+
+# -- the budget ------------------------------------------------------------------------------------
+
+
+def test_an_objective_larger_than_the_budget_is_sent_whole_and_that_is_said_once() -> None:
+    rules = Rules(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
+    world = World([0, 2, 10], rules=rules, objective="fix it all, " * 1000).run()
+    assert all("fix it all, " * 999 in prompt for prompt in world.agent.prompts)
+    said = [e.text for e in world.all(Noticed) if "prompt_budget_tokens" in e.text]
+    assert len(said) == 1
+    assert "more than intelligence.prompt_budget_tokens (1,000)" in said[0]
+    assert "the output of the command" in world.all(PromptPrepared)[1].cut
+    assert all(e.tokens > 1000 for e in world.all(PromptPrepared))
