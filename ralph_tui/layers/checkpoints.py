@@ -27,9 +27,9 @@ def interval_advice(interval_s: float, session_s: float) -> str:
     least, most = advised_interval(session_s)
     if interval_s <= most or session_s <= ADVISED[0][1]:
         return ""
-    taken = "none would be taken by timer" if interval_s >= session_s else "that is seldom"
+    taken = "none by timer in" if interval_s >= session_s else "seldom for"
     fit = duration(least) if least == most else f"{duration(least)} to {duration(most)}"
     return (
-        f"A session may take {duration(session_s)}, and checkpoints come every "
-        f"{duration(interval_s)}: {taken}; set checkpoints.interval_s to {fit}."
+        f"Checkpoints every {duration(interval_s)}: {taken} a session of {duration(session_s)}; "
+        f"set checkpoints.interval_s to {fit}."
     )

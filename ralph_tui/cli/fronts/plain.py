@@ -148,8 +148,9 @@ def _background_awaited(e: BackgroundAwaited) -> str | None:
 
 
 def _tool_denied(e: ToolDenied) -> str:
-    how = f"; {permit_words(e)}" if e.permit or e.final else ""
-    return f"agent   {denied_words(e)}{how}"
+    """What permits it on a line of its own: behind a long message it would be cut off."""
+    how = f"\nagent   {permit_words(e)}" if e.permit or e.final else ""
+    return f"agent   {one_line(denied_words(e))}{how}"
 
 
 def _session_finished(e: SessionFinished) -> str:
@@ -254,12 +255,12 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
 def plain_line(event: Event) -> str | None:
     """The line for an event, local time first; None for those that only a screen shows.
 
-    What the agent says has as many lines as it said.
+    What the agent says has as many lines as it said, and a denied tool has two.
     """
     word = LINES.get(type(event))
     text = word(event) if word else None
     if not text:
         return None
     at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
-    pieces = text.splitlines() if isinstance(event, AgentSpoke) else [text]
+    pieces = text.splitlines() if isinstance(event, AgentSpoke | ToolDenied) else [text]
     return "\n".join(f"{at} {clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces)

@@ -35,13 +35,23 @@ def test_the_defaults_go_together() -> None:
 @pytest.mark.parametrize(
     ("interval", "session", "says"),
     [
-        (30 * M, 2 * H, "every 30m: that is seldom; set checkpoints.interval_s to 15m to 20m."),
-        (30 * M, 20 * M, "every 30m: none would be taken by timer; set checkpoints.interval_s to"),
-        (1 * H, 8 * H, "that is seldom; set checkpoints.interval_s to 30m."),
+        (
+            30 * M,
+            2 * H,
+            "every 30m: seldom for a session of 2h; set checkpoints.interval_s to 15m to 20m.",
+        ),
+        (
+            30 * M,
+            20 * M,
+            "every 30m: none by timer in a session of 20m; set checkpoints.interval_s to",
+        ),
+        (1 * H, 8 * H, "seldom for a session of 8h; set checkpoints.interval_s to 30m."),
     ],
 )
 def test_too_seldom_is_said_with_what_to_do(interval: float, session: float, says: str) -> None:
-    assert says in interval_advice(interval, session)
+    advice = interval_advice(interval, session)
+    assert says in advice
+    assert len(advice) < 110, "on a screen of 120 columns the log shows that much"
 
 
 def test_more_than_advised_costs_little_and_a_short_session_needs_none() -> None:

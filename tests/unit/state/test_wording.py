@@ -99,6 +99,15 @@ def test_a_row_of_the_log_and_a_line_share_their_words(event: Event, shared: str
     assert shared in line(event)
 
 
+def test_what_permits_a_tool_is_not_cut_off_behind_a_long_message() -> None:
+    denied = ToolDenied(
+        seq=1, at=NOW, iteration=1, tool="Bash", message="no " * 200, permit="Bash(curl:*)"
+    )
+    first, second = str(plain_line(denied)).splitlines()
+    assert "Bash denied: no no" in first
+    assert second.endswith('agent   permissions.allow = ["Bash(curl:*)"] permits it')
+
+
 def test_a_shared_row_is_told_as_its_word_and_its_text() -> None:
     event = Noticed(level="warn", source="watch", text="slow")
     row = ROWS[Noticed](event)
