@@ -66,5 +66,5 @@ def test_a_run_says_so_once_before_it_begins() -> None:
         return [e.text for e in world.all(Noticed) if e.source == "checkpoints"]
 
     (text,) = noticed(2 * H)
-    assert text.startswith("A session may take 2h, and checkpoints come every 30m")
+    assert text.startswith("Checkpoints every 30m: seldom for a session of 2h; set ")
     assert noticed(8 * H) == []
