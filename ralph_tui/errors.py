@@ -25,10 +25,12 @@ _LIMITS = {
         "a file may not grow beyond the size limit of the shell that started it",
         "raise it with 'ulimit -f unlimited'",
     ),
+    errno.ENOSPC: ("No space left on device", "free some space"),
+    errno.EDQUOT: ("Disk quota exceeded", "free some space"),
     errno.EMFILE: ("too many files are open", "raise the limit with 'ulimit -n'"),
     errno.ENFILE: ("too many files are open on this machine", "close other programs"),
 }
-"""Limits that no waiting mends: what the error means, and what to do."""
+"""What the error means, and what to do, wherever it is met."""
 
 
 class RalphError(Exception):

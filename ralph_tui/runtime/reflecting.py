@@ -35,9 +35,10 @@ def reflect(run: RecordedRun, text: str) -> None:
                 rebuild_attempt(run.folder)
                 write_task(task)
     except OSError as error:
+        rest = error.filename or "what follows from it"
         raise WorkspaceError(
-            f"the reflection is in {from_here(run.journal)}, but {error.filename} cannot be "
-            f"written: {why(error, 'make it writable')}, then 'ralph-tui rebuild' writes it"
+            f"the reflection is in {from_here(run.journal)}, but {rest} cannot be written: "
+            f"{why(error, 'make it writable')}, then 'ralph-tui rebuild' writes it"
         ) from error
     finally:
         lock.release()

@@ -124,6 +124,11 @@ class KnowledgeFile:
         """Replace its list; the lock must be held and the file sound. Raises ``KnowledgeError``."""
         document = document_of(self._known.document, self.held, entries, at)
         content = (stringify(document, 2) + "\n").encode("utf-8")
+        if len(content) > LARGEST:
+            raise KnowledgeError(
+                f"{self.name} cannot be written: it would be larger than {LARGEST // (1 << 20)} MB "
+                "and could not be read again; make it smaller by hand, or move it away"
+            )
         try:
             if self.backup is not None and self._known.stamp is not None:
                 self._clear_way(self.backup)
@@ -199,8 +204,14 @@ class KnowledgeFile:
     def _accept(self, found: Found) -> None:
         """An edit by hand: the state before it, which the backup is, is kept."""
         kept = _set_aside(self.backup, "") if self.backup is not None else None
-        self._known = found
-        self._rewrite()
+        known, self._known = self._known, found
+        try:
+            self._rewrite()
+        except KnowledgeError:  # it stays what it is: an edit that is not taken up yet
+            self._known = known
+            if kept is not None and self.backup is not None:
+                kept.replace(self.backup)
+            raise
         before = f"; what it was before is in {kept.name}" if kept is not None else ""
         self._tell(f"{self.name} was changed by hand, and that counts{before}")
 

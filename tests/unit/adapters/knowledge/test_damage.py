@@ -84,6 +84,31 @@ def test_an_edit_of_the_date_to_one_that_cannot_be_counts_too(tmp_path: Path, at
     assert datetime.fromisoformat(document(tmp_path)["lastUpdated"]).astimezone(UTC)
 
 
+def test_a_file_that_could_not_be_read_again_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is learned beyond the largest size would be lost with all the rest."""
+    two_states(tmp_path)
+    before = (tmp_path / MAIN).read_bytes()
+    monkeypatch.setattr(files, "LARGEST", len(before) + 5)
+    words = f"{MAIN} cannot be written: it would be larger than .* make it smaller by hand, or "
+    for run in ("run-x", "run-y"):
+        with pytest.raises(KnowledgeError, match=words):
+            store_of(tmp_path, run).credit(
+                [Credit(learnings_in(tmp_path)[0]["id"], 1, success=True)]
+            )
+    assert (tmp_path / MAIN).read_bytes() == before
+    # An edit by hand in one line, which is more of it in many lines.
+    (tmp_path / MAIN).write_text(json.dumps({**document(tmp_path), "lastUpdated": "2026-01-01"}))
+    edited = document(tmp_path) | {"learnings": [{**learnings_in(tmp_path)[0], "confidence": 1}]}
+    (tmp_path / MAIN).write_text(json.dumps(edited))
+    monkeypatch.setattr(files, "LARGEST", len(json.dumps(edited)))
+    with pytest.raises(KnowledgeError, match=words):
+        store_of(tmp_path).ledger()
+    assert document(tmp_path) == edited
+    assert (tmp_path / f"{MAIN}.bak").exists()
+
+
 def test_an_edit_by_hand_while_a_run_goes_on_is_not_written_over(tmp_path: Path) -> None:
     name = known(tmp_path, SAID).learning_id
     store = store_of(tmp_path, "run-c")

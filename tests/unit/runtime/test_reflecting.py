@@ -1,0 +1,33 @@
+"""A reflection by hand whose journal has room while what follows from it has none."""
+
+import errno
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.adapters.records.runs import resolve_run
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.runtime import reflecting
+from tests.paths import FIXTURES
+
+
+def test_on_a_full_disk_the_sentence_names_what_is_known_and_what_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a write says it: no name
+
+    made = AttemptFolder.create(tmp_path, "fix it", datetime(2026, 1, 1, tzinfo=UTC))
+    shutil.copy(next((FIXTURES / "journals").glob("*.jsonl")), made.journal)
+    monkeypatch.setattr(reflecting, "write_task", full)
+    with pytest.raises(WorkspaceError) as told:
+        reflecting.reflect(resolve_run(tmp_path, "task-001"), "Look first.")
+    assert str(told.value).endswith(
+        "but what follows from it cannot be written: No space left on device; free some space, "
+        "then 'ralph-tui rebuild' writes it"
+    )
