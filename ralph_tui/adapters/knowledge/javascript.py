@@ -2,9 +2,11 @@
 
 What differs from Python's: the form of numbers (``1``, not ``1.0``; ``1e+21``; ``1e-7``), a lone
 surrogate is an escape, and keys that are array indices come first, in their order. A number of any
-size is what a double holds of it.
+size is what a double holds of it. Hardly any learning has one of these: Python's own writer, which
+is three times as fast, writes each that has none.
 """
 
+import json
 import math
 import re
 from decimal import Decimal
@@ -17,6 +19,20 @@ _EXACT = 1 << 53
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z", re.ASCII)
 _LAST_INDEX = (1 << 32) - 2
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_OURS = [
+    re.compile(form).search
+    for form in (
+        r"\.0[,\]}]",
+        r"e[-+][0-9]+[,\]}]",
+        *(rf"{before}-?[0-9]{{16}}" for before in (":", ",", r"\[")),
+        r'"[0-9]+":',
+    )
+]
+"""What may differ in a compact text; it may also be part of a string, which costs time alone.
+
+Each begins with a character that is looked for fast: one pattern for all takes four times as long.
+"""
+_PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def stringify(value: Any, indent: int = 0) -> str:
@@ -24,8 +40,25 @@ def stringify(value: Any, indent: int = 0) -> str:
 
     Raises ``ValueError`` for a number that no JSON can hold (beyond the doubles, or none at all).
     """
+    if not indent and isinstance(value, list):
+        return f"[{','.join(map(_compact, value))}]"
     parts: list[str] = []
     _put(value, parts, " " * indent, "\n" if indent else "")
+    return "".join(parts)
+
+
+def _compact(value: Any) -> str:
+    """One of many values, by the quicker way where both ways write the same."""
+    if isinstance(value, dict | list):
+        try:
+            text = _PYTHON.encode(value)
+        except ValueError:  # a number that neither way can write: the words are ours
+            text = ""
+        plain = text.isascii() or _SURROGATE.search(text) is None
+        if text and plain and not any(found(text) for found in _OURS):
+            return text
+    parts: list[str] = []
+    _put(value, parts, "", "")
     return "".join(parts)
 
 

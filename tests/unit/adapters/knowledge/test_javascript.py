@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from ralph_tui.adapters.knowledge import javascript
 from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.text.foreign_json import parse_json
@@ -119,6 +120,47 @@ def test_an_indented_file_is_written_as_javascript_writes_it() -> None:
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" + "0" * 400])
+@pytest.mark.parametrize(("json_text", "written"), ALL)
+@pytest.mark.parametrize(
+    "around", ["%s", "[%s]", '{"a":%s}', '{"a":[0,%s,{"b":[%s,1]}]}', "[[%s]]"]
+)
+def test_one_of_many_is_written_as_it_is_alone(json_text: str, written: str, around: str) -> None:
+    """The quicker way, which is taken for what is in a list, writes the same."""
+    holes = around.count("%s")
+    many = f"[{around % ((json_text,) * holes)},{around % ((json_text,) * holes)}]"
+    told = around % ((written,) * holes)
+    assert stringify(parse_json(many)) == f"[{told},{told}]"
+
+
+@needs_node
+def test_any_number_in_a_learning_is_written_as_javascript_writes_it() -> None:
+    dice = random.Random(7)
+    learnings: list[dict[str, float]] = []
+    while len(learnings) < 20_000:
+        (any_bits,) = struct.unpack("d", dice.randbytes(8))
+        near = dice.choice((1, -1)) * dice.random() * 10.0 ** dice.randint(-12, 25)
+        numbers = [
+            any_bits,
+            near,
+            round(near, dice.randint(0, 10)),
+            dice.randint(-(10**18), 10**18),
+        ]
+        learnings += [{"a": number} for number in numbers if abs(number) < float("inf")]
+    assert stringify(learnings) == by_node(json.dumps(learnings))
+
+
+def test_a_learning_is_written_by_the_quicker_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = parse_json((KNOWLEDGE / "ralph-learnings.json").read_text())["learnings"][0]
+    entry |= {"confidence": 0.72, "sourceLoops": ["1e-5", "7d3e-4f", "1.0"]}
+    written = stringify([entry])
+
+    def slow(*_: object) -> None:
+        raise AssertionError("the slow way was taken")
+
+    monkeypatch.setattr(javascript, "_put", slow)
+    assert stringify([entry]) == written
+
+
 def test_what_no_double_holds_is_refused(number: str) -> None:
     with pytest.raises(ValueError, match="too large"):
         stringify(parse_json(f"[{number}]"))
