@@ -31,6 +31,8 @@ _TYPES = ("strategy", "antipattern", "estimate", "convention")
 _NONE: list[Entry] = []
 
 Condition = Literal["sound", "edited", "damaged", "missing"]
+Mended = Literal["", "edited", "restored"]
+"""Whose content counts from now on: as it was; an edit by hand; the backup, which is older."""
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file, or another content, has another one."""
 
@@ -111,12 +113,15 @@ class KnowledgeFile:
             return True
         return False
 
-    def mend(self) -> None:
-        """Read it, and make it sound where it is not. The lock must be held; ``KnowledgeError``."""
+    def mend(self) -> Mended:
+        """Read it, and make it sound where it is not; gives back how.
+
+        The lock must be held. Raises ``KnowledgeError``.
+        """
         if self.look():
-            return
+            return ""
         try:
-            self._mend(self._read(self.path))
+            return self._mend(self._read(self.path))
         except OSError as error:
             raise self._cannot("mended", error) from error
 
@@ -178,18 +183,19 @@ class KnowledgeFile:
                 "written: bring ralph-tui up to date"
             )
 
-    def _mend(self, found: Found) -> None:
+    def _mend(self, found: Found) -> Mended:
         if found.condition == "edited":
             self._accept(found)
-        elif found.condition == "missing" and self.entries and not self._outdated():
+            return "edited"
+        if found.condition == "missing" and self.entries and not self._outdated():
             self._known = Found("missing", self._known.document)
             self._rewrite()
             self._tell(
                 f"{self.name} was removed while it was in use and has been written again; "
                 "to forget a learning, say 'ralph-tui memory delete'"
             )
-        else:
-            self._fall_back(found)
+            return ""
+        return "restored" if self._fall_back(found) else ""
 
     def _outdated(self) -> bool:
         """Whether the backup holds more than what is known: others write, too."""
@@ -215,8 +221,8 @@ class KnowledgeFile:
         before = f"; what it was before is in {kept.name}" if kept is not None else ""
         self._tell(f"{self.name} was changed by hand, and that counts{before}")
 
-    def _fall_back(self, found: Found) -> None:
-        """The backup takes the place of what is damaged or gone."""
+    def _fall_back(self, found: Found) -> bool:
+        """The backup takes the place of what is damaged or gone; whether there was a usable one."""
         backup = self._read(self.backup) if self.backup is not None else Found("missing", {})
         aside = _set_aside(self.path, "damaged")
         if self.backup is not None and backup.condition == "damaged":
@@ -233,6 +239,7 @@ class KnowledgeFile:
         )
         kept = f"; it is kept as {aside.name}" if aside is not None else ""
         self._tell(f"{self.name} {what}: {then}{kept}")
+        return usable
 
     def _rewrite(self) -> None:
         """What is known, with its checksum; when it was last updated stays what it was."""

@@ -63,13 +63,26 @@ class Ledger:
 
     def promote(self) -> None:
         """Make knowledge of everything that is proven."""
-        told = {(one["id"], one["run"]) for one in self._origins()}
+        told = self._told()
         for place, entry in enumerate(self.staged):
             if entry["status"] == WAITING and (entry["id"], entry.get("run", "")) in told:
                 self._put_staged(place, status=TAKEN)
         for place in range(len(self.staged)):
             if self._is_waiting(place):
                 self._promote(place)
+
+    def knowledge_lost(self, *, by_hand: bool) -> None:
+        """The knowledge is another one now: what was taken into it and is not there any more.
+
+        An edit by hand has deleted it; after a fall-back to an older state it waits again.
+        """
+        told, status = self._told(), GONE if by_hand else WAITING
+
+        def lost(entry: Entry) -> bool:
+            return entry["status"] == TAKEN and (entry["id"], entry.get("run", "")) not in told
+
+        if any(map(lost, self.staged)):
+            self.staged = [{**one, "status": status} if lost(one) else one for one in self.staged]
 
     def promotions(self) -> list[Promotion]:
         """All that this run has made, each staged id once."""
@@ -228,8 +241,10 @@ class Ledger:
             known = self._views[id(entry)] = entry, learning
         return known[1]
 
-    def _origins(self) -> list[Entry]:
-        return [one for entry in self.learnings for one in entry.get("promotedFrom", ())]
+    def _told(self) -> set[tuple[str, str]]:
+        """Staged entries that the knowledge says it was made of, by id and run."""
+        origins = (one for entry in self.learnings for one in entry.get("promotedFrom", ()))
+        return {(one["id"], one["run"]) for one in origins}
 
     def _promoted_as(self, staged_id: str) -> int | None:
         for number, entry in enumerate(self.learnings):

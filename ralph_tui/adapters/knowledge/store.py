@@ -119,19 +119,26 @@ class KnowledgeStore:
         with self._one_at_a_time, self._locked():
             ledger = self._ledger()
             change(ledger)
-            at = datetime.fromisoformat(ledger.at)
-            if ledger.learnings is not self._learnings.entries:
-                self._learnings.write(ledger.learnings, at)
-            if ledger.staged is not self._staged.entries:
-                self._staged.write(ledger.staged, at)
+            self._write(ledger)
             return ledger
+
+    def _write(self, ledger: Ledger) -> None:
+        at = datetime.fromisoformat(ledger.at)
+        if ledger.learnings is not self._learnings.entries:
+            self._learnings.write(ledger.learnings, at)
+        if ledger.staged is not self._staged.entries:
+            self._staged.write(ledger.staged, at)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock over files that are sound and read."""
         with locked(self.folder / "lock", self._patience_s):
-            self._learnings.mend()
+            mended = self._learnings.mend()
             self._staged.mend()
+            if mended:
+                ledger = self._ledger()
+                ledger.knowledge_lost(by_hand=mended == "edited")
+                self._write(ledger)
             yield
 
     def _look(self) -> None:

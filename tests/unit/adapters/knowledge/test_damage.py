@@ -265,6 +265,33 @@ def test_with_a_damaged_backup_too_the_run_goes_on_without(
     assert len(kept(tmp_path)) == 2
 
 
+def test_what_the_backup_does_not_hold_yet_is_promoted_again(tmp_path: Path) -> None:
+    known(tmp_path, SAID)
+    known(tmp_path, "Read the log first.")
+    (tmp_path / MAIN).write_text("{")
+    store = store_of(tmp_path, "run-z")
+    assert [entry["content"]["approach"] for entry in store.ledger().learnings] == [SAID]
+    assert len(store.candidates("log", "feature")) == 2, "it is unproven, and not lost"
+    store.promote()
+    assert sorted(texts_known(tmp_path)) == [SAID, "Read the log first."]
+    assert [entry["useCount"] for entry in learnings_in(tmp_path)] == [1, 1]
+    assert {one["status"] for one in document(tmp_path, "staging.json")["staged"]} == {"promoted"}
+
+
+def test_what_was_taken_out_by_hand_does_not_come_back_with_a_backup(tmp_path: Path) -> None:
+    known(tmp_path, SAID)
+    known(tmp_path, "Read the log first.")
+    write(tmp_path, learnings_in(tmp_path)[:1])
+    assert texts_known(tmp_path) == [SAID]
+    first = learnings_in(tmp_path)[0]["id"]
+    for number in (1, 2):
+        store_of(tmp_path, "run-c").credit([Credit(first, number, success=True)])
+    (tmp_path / MAIN).write_text("{")
+    store = store_of(tmp_path, "run-z")
+    store.promote()
+    assert texts_known(tmp_path) == [SAID]
+
+
 def test_an_edited_backup_is_a_usable_one(tmp_path: Path) -> None:
     two_states(tmp_path)
     backup = tmp_path / f"{MAIN}.bak"
