@@ -73,8 +73,9 @@ class Trial:
         """
         named, self._targets = list(moments), list(targets)
         while True:
-            name = named.pop(0) if named else self._choose() if kills > 0 else ""
+            name = named[0] if named else self._choose() if kills > 0 else ""
             if moment := self._wait(name):
+                del named[:1]  # else it is waited for again in the run that goes on
                 kills -= 1
                 self._kill(moment)
             elif self._outcome == "failed" and self._failures < MAX_FAILURES:
