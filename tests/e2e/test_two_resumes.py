@@ -1,5 +1,6 @@
 """Two resumes of one run, the first of them stopped at every step of its start: one goes on."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,10 +10,12 @@ import pytest
 
 from ralph_tui.adapters.records.lock import holder
 from tests.e2e.cli import CLI, events_of, project, start
+from tests.e2e.shared import once
 from tests.e2e.test_last_screen import ORDER, events, journal
 from tests.processes import Child, state_of
 from tests.waiting import until
 
+IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
 STOPPED_AT = r"""
 import os, signal, sys
 wanted, number, me = sys.argv[1], int(sys.argv[2]), os.getpid()
@@ -48,16 +51,26 @@ STEPS = [
 """What is about to be done, and for the how manieth time."""
 
 
-@pytest.fixture
-def killed(git_repo: Path) -> Path:
-    """A run whose process was killed in its second iteration."""
-    root = project(git_repo)
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose process was killed in its second iteration; it is copied for each test."""
+    return once(tmp_path_factory, "killed-in-its-second", kill_one)
+
+
+def kill_one(folder: Path) -> None:
+    root = project(folder)
+    for words in (("init", "-q"), ("add", "."), (*IDENTITY, "commit", "-q", "-m", "first")):
+        subprocess.run(["git", *words], cwd=root, check=True)
     with start(*ORDER, "--headless", cwd=root) as process:
         until(lambda: len(events(root, "session_started")) == 2, 40)
         process.kill()
         process.communicate()
     until(lambda: holder(root / ".aiwg/ralph/lock") is None)
-    return root
+
+
+@pytest.fixture
+def killed(kept: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(kept, tmp_path / "repo", symlinks=True))
 
 
 @pytest.mark.parametrize(("step", "number"), STEPS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import cache
 
 from ralph_tui.events import (
     AgentNoted,
@@ -196,9 +197,10 @@ HOSTILE = (
 )
 
 
-def hostile() -> list[Event]:
-    """Every text field says something nasty, some of it a megabyte long."""
-    long = HOSTILE + "x" * 1_000_000
+@cache
+def hostile(length: int = 1_000_000) -> list[Event]:
+    """Every text field says something nasty, some of it so many characters long."""
+    long = HOSTILE + "x" * length
     run = Recorder(
         10, objective=long, agent=HOSTILE, command=long, model=HOSTILE, permissions=HOSTILE
     )
