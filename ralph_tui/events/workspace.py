@@ -90,6 +90,8 @@ class FilesChanged(Event):
     """The first 200."""
     latest: Line | None = None
     """The path that changed last, as far as known."""
+    unknown: bool = False
+    """What changed cannot be told: a snapshot that it is counted by is not there."""
 
 
 class RestoreBegan(Event):

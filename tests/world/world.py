@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 from ralph_tui.commands import Command
 from ralph_tui.events import Event, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.run import Mode
+from ralph_tui.layers.intelligence import Traces
+from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
@@ -53,6 +55,10 @@ class World:
         self.workspace = FakeWorkspace()
         self.watcher = FakeWatcher()
         self.records = FakeRecords()
+        self.plan: Progress | None = None
+        """What the plan file says."""
+        self.traces: Traces | Exception = Traces()
+        """What every session leaves behind, or why that cannot be looked at."""
         self.events = list(past)
         asked_for = {
             "run_id": "run",
@@ -81,12 +87,19 @@ class World:
             past=past_runs or NoPastRuns(),
             asker=asker,
             askers=["fake"],
+            read_plan=lambda: self.plan,
+            read_traces=self._read_traces,
         )
         rules = rules or Rules()
         layers = Layers.of(rules, start.command)
         self.state = layers.recall(past)
         scheduler = Scheduler(self.host, self.state, self.workspace.hurry, ports.knowledge)
         self.loop = Loop(Run(start, rules, ports, layers, scheduler))
+
+    def _read_traces(self, _iteration: int, _since: datetime) -> Traces:
+        if isinstance(self.traces, Exception):
+            raise self.traces
+        return self.traces
 
     def steps(self, events: Iterator[Event] | None = None) -> Iterator[Event]:
         """The run, or these events of it, each recorded as the engine would."""

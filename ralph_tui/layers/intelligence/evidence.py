@@ -87,12 +87,12 @@ def gather(
     reports = [report for each in spans[:-1] for report in each.reports]
     rows = _rows(state, iteration)
     done = ticked_items(plan) if plan else {}
-    settled = span is not None and span.files is not None and not span.files.live
+    files = span.files if span else None
     return Evidence(
         iteration=iteration,
         gate=span.gate if span else None,
         before=start.gate if start else None,
-        files=span.files if span and settled else None,
+        files=files if files and not (files.live or files.unknown) else None,
         report=span.reports[-1] if span and span.reports else None,
         previous=reports[-1] if reports else None,
         ended=span.ends[-1] if span and span.ends else None,

@@ -15,6 +15,7 @@ from ralph_tui.loop.steps.guard import guarded, guarded_steps
 from ralph_tui.loop.waiting.controls import Steps
 
 FILE = "assessment.json"
+WITHOUT = "commits and loops inside the session are not looked at"
 
 
 class Assessment:
@@ -84,12 +85,16 @@ class Assessment:
             return None
         since: datetime = span.started_at
         yield from self._scheduler.join()  # the inventory after the session tells of commits
-        look = self._run.ports.read_traces
-        return (
-            yield from guarded_steps(
-                "intelligence",
-                lambda: self._scheduler.run_job("traces", lambda: look(k, since)),
-                lambda: Traces(missing=("commits",)),
-                instead="commits and loops inside the session are not looked at",
+        look, unseen = self._run.ports.read_traces, Traces(missing=("commits",))
+        try:
+            return (
+                yield from guarded_steps(
+                    "intelligence",
+                    lambda: self._scheduler.run_job("traces", lambda: look(k, since)),
+                    lambda: unseen,
+                    instead=WITHOUT,
+                )
             )
-        )
+        except WorkspaceError as error:
+            yield Noticed(level="warn", source="intelligence", text=f"{error}; {WITHOUT}")
+            return unseen

@@ -109,10 +109,11 @@ class Checkpoints:
 
     def record_changes(self, k: int) -> Steps[FilesChanged]:
         """What the session of iteration k did to the files, held in a snapshot."""
-        before = self.latest.tree
+        start, before = self.latest, self.latest.tree
         yield from self.take_boundary(k, f"after the session of iteration {k}")
         after, workspace = self.latest.tree, self._workspace
         self.compared = (before, after)
+        unknown = self.latest is start
         changes: tuple[FileChange, ...] = ()
         try:
             changes = yield from self._scheduler.run_job(
@@ -120,7 +121,8 @@ class Checkpoints:
             )
         except WorkspaceError as error:  # the agent may have deleted what they are counted against
             yield Noticed(level="warn", source="workspace", text=f"{UNKNOWN} ({error})")
-        files = files_changed(k, changes, live=False)
+            unknown = True
+        files = files_changed(k, changes, live=False).model_copy(update={"unknown": unknown})
         yield files
         yield self.announce(k, "end", changes=changes)
         return files

@@ -21,6 +21,7 @@ class Measurement:
         self._assessment = assessment
         self._command = run.start.command or ""
         self._sensor = run.layers.sensor
+        self._plan_is_gone = False
 
     def baseline(self) -> Steps[Reading]:
         """The reading before iteration 1."""
@@ -87,7 +88,17 @@ class Measurement:
         return result
 
     def _read_plan(self) -> Steps[Progress | None]:
-        return (yield from self._scheduler.run_job("plan", self._run.ports.read_plan))
+        """The plan as it is; one that cannot be read is told once, and its last items stand."""
+        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
+        gone, self._plan_is_gone = self._plan_is_gone, plan is None
+        name = self._run.start.plan
+        if name and plan is None and not gone:
+            text = (
+                f"the plan {name} is not there, or has no items to tick: what it said last stands; "
+                "put it back, or go on without it"
+            )
+            yield Noticed(level="warn", source="sensor", text=text)
+        return plan
 
     def _take(self, reading: Reading, made: AssessmentMade | None) -> Steps[Reading]:
         yield reading.event()
