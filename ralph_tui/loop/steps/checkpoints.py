@@ -109,11 +109,10 @@ class Checkpoints:
 
     def record_changes(self, k: int) -> Steps[FilesChanged]:
         """What the session of iteration k did to the files, held in a snapshot."""
-        start, before = self.latest, self.latest.tree
+        start, workspace = self.latest, self._workspace
         yield from self.take_boundary(k, f"after the session of iteration {k}")
-        after, workspace = self.latest.tree, self._workspace
-        self.compared = (before, after)
         unknown = self.latest is start
+        before, after = self.compared = (start.tree, self.latest.tree)
         changes: tuple[FileChange, ...] = ()
         try:
             changes = yield from self._scheduler.run_job(

@@ -1,5 +1,7 @@
 """An iteration is assessed right after its reading, once, whatever else goes wrong."""
 
+from pathlib import Path
+
 import pytest
 
 from ralph_tui.errors import WorkspaceError
@@ -54,12 +56,16 @@ def test_every_reading_is_assessed_right_after_it() -> None:
 FILES = "files: 1 modified (a.py)"
 
 
+def kept(world: World) -> list[str]:
+    return sorted(path for path in world.records.written if path.endswith(assessment.FILE))
+
+
 def test_its_file_lies_in_the_folder_of_the_iteration_it_assesses() -> None:
     world = World([0, 5, 10])
     seen: list[tuple[int, list[str]]] = []
     for event in world.steps():
         if isinstance(event, StepEntered) and event.step == 2:
-            seen.append((event.iteration, sorted(world.records.written)))
+            seen.append((event.iteration, kept(world)))
     assert seen == [
         (1, ["results/iter-000/assessment.json"]),
         (2, ["results/iter-000/assessment.json", "results/iter-001/assessment.json"]),
@@ -87,7 +93,7 @@ def test_the_estimate_of_the_sensor_is_the_progress_of_the_assessment() -> None:
 def test_switched_off_nothing_is_assessed_and_activity_is_still_estimated() -> None:
     world = World([], criterion="it is nice", max_iterations=2, rules=OFF).run()
     assert not world.all(AssessmentMade)
-    assert not world.records.written
+    assert not kept(world)
     assert world.all(ReadingTaken)[-1].completion == 15
 
 
@@ -121,10 +127,14 @@ def test_traces_that_cannot_be_looked_at_are_missing(error: Exception) -> None:
 def test_a_file_that_cannot_be_written_is_told_and_costs_nothing_else() -> None:
     world = World([0, 5, 10])
 
-    def refuse(iteration: int, name: str, content: object) -> None:
-        raise PermissionError(13, "Permission denied", name)
+    write = world.records.write_iteration_file
 
-    world.records.write_iteration_file = refuse  # type: ignore[assignment,method-assign]
+    def refuse(iteration: int, name: str, content: object) -> Path:
+        if name == assessment.FILE:
+            raise PermissionError(13, "Permission denied", name)
+        return write(iteration, name, content)
+
+    world.records.write_iteration_file = refuse  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
     warned = [event.text for event in world.all(Noticed) if event.source == "records"]
