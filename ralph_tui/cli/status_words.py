@@ -25,6 +25,8 @@ STATES = {**PHASES, **OUTCOMES, "died": DIED}
 """By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
+UNTROUBLED = ("on track", "starting")
+"""How a verdict begins beside which "healthy" may stand."""
 TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | --budget USD"}
 """What is typed behind an answer."""
 
@@ -121,14 +123,19 @@ def _needs(status: dict[str, Any]) -> Term | None:
 
 
 def _overseer(status: dict[str, Any]) -> str:
-    """Its health word, and the last intervention with what it has changed."""
-    made = status["intervention"]
+    """Its health word, and the last intervention with what it has changed.
+
+    As in the header: of a run that goes on without a finding, but not on track, no word is said.
+    """
+    made, health = status["intervention"], str(status["health"])
+    if health == "healthy" and _goes_on(status) and not _verdict(status).startswith(UNTROUBLED):
+        health = ""
     if not made:
-        return str(status["health"])
+        return health
     what = f"{made['level']} {in_words(made['about'])} at {made['iteration']}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
-    return f"{status['health']}; {what}{decided}{points}"
+    return f"{health}{'; ' if health else ''}{what}{decided}{points}"
 
 
 def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:

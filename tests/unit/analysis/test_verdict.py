@@ -37,6 +37,19 @@ def test_an_open_episode_says_what_since_when_and_what_was_done() -> None:
     assert said[-1].startswith("completed")
 
 
+def test_a_status_says_healthy_only_of_a_run_that_is_on_track() -> None:
+    """As the header does: the overseer may find nothing while an alarm is still open."""
+    world = World([5, 6, 8, 6, 5, 6, 7, 8, 9, 10], mode="attended")
+    world.play(answer("approve"))
+    state, said = RunState(), set()
+    for event in world.events:
+        state.apply(event)
+        status = {**summarize(state), "alive": True}
+        if status["outcome"] is None and "overseer    healthy" in status_text(status):
+            said.add(course(state).text.split(":")[0].split(" from")[0])
+    assert said == {"starting", "on track"}
+
+
 def test_a_declined_redirect_leaves_its_episode_open() -> None:
     world = World([*STUCK, 3, 8, 10], mode="attended")
     world.play(answer("decline"))
