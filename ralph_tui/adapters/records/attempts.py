@@ -83,9 +83,12 @@ class AttemptFolder:
         """
         prepare_folder(root)
         description = plain(description)
-        tasks = numbered(ralph_folder(root) / "tasks")
-        known = (path.name for path in tasks if read_description(path) == description)
-        fresh = max((number_of(path.name) for path in tasks), default=0) + 1
+        tasks = ralph_folder(root) / "tasks"
+        found = tasks.iterdir() if tasks.is_dir() else ()
+        names = {path.name for path in found if number_of(path.name)}
+        likely = TaskIndex(ralph_folder(root)).likely(names, description)
+        known = (name for name in likely if read_description(tasks / name) == description)
+        fresh = max(map(number_of, names), default=0) + 1
         task = next(known, f"task-{fresh:03}")
         attempts = numbered(ralph_folder(root) / "tasks" / task / "attempts")
         number = max((number_of(path.name) for path in attempts), default=0) + 1

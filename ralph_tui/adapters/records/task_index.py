@@ -8,7 +8,7 @@ Rule: who writes a task's files names it open before, inside `TaskIndex.changing
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,14 @@ class TaskIndex:
         self._told[task] = now
         if over:
             del self._told[task]
+
+    def likely(self, names: Set[str], description: str) -> list[str]:
+        """Of these tasks those that may have this description, in order; the others do not."""
+        table = TaskTable.read(self._file) or TaskTable()
+        told = clip(one_line(description), DESCRIPTION)
+        unsure = {name for name in names if name not in table.rows or name in table.open}
+        found = {name for name in names - unsure if table.rows[name].description == told}
+        return sorted(unsure | found, key=number_of)
 
     def rebuild(self) -> list[Path]:
         """Make all of it again from the tasks' files; where garbage was put. Raises ``OSError``."""

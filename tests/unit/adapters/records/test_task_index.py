@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.records import files
-from ralph_tui.adapters.records.aiwg import write
+from ralph_tui.adapters.records import attempts, files
+from ralph_tui.adapters.records.aiwg import tasks, write
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.file_lock import locked
 from ralph_tui.adapters.records.folders import ralph_folder
@@ -77,6 +77,28 @@ def test_a_task_at_rest_is_not_opened(tmp_path: Path) -> None:
     shutil.rmtree(attempt.task_folder / "attempts")
     (attempt.task_folder / "metadata.json").write_text("garbage")
     assert statuses(tmp_path) == {"task-001": "completed"}
+
+
+def test_another_attempt_opens_only_what_may_be_its_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "Fix it, " * 40
+    for description in ("fix it", "build it", f"{long} now", f"{long} later"):
+        play(begin(tmp_path, description), "steady")
+    begin(tmp_path, "left open")
+    opened: list[str] = []
+    original = tasks.read_description
+
+    def reads(folder: Path) -> str | None:
+        opened.append(folder.name)
+        return original(folder)
+
+    monkeypatch.setattr(attempts, "read_description", reads)
+    assert begin(tmp_path, f"{long} later").name == "task-004/002"
+    assert opened == ["task-003", "task-004"]
+    shutil.rmtree(ralph_folder(tmp_path) / "index")
+    assert begin(tmp_path, "left open").name == "task-005/002", "without an index all are opened"
+    assert begin(tmp_path, "wholly new").name == "task-006/001"
 
 
 @contextmanager
