@@ -140,6 +140,16 @@ def is_plain(path: Path) -> bool:
         return False
 
 
+def leaves_folder(folder: Path, name: str) -> bool:
+    """Whether a path that is relative to a folder leads out of it, by itself or by a link."""
+    try:
+        return name.startswith("~") or not (folder / name).resolve().is_relative_to(
+            folder.resolve()
+        )
+    except (OSError, ValueError, RuntimeError):
+        return True
+
+
 def clear_way(path: Path, *, below: Path | None = None) -> None:
     """Take away what is neither a plain file nor a folder: a FIFO or a link holds nothing.
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "pause": "hold a living run before its next iteration",
     "unpause": "let a paused run go on",
     "guide": "say something to the agent of a living run",
+    "prompt": "what agents were told, or would be told now; your own layout of it",
     "decide": "see or answer the open question of a living run",
     "abort": "give a living run up; its work is kept",
     "checkpoint": "capture the present of a living run",

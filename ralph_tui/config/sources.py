@@ -19,6 +19,7 @@ from typing import Any
 from platformdirs import user_config_path
 from pydantic import ValidationError
 
+from ralph_tui.config.repository_file import permitted
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.errors import UsageError, why
 from ralph_tui.plain_files import reading
@@ -46,9 +47,6 @@ FLAGS = {
 
 RECORD = "the record of the run"
 """The place of what a run was started with."""
-
-NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary", "outreach")
-"""What the repository's file may not say: a name stands for all settings below it."""
 
 
 @dataclass(frozen=True)
@@ -156,29 +154,8 @@ def _toml_sentence(path: Path, message: str) -> str:
 
 def _repository_layer(path: Path, warnings: list[str]) -> _Layer:
     layer = _file_layer(path, follow=False)
-    ignored: list[str] = []
-    values = _without_refused(layer.values, ignored)
-    if ignored:
-        warnings.append(
-            f"{path} may not set {', '.join(ignored)}, because the agent can write that file: "
-            f"it is ignored there; set it in {user_config_file()} or on the command line"
-        )
+    values = permitted(path, layer.values, str(user_config_file()), warnings)
     return _Layer(values, default_origin=layer.default_origin)
-
-
-def _without_refused(
-    values: Mapping[str, Any], ignored: list[str], prefix: str = ""
-) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for key, value in values.items():
-        name = f"{prefix}{key}"
-        if name in NOT_FROM_REPOSITORY:
-            ignored.append(name)
-        elif isinstance(value, dict):
-            kept[key] = _without_refused(value, ignored, f"{name}.")
-        else:
-            kept[key] = value
-    return kept
 
 
 def _environment_layer(environ: Mapping[str, str]) -> _Layer:

@@ -35,6 +35,7 @@ from ralph_tui.ports.knowledge import (
 )
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
+from ralph_tui.ports.template import PromptTemplate
 from ralph_tui.ports.worktree import Gate, LeftAlone, Restored, Snapshot, Watcher, Workspace
 
 
@@ -60,6 +61,8 @@ class Ports:
     read_plan: Callable[[], Progress | None] = lambda: None
     read_traces: Callable[[int, datetime], Traces] = lambda _k, _since: Traces()
     """What the session of an iteration left behind since then; blocking, a job."""
+    template: PromptTemplate | None = None
+    """The user's own layout of prompts; None: the built-in one."""
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
 
@@ -93,6 +96,7 @@ __all__ = [
     "Permissions",
     "Ports",
     "Promotion",
+    "PromptTemplate",
     "Records",
     "Refused",
     "RelatedTask",

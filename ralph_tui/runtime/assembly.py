@@ -219,6 +219,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         askers=[one.name for one in offered() if one.small_model],
         read_plan=lambda: read_plan_file(root, preflight.plan),
         read_traces=lambda k, since: read_traces(attempt.folder, root, k, since),
+        template=preflight.template,
         sweep=lambda: sweep(dead.__contains__, root),
     )
     scheduler = Scheduler(engine, parts.state, workspace.hurry, ports.knowledge)

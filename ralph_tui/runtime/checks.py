@@ -23,6 +23,7 @@ def looks_well(folder: Path, request: RunRequest) -> bool:
         (root / ".git").exists()
         and request.plan is None
         and request.settings.outreach.unset
+        and request.settings.intelligence.prompt_template is None
         and agent is not None
         and agent.looks_ready(settings, os.environ)
         and os.access(place, os.W_OK)

@@ -13,7 +13,8 @@ from ralph_tui.adapters.outreach import Channel, build_channels, outbox_folder
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.workspace.plan_file import find_plan
 from ralph_tui.adapters.workspace.repository import Repository, open_repository
-from ralph_tui.ports import Agent
+from ralph_tui.adapters.workspace.template_file import load_template
+from ralph_tui.ports import Agent, PromptTemplate
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.request import RunRequest
 
@@ -28,6 +29,7 @@ class Preflight:
     channels: Sequence[Channel]
     context: AgentContext
     """As far as it is known before a run has its lock."""
+    template: PromptTemplate | None
 
     def build_agent(self, run_id: str, lock_fd: int) -> Agent:
         """The agent of one run; `lock_fd` is the descriptor of the worktree's lock."""
@@ -52,7 +54,8 @@ def check(folder: Path, request: RunRequest) -> Preflight:
     )
     agent.check(context)
     channels = build_channels(settings.outreach, os.environ, outbox_folder(root))
-    return Preflight(repository, plan, agent, channels, context)
+    template = load_template(root, settings.intelligence.prompt_template)
+    return Preflight(repository, plan, agent, channels, context, template)
 
 
 def check_startable(folder: Path, request: RunRequest) -> None:

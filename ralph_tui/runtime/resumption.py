@@ -84,7 +84,7 @@ def plan_resume(
         raise UsageError(
             "a secret in the completion command kept it out of the record: give it again with -c"
         )
-    settings = load_settings(_recorded_settings(first))
+    settings = load_settings(recorded_settings(first))
     layers = layers_of(settings, command)
     state = layers.recall(recording.events[:keep])
     start = state.run.started or first  # with what an earlier resume changed
@@ -203,7 +203,7 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
         )
 
 
-def _recorded_settings(start: RunStarted) -> dict[str, object]:
+def recorded_settings(start: RunStarted) -> dict[str, object]:
     """What the run was started with, by dotted name, but for what is taken anew."""
     recorded: dict[str, object] = {
         name: value

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tui.config import repository_file
 from ralph_tui.config import sources as config
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load, variable
@@ -68,7 +69,7 @@ def test_a_file_of_any_shape_is_settings_or_one_sentence(values: dict[str, Any])
 @given(TABLES)
 def test_nothing_of_the_repositorys_file_reaches_the_agents_rights(values: dict[str, Any]) -> None:
     ignored: list[str] = []
-    kept = config._without_refused(values, ignored)
+    kept = repository_file._without_refused(values, ignored)
     assert "permissions" not in kept
     agent = kept.get("agent")
     assert not isinstance(agent, dict) or not {"name", "command"} & set(agent)

@@ -12,7 +12,14 @@ from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
-from ralph_tui.ports import Knowledge, NoKnowledge, NoPastRuns, PastRuns, Ports
+from ralph_tui.ports import (
+    Knowledge,
+    NoKnowledge,
+    NoPastRuns,
+    PastRuns,
+    Ports,
+    PromptTemplate,
+)
 from tests.world.agents import FakeAgent, FakeAsker, FakeMemory
 from tests.world.host import BEGAN, FakeHost
 from tests.world.outreach import FakeOutreach
@@ -40,6 +47,7 @@ class World:
         knowledge: Knowledge | None = None,
         past_runs: PastRuns | None = None,
         asker: FakeAsker | None = None,
+        template: PromptTemplate | None = None,
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
@@ -85,6 +93,7 @@ class World:
             memory=self.memory,
             knowledge=knowledge or NoKnowledge(),
             past=past_runs or NoPastRuns(),
+            template=template,
             asker=asker,
             askers=["fake"],
             read_plan=lambda: self.plan,

@@ -66,7 +66,9 @@ def advice(
         words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
-    said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]
+    # The strategy has said why.
+    reasons = [] if planned and not redirected else [alarm.reason for alarm in progress]
+    said += reasons or [_pace(signal, budget)]
     said += [alarm.reason for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:

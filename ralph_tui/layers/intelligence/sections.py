@@ -5,7 +5,7 @@ Sentences are ours, or the owner's; whatever else was written by somebody stands
 
 from collections.abc import Mapping, Sequence
 
-from ralph_tui.events.intelligence import Approach, Focus
+from ralph_tui.events.intelligence import Approach
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
@@ -36,17 +36,8 @@ PROMISE = "<promise>COMPLETE</promise>"
 
 _APPROACHES: Mapping[Approach, str] = {
     "persist": "Keep the approach.",
-    "pivot": "Change the approach: what was tried so far does not carry the work.",
-    "escalate": "No approach has carried the work so far, and people were asked. "
-    "Until they answer, take the smallest step that is certain.",
-}
-_FOCUSES: Mapping[Focus, str] = {
-    "blocker_resolution": "First get out of the way what blocks the work.",
-    "reframe": "Look at the problem anew, and pick the smallest thing that fails.",
-    "stabilize": "First make sure that what works stays working.",
-    "review": "First read the last changes again, and mend what they broke.",
-    "finish": "Little is left: finish it, and change nothing else.",
-    "continue": "Go on with what is open, one thing at a time.",
+    "pivot": "Change the approach.",
+    "escalate": "No approach has carried the work so far. Take the smallest step that is certain.",
 }
 
 
@@ -164,17 +155,14 @@ def _strategy(given: PromptInput) -> Section:
     planned = given.strategy
     if planned is None:
         return spoken("Strategy")
-    how = f"{_APPROACHES[planned.approach]} {_FOCUSES[planned.focus]}"
-    if given.redirect:
-        how = "The redirect above says how to go on."
-    why = foreign(
-        "reason", "the reason of the strategy", "Why", [item(planned.reasoning, 1000)]
-    )  # fmt: skip
+    # Where a redirect stands, it says how to go on.
+    how = "" if given.redirect else f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}"
     first = foreign(
         "strategy", "what comes first", "What to work on, the first one first",
         [f"{number}. {item(text)}" for number, text in enumerate(planned.priorities, 1)],
     )  # fmt: skip
-    return Section("Strategy", (*whole(how), why, first))
+    reason = Block(units_of(how), rank_of("reason"), "the reason of the strategy")
+    return Section("Strategy", (reason, first))
 
 
 def _control(given: PromptInput) -> Section:

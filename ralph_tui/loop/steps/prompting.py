@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from ralph_tui.errors import UsageError
 from ralph_tui.events import (
     AbortRequested,
     GuidanceDelivered,
@@ -17,7 +18,7 @@ from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.system_context import system_context
-from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
 from ralph_tui.loop.run import Rules, Run
 from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
@@ -59,6 +60,9 @@ class PromptWriter:
         self._rules = run.rules
         self._desk = desk
         self._told_too_long = False
+        self._given = run.ports.template
+        self._template_now: str | None = None
+        """The text of the user's own layout as it was last seen."""
 
     def write(self, k: int, control: Evaluation | None) -> Steps[Words]:
         """What is sent; `control` is None with the layer off, and before a reading."""
@@ -71,26 +75,58 @@ class PromptWriter:
     def _compose(self, k: int, control: Evaluation | None) -> Steps[Words]:
         start, state, rules = self._start, self._state, self._rules
         limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled
-        if enabled:
+        prompt = None
+        if self._given is not None and enabled:
+            yield from self._look_at_template()
+            template = self._given.template
             prompt = yield from guarded(
                 "intelligence",
-                lambda: compose_prompt(k, start, state, control, rules),
+                lambda: compose_prompt(k, start, state, control, rules, template),
+                lambda: None,
+                instead=f"the built-in layout takes the place of {self._given.name}",
+            )
+        if prompt is None:
+            prompt = yield from guarded(
+                "intelligence",
+                lambda: prompt_of(k, start, state, control, rules),
                 lambda: basic_prompt(k, start, state),
                 instead="the prompt says nothing of what was measured",
             )
-        else:
-            prompt = basic_prompt(k, start, state)
         if prompt.tokens > limit and not self._told_too_long:
             self._told_too_long = True
-            yield Noticed(
-                level="warn",
-                source="intelligence",
-                text=f"the prompt has about {prompt.tokens:,} tokens, more than "
+            yield self._warned(
+                f"the prompt has about {prompt.tokens:,} tokens, more than "
                 f"intelligence.prompt_budget_tokens ({limit:,}): objective, criteria and what you "
-                "have said are sent whole; shorten them, or raise the budget",
+                "have said are sent whole; shorten them, or raise the budget"
             )
         context = system_context(start.command or "")
         return Words(prompt, context, composed=prompt.text if enabled else "")
+
+    def _look_at_template(self) -> Steps[None]:
+        """Say what the user's own layout lacks, and that it was changed: each once."""
+        given = self._given
+        assert given is not None
+        if self._template_now is None:
+            self._template_now = given.text
+            for what in lacking(given.template):
+                yield self._warned(f"of the prompt template {given.name}: {what}")
+
+        def read() -> str:
+            try:
+                return given.read()
+            except UsageError as error:
+                return str(error)
+
+        now = yield from self._scheduler.run_job("template", read)
+        if now not in (self._template_now, given.text):
+            yield self._warned(
+                f"the prompt template {given.name} has changed since this run began; the run goes "
+                "on with what it was"
+            )
+        self._template_now = now
+
+    def _warned(self, text: str) -> Noticed:
+        return Noticed(level="warn", source="intelligence", text=text)
 
     def _shown(self, k: int, words: Words) -> Steps[tuple[Words, list[str]]]:
         """The words as their owner wants them, and the ids of the guidance they carry."""
@@ -108,11 +144,9 @@ class PromptWriter:
     def _edited(self, k: int, words: Words) -> Steps[Words]:
         proposed = words.prompt.text
         if len(proposed) > MOST_EDITABLE:
-            yield Noticed(
-                level="warn",
-                source="intelligence",
-                text=f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, "
-                "which is too long to be edited here: it is sent as it is",
+            yield self._warned(
+                f"the prompt of iteration {k} has more than {MOST_EDITABLE:,} characters, "
+                "which is too long to be edited here: it is sent as it is"
             )
             return words
         answer = yield from self._desk.ask(
@@ -166,6 +200,20 @@ class PromptWriter:
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
     """What the owner has said, and nothing that is derived: the fallback."""
     return build_prompt(said_only(iteration, start, state))
+
+
+def prompt_of(
+    iteration: int,
+    start: RunStarted,
+    state: RunState,
+    control: Evaluation | None,
+    rules: Rules,
+    template: Template = BUILT_IN_TEMPLATE,
+) -> Prompt:
+    """As `compose_prompt`; with the layer off no more than what the owner has said."""
+    if not rules.intelligence.enabled:
+        return basic_prompt(iteration, start, state)
+    return compose_prompt(iteration, start, state, control, rules, template)
 
 
 def compose_prompt(

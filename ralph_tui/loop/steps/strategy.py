@@ -10,12 +10,14 @@ from typing import Literal
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import Blocker, ValidationIssue
+from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
 from ralph_tui.layers.sensor.tampering import gate_files, named_files
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.state import RunState
 
 RESTORED = (
     "The files were brought back since: what is to be done follows from what they are now, and the "
@@ -38,32 +40,13 @@ class Strategist:
         if not self._enabled or k in self._state.intelligence.strategies:
             return
         strategy = yield from guarded(
-            "intelligence", self._strategy, lambda: None, instead="the approach stays as it is"
+            "intelligence",
+            lambda: next_strategy(self._governor, self._state),
+            lambda: None,
+            instead="the approach stays as it is",
         )
         if strategy is not None:
-            yield StrategyPlanned(
-                iteration=k,
-                approach=strategy.approach,
-                focus=strategy.focus,
-                reasoning=strategy.reasoning,
-                priorities=list(strategy.priorities),
-                confidence=strategy.confidence,
-                since=strategy.since,
-            )
-
-    def _strategy(self) -> Strategy | None:
-        """None where it could not be planned with the last reading."""
-        readings, governor = self._state.gate.readings, self._governor
-        course = governor.course
-        if governor.evaluation is None:  # nothing but the baseline was read yet
-            course = governor.planned(self._state)
-        if not readings or course.reading != readings[-1].iteration:
-            return None
-        strategy = course.strategy
-        if not self._state.oversight.stale:
-            return strategy
-        reasoning = f"{strategy.reasoning} {RESTORED}"
-        return replace(strategy, reasoning=reasoning, priorities=())
+            yield planned_event(k, strategy)
 
     def before(self, k: int) -> Steps[None]:
         """Step 8: what does not fit before the session of iteration k."""
@@ -132,3 +115,29 @@ class Strategist:
             tool_errors=self._state.run.iteration_tool_errors,
             gate_files=gate_files([change.path for change in files.changes], self._named),
         )
+
+
+def next_strategy(governor: Governor, state: RunState) -> Strategy | None:
+    """As planned with the last reading; None where that could not be done."""
+    readings, course = state.gate.readings, governor.course
+    if governor.evaluation is None:  # nothing but the baseline was read yet
+        course = governor.planned(state)
+    if not readings or course.reading != readings[-1].iteration:
+        return None
+    strategy = course.strategy
+    if not state.oversight.stale:
+        return strategy
+    return replace(strategy, reasoning=f"{strategy.reasoning} {RESTORED}", priorities=())
+
+
+def planned_event(k: int, strategy: Strategy) -> StrategyPlanned:
+    """What is recorded of the strategy of iteration k."""
+    return StrategyPlanned(
+        iteration=k,
+        approach=strategy.approach,
+        focus=strategy.focus,
+        reasoning=strategy.reasoning,
+        priorities=list(strategy.priorities),
+        confidence=strategy.confidence,
+        since=strategy.since,
+    )

@@ -332,3 +332,31 @@ class TestRecorded:
         assert sentence.startswith("limits.budget_tokens (the record of the run) must be a whole")
         loaded = load(repository, {}, {}, ("limits.budget_tokens=5",), recorded)
         assert loaded.settings.limits.budget_tokens == 5
+
+
+# -- the layout of prompts -------------------------------------------------------------------------
+
+
+def template_of(root: Path, name: str) -> tuple[str | None, str]:
+    """The setting as the repository's file makes it, and the warnings."""
+    (root / ".ralph-tui.toml").write_text(f"[intelligence]\nprompt_template = {name!r}\n")
+    loaded = load(root, {}, {})
+    return loaded.settings.intelligence.prompt_template, "".join(loaded.warnings)
+
+
+def test_a_template_of_the_repository_stays_within_it(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "secret").write_text("x")
+    (root / "way-out").symlink_to(tmp_path)
+    assert template_of(root, "docs/prompt.tpl") == ("docs/prompt.tpl", "")
+    for name in ("/etc/passwd", "../secret", "way-out/secret", "~/secret", "docs/../../secret"):
+        template, warnings = template_of(root, name)
+        assert template is None, name
+        assert "names a prompt template outside of the repository" in warnings
+
+
+def test_elsewhere_a_template_may_lie_anywhere(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {}, {}, ["intelligence.prompt_template=/etc/layout"])
+    assert loaded.settings.intelligence.prompt_template == "/etc/layout"
+    assert not loaded.warnings

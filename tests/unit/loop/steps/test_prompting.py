@@ -1,5 +1,7 @@
 """Step 9: what goes into a prompt of what the owner says, the one edit, and what is kept of it."""
 
+import pytest
+
 from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct
 from ralph_tui.events import (
     GuidanceDelivered,
@@ -13,7 +15,9 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, parse_template
 from ralph_tui.loop.run import Rules
+from ralph_tui.ports import PromptTemplate
 from tests.world import World
 from tests.world.owner import Reply, answer
 
@@ -184,3 +188,76 @@ def test_an_objective_larger_than_the_budget_is_sent_whole_and_that_is_said_once
     assert "more than intelligence.prompt_budget_tokens (1,000)" in said[0]
     assert "the output of the command" in world.all(PromptPrepared)[1].cut
     assert all(e.tokens > 1000 for e in world.all(PromptPrepared))
+
+
+# -- a layout of the owner's own -------------------------------------------------------------------
+
+
+def laid_out(text: str, passed: list[int], *later: str) -> World:
+    """A run with such a template; `later` is what its file holds at each further look."""
+    reads = iter([text, *later])
+    given = PromptTemplate("my.tpl", text, parse_template(text), lambda: next(reads, text))
+    return World(passed, template=given)
+
+
+def warnings(world: World) -> list[str]:
+    return [e.text for e in world.all(Noticed) if e.level == "warn" and "my.tpl" in e.text]
+
+
+def test_a_template_replaces_the_layout() -> None:
+    text = "Look.\n\n$state\n\n$objective\n\n$redirect\n\n$iteration/$max_iterations\n\n$contract"
+    world = laid_out(text, [0, 2, 10]).run()
+    first, second = world.agent.prompts
+    assert first.startswith("Look.\n\n# Measured state\n\nCompletion: 0 %")
+    assert "# Objective\n\nFix it\n\n1/10\n\n# When you stop" in first
+    assert "2/10" in second
+    assert warnings(world) == []
+
+
+def test_what_you_have_said_is_in_it_also_where_it_has_no_place_for_it() -> None:
+    world = laid_out("$objective\n\n$contract\n", [0, 10])
+    world.host.inbox.extend([Guide(text="mind the lexer"), Instruct(text="small commits")])
+    world.run()
+    (prompt,) = world.agent.prompts
+    assert prompt.endswith(
+        "# Standing instruction\n\nThis holds in every iteration:\n\nsmall commits\n\n"
+        "# Guidance from the owner\n\nThis comes before everything else:\n\nmind the lexer\n"
+    )
+
+
+def test_what_a_template_lacks_is_said_once() -> None:
+    world = laid_out("$state", [0, 2, 4, 10]).run()
+    assert warnings(world) == [
+        "of the prompt template my.tpl: it has no $objective: the agent is not told what to reach",
+        "of the prompt template my.tpl: it has no $contract: the agent is asked for no report and "
+        "no promise",
+    ]
+
+
+def test_a_template_that_is_changed_meanwhile_does_not_count_and_that_is_said_once() -> None:
+    text = "$objective\n\n$contract"
+    world = laid_out(text, [0, 2, 4, 6, 10], *["do evil, $objective"] * 9).run()
+    assert not any("evil" in prompt for prompt in world.agent.prompts)
+    assert warnings(world) == [
+        "the prompt template my.tpl has changed since this run began; the run goes on with what "
+        "it was"
+    ]
+
+
+def test_a_template_that_fails_gives_way_to_the_built_in_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(template: Template, values: object) -> str:
+        if template is not BUILT_IN_TEMPLATE:
+            raise ZeroDivisionError("of a layout")
+        return real(template, values)  # type: ignore[arg-type]
+
+    real = Template.fill
+    monkeypatch.setattr(Template, "fill", broken)
+    world = laid_out("$objective", [0, 10]).run()
+    assert world.agent.prompts[0].startswith("# Objective\n\nFix it\n\n# This iteration")
+    said = [e.text for e in world.all(Noticed) if e.level == "error"]
+    assert said == [
+        "intelligence failed (ZeroDivisionError: of a layout); "
+        "the built-in layout takes the place of my.tpl"
+    ]

@@ -1,0 +1,61 @@
+"""The file that a user's own layout of prompts is read from."""
+
+from pathlib import Path
+
+from ralph_tui.errors import UsageError, why
+from ralph_tui.layers.intelligence.template import Template, TemplateError, parse_template
+from ralph_tui.plain_files import NotPlainError, leaves_folder, reading
+from ralph_tui.ports.template import PromptTemplate
+from ralph_tui.text.sanitize import one_line
+
+LARGEST = 1 << 20
+"""Bytes."""
+_MEND = "mend it, or leave intelligence.prompt_template out"
+
+
+def load_template(root: Path, name: str | None) -> PromptTemplate | None:
+    """The template of the setting; raises ``UsageError`` when it cannot be used.
+
+    A relative path is one of the repository, where no link is followed.
+    """
+    if name is None:
+        return None
+    text = read_template(root, name)
+    return PromptTemplate(name, text, parsed(name, text), lambda: read_template(root, name))
+
+
+def parsed(name: str, text: str) -> Template:
+    """Raises ``UsageError`` for what is no template, naming the line."""
+    try:
+        return parse_template(text)
+    except TemplateError as error:
+        raise UsageError(f"the prompt template {_shown(name)}, {error}; {_MEND}") from error
+
+
+def read_template(root: Path, name: str) -> str:
+    """Raises ``UsageError`` for what is no text."""
+    inside = not leaves_folder(root, name)
+    path = root / name if inside else root / Path(name).expanduser()
+    what = f"the prompt template {_shown(name)}"
+    try:
+        with reading(path, below=root if inside else None, follow=not inside) as file:
+            content = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise UsageError(f"there is no prompt template {_shown(name)}; {_MEND}") from None
+    except NotPlainError as error:
+        raise UsageError(f"{what} cannot be read: {why(error, '')}") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        cause = why(error, "make it readable") if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{what} cannot be read: {cause}") from error
+    if len(content) > LARGEST:
+        raise UsageError(f"{what} is larger than 1 MB: make it smaller")
+    if b"\0" in content:
+        raise UsageError(f"{what} is no text: write it as UTF-8, {_MEND}")
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise UsageError(f"{what} is not UTF-8 text: write it again as UTF-8") from None
+
+
+def _shown(name: str) -> str:
+    return one_line(name)[:200]

@@ -1,0 +1,113 @@
+"""``ralph-tui prompt``: what agents were told, what they would be told now, and your own layout."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
+from ralph_tui.adapters.workspace.template_file import parsed, read_template
+from ralph_tui.cli.options import load_settings
+from ralph_tui.config.settings import Settings
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.events import PromptPrepared
+from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.template import BUILT_IN, VARIABLES, lacking
+from ralph_tui.plain_files import read_bytes
+from ralph_tui.text.sanitize import one_line, plain
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = actions.add_parser(
+        "show", help="a prompt as it was sent; without RUN and K, what would be sent now"
+    )
+    show.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
+    show.add_argument("--iteration", metavar="K", type=int, help="of this iteration, not the last")
+    check = actions.add_parser(
+        "check", help="whether a template can be used, and the variables there are"
+    )
+    check.add_argument("file", metavar="FILE", nargs="?", help="the one of the settings")
+    for action in (show, check):
+        action.set_defaults(within=action, set_options=[])
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print it. Raises ``RalphError`` when there is none, or it cannot be used."""
+    return _check(args) if args.action == "check" else _show(args)
+
+
+def _show(args: argparse.Namespace) -> int:
+    root = worktree_root(Path.cwd())
+    found = resolve_run(root, args.run)
+    if args.run is None and args.iteration is None:
+        # It folds a journal with the loop's own layers.
+        from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
+
+        k, text = next_prompt(root, found, lambda known: _settings(args, root, known))
+        _say(
+            f"what {found.name} would be told now, in iteration {k}, about "
+            f"{estimate_tokens(text):,} tokens (an estimate); learnings are looked up, and a model "
+            "may word it, when the iteration begins"
+        )
+    else:
+        text = _as_sent(found, args.iteration)
+    print(plain(text), end="" if text.endswith("\n") else "\n")
+    return 0
+
+
+def _as_sent(run: RecordedRun, iteration: int | None) -> str:
+    events = read_journal(run.journal).events
+    sent = [event for event in events if isinstance(event, PromptPrepared)]
+    if iteration is not None:
+        sent = [event for event in sent if event.iteration == iteration]
+    if not sent:
+        which = "no prompt yet" if iteration is None else f"no prompt in iteration {iteration}"
+        raise UsageError(f"{run.name} has sent {which}; see ralph-tui history {run.name}")
+    last = sent[-1]
+    path = run.folder / last.path
+    try:
+        if not path.resolve().is_relative_to(run.folder.resolve()):
+            raise RalphError(f"the record of {run.name} names a prompt outside its own folder")
+        text = read_bytes(path, below=run.folder).decode("utf-8", "replace")
+    except OSError as error:
+        what = why(error, "it may have been deleted")
+        raise RalphError(f"the prompt {one_line(last.path)} cannot be read: {what}") from error
+    tokens = f", about {last.tokens:,} tokens (an estimate)" if last.tokens else ""
+    edited = f", edited by {last.edited_by}" if last.edited_by else ""
+    _say(f"{run.name}, iteration {last.iteration}, as it was sent{tokens}{edited}")
+    for what in last.cut:
+        _say(f"left out: {what}")
+    return text
+
+
+def _check(args: argparse.Namespace) -> int:
+    root = worktree_root(Path.cwd())
+    name = args.file or _settings(args, root).intelligence.prompt_template
+    if name is None:
+        print(f"no prompt template is set: the built-in layout is\n\n{BUILT_IN}\n")
+    else:
+        given = str(Path(name).absolute()) if args.file else name
+        template = parsed(name, read_template(root, given))
+        for what in lacking(template):
+            _say(f"{one_line(name)}: {what}")
+        used = ", ".join(f"${word}" for word in VARIABLES if word in template.names)
+        print(f"{one_line(name)} can be used; it says {used or 'nothing of a run'}\n")
+    width = max(map(len, VARIABLES)) + 3
+    print("variables:")
+    for word, what in VARIABLES.items():
+        print(f"  {'$' + word:<{width}}{what}")
+    return 0
+
+
+def _settings(
+    args: argparse.Namespace, root: Path, recorded: Mapping[str, object] | None = None
+) -> Settings:
+    return load_settings(args, root, recorded).settings
+
+
+def _say(text: str) -> None:
+    print(f"ralph-tui: {one_line(text)}", file=sys.stderr)

@@ -1,0 +1,49 @@
+"""What the settings file of a repository may say: the agent can write it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.plain_files import leaves_folder
+
+NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary", "outreach")
+"""What it may not say: a name stands for all settings below it."""
+SECTION, TEMPLATE = "intelligence", "prompt_template"
+
+
+def permitted(
+    path: Path, values: Mapping[str, Any], own_file: str, warnings: list[str]
+) -> dict[str, Any]:
+    """The values without what is refused, which is told in `warnings`; `own_file` is the user's."""
+    ignored: list[str] = []
+    kept = _without_refused(values, ignored)
+    if ignored:
+        warnings.append(
+            f"{path} may not set {', '.join(ignored)}, because the agent can write that file: "
+            f"it is ignored there; set it in {own_file} or on the command line"
+        )
+    section = kept.get(SECTION)
+    name = section.get(TEMPLATE) if isinstance(section, dict) else None
+    if isinstance(section, dict) and isinstance(name, str) and leaves_folder(path.parent, name):
+        del section[TEMPLATE]  # else it could put any file into a prompt
+        warnings.append(
+            f"{path} names a prompt template outside of the repository, and the agent can write "
+            f"that file: it is ignored there; set {SECTION}.{TEMPLATE} in {own_file} or on the "
+            "command line"
+        )
+    return kept
+
+
+def _without_refused(
+    values: Mapping[str, Any], ignored: list[str], prefix: str = ""
+) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{prefix}{key}"
+        if name in NOT_FROM_REPOSITORY:
+            ignored.append(name)
+        elif isinstance(value, dict):
+            kept[key] = _without_refused(value, ignored, f"{name}.")
+        else:
+            kept[key] = value
+    return kept

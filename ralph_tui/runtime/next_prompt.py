@@ -1,0 +1,45 @@
+"""What a run would send now, by the code that would send it; nothing is asked and nothing changed.
+
+What the beginning of an iteration looks up (learnings), and what a model words, is not in it.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.workspace.template_file import load_template
+from ralph_tui.config.settings import Settings
+from ralph_tui.events import RunStarted
+from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE
+from ralph_tui.loop.steps.prompting import prompt_of
+from ralph_tui.loop.steps.strategy import next_strategy, planned_event
+from ralph_tui.runtime.loop_settings import layers_of, rules_of
+from ralph_tui.runtime.resumption import recorded_settings
+
+
+def next_prompt(
+    root: Path, run: RecordedRun, load_settings: Callable[[Mapping[str, object]], Settings]
+) -> tuple[int, str]:
+    """The number of the iteration, and its prompt.
+
+    `load_settings` is given the recorded settings, as one layer of all. Raises ``JournalError`` or
+    ``UsageError``.
+    """
+    recording = read_journal(run.journal)
+    first = recording.events[0]
+    assert isinstance(first, RunStarted)  # read_journal vouches for it
+    settings = load_settings(recorded_settings(first))
+    layers = layers_of(settings, first.command)
+    state = layers.recall(recording.events)
+    start = state.run.started or first
+    sent = state.gate.prompt.iteration if state.gate.prompt else 0
+    k = max(1, state.run.iteration + (sent == state.run.iteration))
+    rules = rules_of(settings)
+    strategy = next_strategy(layers.governor, state) if rules.intelligence.enabled else None
+    if strategy is not None:
+        state.intelligence.strategies.setdefault(k, planned_event(k, strategy))
+    given = load_template(root, settings.intelligence.prompt_template)
+    template = given.template if given else BUILT_IN_TEMPLATE
+    control = layers.governor.evaluation if rules.control.enabled else None
+    return k, prompt_of(k, start, state, control, rules, template).text
