@@ -131,6 +131,8 @@ class ReflectionWritten(Event):
     action_items: list[Plain] = []
     triggered_by: ReflectionTrigger
     reflection_type: ReflectionType
+    model: Line = ""
+    """Who worded all but the observation; empty: the template."""
 
 
 class PlanMade(Event):

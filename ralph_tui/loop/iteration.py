@@ -19,6 +19,7 @@ from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.recording import IterationRecorder
+from ralph_tui.loop.steps.second_opinion import SecondOpinion
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.strategy import Strategist
 from ralph_tui.loop.waiting.controls import Ended, Steps
@@ -55,14 +56,15 @@ class Iteration:
         self.checkpoints = Checkpoints(run)
         self.escalation = Escalation(run)
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
-        self.prompt_writer = PromptWriter(run, self.desk)
-        self.sessions = Sessions(run, self.checkpoints, self.desk)
         self.models = ModelHelp(run)
+        self.prompt_writer = PromptWriter(run, self.desk, self.models)
+        self.sessions = Sessions(run, self.checkpoints, self.desk)
         self.assessment = Assessment(run)
+        self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
         judging = Judging(run, self.desk, self.checkpoints, self.models)
         self.measurement = Measurement(run, judging, self.assessment)
         self.governor = run.layers.governor
-        self.memory = MemoryLayer(run)
+        self.memory = MemoryLayer(run, self.models)
         self.strategist = Strategist(run)
         self.detector = Detector(run)
         self.overseer = Overseer(run, self.checkpoints, self.desk, self.escalation)
@@ -96,6 +98,7 @@ class Iteration:
         yield IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
 
         yield self.entered(k, 1)  # StateAssessor
+        yield from self.second_opinion.refine()
         yield from self.assessment.save()
         yield self.entered(k, 2)  # MemoryRetrieval
         yield from self.memory.retrieve(k)

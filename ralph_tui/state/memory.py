@@ -111,10 +111,14 @@ class MemoryFold(Fold):
         return [one for one in found if one is not None and one.in_prompt]
 
     def wrote(self, reflection: ReflectionWritten) -> bool:
-        """Whether this one is recorded already."""
-        stamps = {"seq", "at"}
-        said = reflection.model_dump(exclude=stamps)
-        return any(one.model_dump(exclude=stamps) == said for one in self.reflections)
+        """Whether this one is recorded already, in the words of the template or of a model."""
+        worded = {"analysis", "learning", "action_items", "model"}
+
+        def same(one: ReflectionWritten) -> bool:
+            others = {"seq", "at", *(worded if one.model else ())}
+            return one.model_dump(exclude=others) == reflection.model_dump(exclude=others)
+
+        return any(map(same, self.reflections))
 
     def handlers(self) -> Handlers:
         """See `Fold`."""

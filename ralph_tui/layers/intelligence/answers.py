@@ -61,9 +61,8 @@ class AssessmentAnswer(Answer):
 
 
 class ReflectionAnswer(Answer):
-    """What an attempt teaches."""
+    """What an attempt teaches; what happened in it is measured, and no model's to say."""
 
-    observation: Needed
     analysis: Needed
     learning: Needed
     action_items: Items = []

@@ -41,10 +41,11 @@ class IntelligenceSettings(BaseModel):
     model_assessment_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
     """Seconds, after which the assessment stands alone."""
     model_reflections: bool = False
-    """A model words what an attempt teaches."""
+    """A model words what an attempt teaches. The end of the run waits for it; a run that is
+    stopped, aborted or fails asks no model."""
     model_reflections_model: Model = None
     """Which model."""
-    model_reflections_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
+    model_reflections_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
     """Seconds, after which the reflection by template stands."""
     model_judge: bool = False
     """A model judges whether a plain-language criterion is met; its error asks you."""

@@ -57,11 +57,10 @@ class Assessment:
         yield from self.record(k, made)
 
     def save(self) -> Steps[None]:
-        """Step 1: the latest assessment becomes a file in the folder of its iteration."""
+        """Step 1: the latest assessment, with the second opinion, becomes its iteration's file."""
         made = self._state.intelligence.assessment
         if made is None or made.seq == self._saved:
             return
-        # The second opinion on it, where one is wanted, is asked for here: the file tells it too.
         records, k = self._records, made.iteration
         content = records.assessment(self._state, k)
         try:

@@ -15,19 +15,24 @@ from ralph_tui.events import (
     LearningsRetrieved,
     LearningStaged,
     Noticed,
+    ReflectionWritten,
 )
 from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.intelligence.answers import ReflectionAnswer
+from ralph_tui.layers.intelligence.questions import reflection_question
 from ralph_tui.layers.memory.extraction import concluded, reported
 from ralph_tui.layers.memory.feedback import success
 from ralph_tui.layers.memory.planning import plan
 from ralph_tui.layers.memory.reflection import reflect
 from ralph_tui.layers.memory.retrieval import retrieve
 from ralph_tui.layers.memory.similarity import similar
+from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.guard import guarded, guarded_steps
+from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import Candidate, Credit
 
@@ -39,8 +44,9 @@ WITHOUT = "the run goes on without it"
 class MemoryLayer:
     """Looks up what earlier runs have taught, and keeps what this one adds."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, models: ModelHelp) -> None:
         self._run = run
+        self._models = models
         self._state = run.state
         self._knowledge = run.ports.knowledge
         self._past = run.ports.past
@@ -121,7 +127,33 @@ class MemoryLayer:
         reflections = yield from self._decide(lambda: reflect(self._state, outcome))
         for reflection in reflections:
             if not self._state.memory.wrote(reflection):
-                yield reflection
+                yield (yield from self._reworded(reflection, outcome))
+
+    def _reworded(
+        self, reflection: ReflectionWritten, outcome: Outcome
+    ) -> Steps[ReflectionWritten]:
+        """In a model's words, where one is asked; how the work went stays by template."""
+        asks = outcome in ("completed", "limit_reached") and reflection.reflection_type == (
+            "success-pattern" if outcome == "completed" else "process-improvement"
+        )
+        if not asks or not self._models.wants("reflection"):
+            return reflection
+        known = self._state.intelligence.assessments
+        iterations = [
+            f"iteration {step.span.number}, {step.points:+.1f} points: "
+            f"{known[step.span.number].summary if step.span.number in known else 'not assessed'}"
+            for step in steps_of(self._state)
+        ]
+        answer = yield from self._models.ask(
+            "reflection",
+            self._state.run.iteration,
+            lambda: reflection_question(self._objective, reflection, iterations),
+            ReflectionAnswer,
+        )
+        if answer is None:
+            return reflection
+        words = answer.model_dump()
+        return reflection.model_copy(update=words | {"model": self._models.model("reflection")})
 
     def _credit(self, k: int) -> Steps[None]:
         history, budget = self._run.layers.governor.history, budget_of(self._state)

@@ -7,6 +7,7 @@ goes wrong costs the answer alone: the log says so in one line, and whoever aske
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from uuid import uuid4
 
 from ralph_tui.errors import RalphError
@@ -87,14 +88,22 @@ class ModelHelp:
             yield Noticed(level="warn", source="model help", text=text)
 
     def ask(
-        self, purpose: Purpose, k: int, question: Callable[[], str], form: type[Form]
+        self,
+        purpose: Purpose,
+        k: int,
+        question: Callable[[], str],
+        form: type[Form],
+        accept: Callable[[Form], object] = lambda answer: None,
     ) -> Steps[Form | None]:
-        """The answer in its form; None without a usable one, which the log tells."""
+        """The answer in its form; None without a usable one, which the log tells.
+
+        `accept` raises ``ValueError`` where the answer cannot be used.
+        """
         if not self.wants(purpose) or not (yield from self._affordable()):
             return None
         answer = yield from guarded_steps(
             "intelligence",
-            lambda: self._answer(purpose, k, question, form),
+            lambda: self._answer(purpose, k, question(), partial(_read, form, accept)),
             lambda: None,
             instead=INSTEAD[purpose],
         )
@@ -103,16 +112,19 @@ class ModelHelp:
         return answer
 
     def _answer(
-        self, purpose: Purpose, k: int, question: Callable[[], str], form: type[Form]
+        self,
+        purpose: Purpose,
+        k: int,
+        words: str,
+        check: Callable[[Asked], tuple[Form | None, str]],
     ) -> Steps[Form | None]:
         until = self._scheduler.host.clock.monotonic() + self._chosen(purpose).timeout_s
-        words = question()
-        answer, asked, error = yield from self._once(purpose, k, words, form, until)
+        answer, asked, error = yield from self._once(purpose, k, words, check, until)
         said = asked.said or (json.dumps(asked.answer)[:LONGEST_SAID] if asked.answer else "")
         left = until - self._scheduler.host.clock.monotonic()
         if answer is None and said and purpose in REPAIRED and left >= SHORTEST_S:
             words = repair_question(words, said, error)
-            answer, asked, error = yield from self._once(purpose, k, words, form, until)
+            answer, asked, error = yield from self._once(purpose, k, words, check, until)
         if answer is None:
             why = f"{error[:1].lower()}{error[1:]}".rstrip(".")
             text = f"the model's {WORDS[purpose]} cannot be used: {why}; {INSTEAD[purpose]}"
@@ -120,7 +132,12 @@ class ModelHelp:
         return answer
 
     def _once(
-        self, purpose: Purpose, k: int, words: str, form: type[Form], until: float
+        self,
+        purpose: Purpose,
+        k: int,
+        words: str,
+        check: Callable[[Asked], tuple[Form | None, str]],
+        until: float,
     ) -> Steps[tuple[Form | None, Asked, str]]:
         """Ask one question; with what came of it, and why there is no usable answer."""
         clock = self._scheduler.host.clock
@@ -139,7 +156,7 @@ class ModelHelp:
         except Ended:
             yield _answered(event, Asked(None), clock.monotonic() - began, CANCELLED)
             raise
-        answer, error = _read(form, asked)
+        answer, error = check(asked)
         yield _answered(event, asked, clock.monotonic() - began, error)
         return answer, asked, error
 
@@ -220,13 +237,20 @@ def _answered(event: ModelAsked, asked: Asked, seconds: float, error: str) -> Ev
     )
 
 
-def _read(form: type[Form], asked: Asked) -> tuple[Form | None, str]:
+def _read(
+    form: type[Form], accept: Callable[[Form], object], asked: Asked
+) -> tuple[Form | None, str]:
     if asked.answer is None:
         return None, asked.error or "There was no answer."
     try:
-        return read(form, asked.answer), ""
+        answer = read(form, asked.answer)
     except ValueError as error:
         return None, f"It is not of the form that was asked for ({error})."
+    try:
+        accept(answer)
+    except ValueError as error:
+        return None, f"It cannot be sent: {error}."
+    return answer, ""
 
 
 def _reached(used: float, limit: float | None) -> bool:

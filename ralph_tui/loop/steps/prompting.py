@@ -16,11 +16,15 @@ from ralph_tui.events import (
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt, build_prompt
+from ralph_tui.layers.intelligence.answers import PromptAnswer
 from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
+from ralph_tui.layers.intelligence.worded import worded_prompt
 from ralph_tui.loop.run import Rules, Run
 from ralph_tui.loop.steps.guard import guarded
+from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
@@ -51,8 +55,9 @@ class Words:
 class PromptWriter:
     """Writes the prompt of each iteration."""
 
-    def __init__(self, run: Run, desk: QuestionDesk) -> None:
+    def __init__(self, run: Run, desk: QuestionDesk, models: ModelHelp) -> None:
         self._run = run
+        self._models = models
         self._scheduler = run.scheduler
         self._state = run.state
         self._records = run.ports.records
@@ -67,7 +72,7 @@ class PromptWriter:
     def write(self, k: int, control: Evaluation | None) -> Steps[Words]:
         """What is sent; `control` is None with the layer off, and before a reading."""
         words = yield from self._compose(k, control)
-        # Here a model may word it anew: what it gives takes the place of `words`.
+        words = yield from self._worded(k, control, words)
         words, heard = yield from self._shown(k, words)
         yield from self._keep(k, words, heard)
         return words
@@ -127,6 +132,22 @@ class PromptWriter:
 
     def _warned(self, text: str) -> Noticed:
         return Noticed(level="warn", source="intelligence", text=text)
+
+    def _worded(self, k: int, control: Evaluation | None, words: Words) -> Steps[Words]:
+        """In a model's words, where one is asked; without them those of the template."""
+        limit = self._rules.intelligence.prompt_budget_tokens
+        if not words.composed or not self._models.wants("prompt"):
+            return words
+        made: list[Prompt] = []
+
+        def accept(answer: PromptAnswer) -> None:
+            known = all_known(k, self._start, self._state, control, memory=self._rules.memory)
+            made.append(worded_prompt(known, answer, limit))
+
+        answer = yield from self._models.ask(
+            "prompt", k, lambda: prompt_question(words.composed), PromptAnswer, accept
+        )
+        return replace(words, prompt=made[-1], origin="model") if answer and made else words
 
     def _shown(self, k: int, words: Words) -> Steps[tuple[Words, list[str]]]:
         """The words as their owner wants them, and the ids of the guidance they carry."""

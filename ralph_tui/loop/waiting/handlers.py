@@ -62,6 +62,8 @@ def handle(waiting: Steerable, command: Command) -> Steps[None]:
     )
     if waiting.ending and isinstance(command, Stop | Abort):
         waiting.hurry()
+        if waiting.controls.cancel is not None:  # a model that is asked about the run's end
+            waiting.controls.cancel()
     if reason is not None:
         yield CommandRefused(command=command.name, reason=reason)
     else:
