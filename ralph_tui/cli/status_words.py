@@ -59,6 +59,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("completion", _completion(status)),
         ("verdict", _verdict(status)),
         ("overseer", _overseer(status)),
+        ("strategy", _strategy(status)),
         ("cost", _cost(status)),
         ("time", _time(status)),
         ("last", _last(status)),
@@ -136,6 +137,15 @@ def _overseer(status: dict[str, Any]) -> str:
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{health}{'; ' if health else ''}{what}{decided}{points}"
+
+
+def _strategy(status: dict[str, Any]) -> str:
+    """A changed approach and its reason; to go on as before is not worth a row."""
+    planned = status["strategy"]
+    if not planned or planned["approach"] == "persist":
+        return ""
+    what = f"{planned['approach']}, {in_words(str(planned['focus']))}"
+    return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 
 def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:

@@ -49,13 +49,15 @@ LEVELS: Mapping[RowLevel, Term] = {
 
 SEVERITIES: Mapping[str, RowLevel] = {
     "log": "log",
+    "medium": "log",
+    "high": "warn",
     "warn": "warn",
     "error": "critical",
     "warning": "warn",
     "critical": "critical",
     "emergency": "critical",
 }
-"""The level of a notice, of what the agent is noted for, and of an alarm."""
+"""The level of a notice, of what the agent is noted for, of an alarm, and of what does not fit."""
 
 Tone = Literal["good", "warn", "bad", "owner", "dim"]
 """How it is meant; colours are the screen's affair."""

@@ -54,6 +54,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "alarms": sorted(control.alarms),
         "health": state.oversight.status,
         "intervention": _intervention(state),
+        "strategy": _strategy(state),
         "tokens": run.tokens,
         "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
@@ -88,6 +89,14 @@ def _intervention(state: RunState) -> dict[str, Any] | None:
         "decision": made.decision,
         "points": effect,
     }
+
+
+def _strategy(state: RunState) -> dict[str, Any] | None:
+    """How the latest iteration goes about it."""
+    planned = state.intelligence.strategies.get(state.run.iteration)
+    if planned is None:
+        return None
+    return planned.model_dump(mode="json", exclude={"seq", "at", "kind"})
 
 
 def _waiting(state: RunState) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from ralph_tui.analysis.checkpoints import summarize, words_of
-from ralph_tui.analysis.report import memory
+from ralph_tui.analysis.report import memory, strategy
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
@@ -287,6 +287,8 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "Iterations": _iterations,
     "Alarms": _alarms,
     "Interventions": _interventions,
+    "Strategies": strategy.strategies,
+    "What did not fit": strategy.issues,
     "Rollbacks": _rollbacks,
     "Checkpoints": _checkpoints,
     "Files": _files,

@@ -42,11 +42,13 @@ from ralph_tui.events import (
     SessionFinished,
     SignalComputed,
     StopRequested,
+    StrategyPlanned,
     ToolDenied,
     ToolFinished,
     ToolStarted,
     UnknownEvent,
     Unpaused,
+    ValidationDone,
     WaitEnded,
     WaitStarted,
 )
@@ -60,6 +62,7 @@ from ralph_tui.state.memory_wording import (
     reflection_words,
     retrieved_words,
 )
+from ralph_tui.state.strategy_wording import issues_words, strategy_words
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
     PROMISE_NEEDED,
@@ -190,6 +193,11 @@ def _retrieved(e: LearningsRetrieved) -> str | None:
     return words and f"memory  {words}"
 
 
+def _validated(e: ValidationDone) -> str | None:
+    words = issues_words(e.issues)
+    return words and f"check   {e.when} the session: {words}"
+
+
 def _row(wording: Wording, e: Event) -> str | None:
     row = wording(e)
     return None if row is None else f"{row.word.lower():<7} {row.text}"
@@ -242,6 +250,8 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(LearningsRetrieved, _retrieved),
         on(LearningPromoted, partial(_row, promoted_row)),
         on(LearningChanged, lambda e: f"memory  {changed_words(e)}"),
+        on(StrategyPlanned, lambda e: f"strategy {strategy_words(e)}"),
+        on(ValidationDone, _validated),
         on(PlanMade, lambda e: f"plan    {plan_words(e)}"),
         on(ReflectionWritten, lambda e: f"reflection {reflection_words(e)}"),
         on(RunFinished, _run_finished),

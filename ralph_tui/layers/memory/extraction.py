@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ralph_tui.events import AgentReported
+from ralph_tui.events.intelligence import Focus
 from ralph_tui.events.memory import Learning, LearningType
 from ralph_tui.events.oversight import Subject
 from ralph_tui.events.run import Outcome
@@ -65,6 +66,13 @@ _REDIRECTS: Final[dict[Subject, str]] = {
     "objective_deviation": "go back to the objective word by word",
 }
 """What the proposed instructions come to; an edited one is told in its own words."""
+_PIVOTS: Final[dict[Focus, str]] = {
+    "blocker_resolution": "resolve what stood in the way before anything else",
+    "reframe": _REDIRECTS["stuck"],
+    "stabilize": _REDIRECTS["oscillating"],
+    "review": _REDIRECTS["regressing"],
+}
+"""What a strategy asked for that gave up the approach before it."""
 
 
 def reported(report: AgentReported, task_type: str) -> list[Learning]:
@@ -124,7 +132,7 @@ def _approach(state: RunState, steps: Sequence[Step]) -> str:
     best = sorted(gains_of(steps)[:GAINS], key=lambda step: step.span.number)
     told = [_did(step.span) for step in best]
     told = [text for i, text in enumerate(told) if text and text not in told[:i]]
-    redirects = list(dict.fromkeys(_redirect(state, step.span.number) for step in best))
+    redirects = list(dict.fromkeys(_asked(state, step.span.number) for step in best))
     asked = [text for text in redirects if text]
     return " ".join([*(f"Asked to {text}." for text in asked), *(_sentence(text) for text in told)])
 
@@ -133,6 +141,16 @@ def _did(span: IterationSpan) -> str:
     """In the agent's own words, of the last session that had any."""
     said = (" ".join(report.summary.split()) for report in reversed(span.reports))
     return clip(next((text for text in said if text), ""), LONGEST)
+
+
+def _asked(state: RunState, iteration: int) -> str:
+    """What the agent was asked to do differently: by a REDIRECT, else by the strategy in force."""
+    if redirect := _redirect(state, iteration):
+        return redirect
+    strategy = state.intelligence.strategies.get(iteration)
+    if strategy is None or strategy.approach == "persist":
+        return ""
+    return _PIVOTS.get(strategy.focus, "")
 
 
 def _redirect(state: RunState, iteration: int) -> str:

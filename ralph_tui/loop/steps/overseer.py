@@ -121,7 +121,11 @@ class Overseer:
                     topic="redirect",
                     about=acts.about,
                     text=acts.reason,
-                    evidence=[*(f"{other.level}: {other.reason}" for other in others), *failing],
+                    evidence=[
+                        *(f"{other.level}: {other.reason}" for other in others),
+                        *self._found(k),
+                        *failing,
+                    ],
                     proposal=proposal,
                     gains=DAMPED if acts.about == "oscillating" else "",
                     rollback=best,
@@ -164,6 +168,7 @@ class Overseer:
                     text=acts.reason,
                     evidence=[
                         *(f"{other.level}: {other.reason}" for other in others),
+                        *self._found(k),
                         *(f"recommended: {what}" for what in recommendations(acts.about)),
                     ],
                     rollback=best,
@@ -175,6 +180,17 @@ class Overseer:
             )
         )
         yield from self._carry_out(k, answer, best)
+
+    def _found(self, k: int) -> list[str]:
+        """What layer 2 says of the iteration: evidence in a question, no level of its own."""
+        known = self._state.intelligence
+        assessed, validated = known.assessments.get(k), known.validations.get((k, "after"))
+        blockers = assessed.blockers if assessed else []
+        issues = validated.issues if validated else []
+        return [
+            *(f"in the way: {one.text}" for one in blockers),
+            *(f"validation: {issue.text}" for issue in issues),
+        ]
 
     def _carry_out(self, k: int, answer: QuestionAnswered, best: Rollback | None) -> Steps[None]:
         """What the answers of both kinds of question mean for the run."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ralph_tui.events import AssessmentMade, AssessmentRefined, StrategyPlanned, ValidationDone
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, money
-from ralph_tui.text.terms import GOOD, WARNING, RowLevel, in_words
+from ralph_tui.text.terms import GOOD, SEVERITIES, WARNING, in_words
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import level_mark
 from ralph_tui.tui.panes.iteration_pane import IterationPane
@@ -15,8 +15,6 @@ from ralph_tui.tui.panes.iteration_pane import IterationPane
 ROWS = 6
 """Rows that one statement may take."""
 GUESSED = "guessed from words"
-
-_LEVELS: dict[str, RowLevel] = {"medium": "log", "high": "warn", "critical": "critical"}
 
 
 class AssessmentPane(IterationPane):
@@ -132,7 +130,7 @@ def _second_opinion(refined: AssessmentRefined | None, width: int) -> list[Line]
 def _issues(found: ValidationDone | None, width: int) -> list[Line]:
     rows: list[Line] = []
     for issue in found.issues if found is not None else ():
-        mark, style = level_mark(_LEVELS[issue.severity])
+        mark, style = level_mark(SEVERITIES[issue.severity])
         rows += _item(f"{mark} ", style, f"{issue.severity}: {flat(issue.text)}", width)
     return rows
 

@@ -39,12 +39,15 @@ from ralph_tui.events import (
     RunStarted,
     SessionFinished,
     SnapshotTaken,
+    StrategyPlanned,
     ToolDenied,
     UsageReported,
+    ValidationDone,
     WaitEnded,
     WaitStarted,
     WorktreeRestored,
 )
+from ralph_tui.events.intelligence import ValidationIssue
 from ralph_tui.events.memory import Retrieved
 from ralph_tui.events.run import Outcome
 from ralph_tui.events.workspace import CategoryTotal, FileChange
@@ -244,6 +247,34 @@ def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
         "- no network (iterations 1, 2)",
         "- no key (iteration 2)",
     ]
+
+
+def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> None:
+    def planned(k: int, approach: str, focus: str) -> StrategyPlanned:
+        return StrategyPlanned.model_validate(
+            {"iteration": k, "approach": approach, "focus": focus, "reasoning": "So *it* is."}
+        )
+
+    def found(k: int, text: str) -> ValidationDone:
+        issue = ValidationIssue(severity="high", name="unproven_promise", text=text)
+        return ValidationDone(iteration=k, when="after", issues=[issue])
+
+    calm = [planned(1, "persist", "continue"), planned(2, "persist", "finish")]
+    assert "## Strategies" not in page(*calm), "to go on as before is no news"
+    text = page(
+        *calm,
+        planned(3, "pivot", "reframe"),
+        planned(4, "pivot", "reframe"),
+        planned(5, "pivot", "review"),
+        found(1, "First."),
+        found(4, "Last."),
+    )
+    assert section(text, "Strategies").splitlines() == [
+        "- iterations 1 to 2: persist: So \\*it\\* is.",
+        "- iterations 3 to 4: pivot (reframe): So \\*it\\* is.",
+        "- iteration 5: pivot (review): So \\*it\\* is.",
+    ]
+    assert section(text, "What did not fit") == "- iterations 1 to 4, 2 times: high: Last."
 
 
 def test_a_criterion_that_was_accepted_says_by_whom() -> None:

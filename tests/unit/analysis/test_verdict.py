@@ -141,4 +141,4 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         state.apply(event)
         if isinstance(event, ReadingTaken):
             assert "brought back" not in verdict(state, event.at).text
-            assert "before" not in status_text({**summarize(state), "alive": True})
+            assert "before the files" not in status_text({**summarize(state), "alive": True})

@@ -37,12 +37,12 @@ def world(passed: list[int], **fields: object) -> World:
     return World(passed, **{"mode": "attended", **fields})  # type: ignore[arg-type]
 
 
-def broken_off(source: World, number: int) -> World:
+def broken_off(source: World, number: int, **fields: object) -> World:
     """Another process, on the journal of `source` up to its event `number`."""
     events = source.events[:number]
     gates = sum(event.kind == "gate_finished" for event in events)
     passed = list(source.passed)[gates:]
-    later = world(passed, max_iterations=source.max_iterations, past=events)
+    later = world(passed, max_iterations=source.max_iterations, past=events, **fields)
     later.gate.last = [0, *source.passed][min(gates, len(source.passed))]
     later.gate.total = source.gate.total
     later.workspace.taken = [""] * sum(event.kind == "snapshot_taken" for event in events)

@@ -8,6 +8,7 @@ import pytest
 
 from ralph_tui.events.agent import AgentNoted
 from ralph_tui.events.control import Severity
+from ralph_tui.events.intelligence import IssueSeverity
 from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Noticed, Outcome
 from ralph_tui.events.waiting import WaitCause
@@ -39,7 +40,12 @@ from ralph_tui.text.terms import (
 )
 from ralph_tui.tui.panes.header_fields import HEALTH_STYLES
 
-NOTICED = (Noticed.model_fields["level"].annotation, AgentNoted.model_fields["level"].annotation)
+TOLD = (
+    Severity,
+    IssueSeverity,
+    Noticed.model_fields["level"].annotation,
+    AgentNoted.model_fields["level"].annotation,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +60,7 @@ NOTICED = (Noticed.model_fields["level"].annotation, AgentNoted.model_fields["le
         (get_args(Trigger), CHECKPOINTS),
         (get_args(RowLevel), LEVELS),
         (get_args(RowLevel), LEVEL_TONES),
-        ((*get_args(Severity), *(name for kind in NOTICED for name in get_args(kind))), SEVERITIES),
+        ([name for kind in TOLD for name in get_args(kind)], SEVERITIES),
     ],
 )
 def test_a_table_has_exactly_the_names_of_the_events(

@@ -10,6 +10,7 @@ from ralph_tui.events import (
     InterventionMade,
     RedirectDecided,
     SnapshotTaken,
+    StrategyPlanned,
     WorktreeRestored,
 )
 from ralph_tui.events.memory import Learning
@@ -136,6 +137,48 @@ def test_an_approach_names_the_redirect_that_was_in_force() -> None:
         "Asked to reframe the problem and make the smallest failing thing work first. "
         "Made one test pass. And then the others."
     )
+
+
+def planned(k: int, approach: str, focus: str) -> StrategyPlanned:
+    return StrategyPlanned.model_validate(
+        {"iteration": k, "approach": approach, "focus": focus, "reasoning": "so"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("focus", "asked"),
+    [
+        ("blocker_resolution", "resolve what stood in the way before anything else"),
+        ("reframe", "reframe the problem and make the smallest failing thing work first"),
+        ("stabilize", "take small steps and keep each one that holds"),
+        ("review", "review the last changes and restore what worked first"),
+    ],
+)
+@pytest.mark.parametrize("approach", ["pivot", "escalate"])
+def test_an_approach_names_the_strategy_that_was_in_force(
+    approach: str, focus: str, asked: str
+) -> None:
+    state = state_of(
+        Worked(10, "one", before=[planned(1, "persist", "continue")]),
+        Worked(60, "made one pass", before=[planned(2, approach, focus)]),
+        Worked(100, "and the others", before=[planned(3, "persist", "finish")]),
+    )
+    assert only(concluded(state, "completed"), "strategy").text == (
+        f"Asked to {asked}. Made one pass. And the others."
+    )
+
+
+def test_a_redirect_comes_before_the_strategy_that_was_in_force_with_it() -> None:
+    redirect = [
+        InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="no rise"),
+        RedirectDecided(iteration=1, about="stuck", approved=True, instructions="The lexer."),
+    ]
+    state = state_of(
+        Worked(0, after=redirect),
+        Worked(100, "did so", before=[planned(2, "pivot", "review")]),
+    )
+    text = only(concluded(state, "completed"), "strategy").text
+    assert text == "Asked to do this: The lexer. Did so."
 
 
 def test_a_redirect_that_was_edited_is_told_in_its_own_words_and_a_declined_one_not() -> None:

@@ -4,9 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
+from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.cli.status_words import status_text
 from ralph_tui.events import (
     AgentReported,
     Event,
+    InterventionMade,
+    QuestionAsked,
+    ReadingTaken,
+    RunResumed,
     SessionFinished,
     StepEntered,
     StrategyPlanned,
@@ -17,9 +23,10 @@ from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.loop.run import Rules
-from tests.unit.loop.test_recovery import go_on, world
+from tests.unit.loop.invariants import check
+from tests.unit.loop.test_recovery import broken_off, go_on, world
 from tests.world import FakeSession, World, promise, report
-from tests.world.owner import first
+from tests.world.owner import answer, first
 
 
 def blocked(*blockers: str) -> Callable[[FakeSession], None]:
@@ -155,3 +162,104 @@ def test_a_resumed_run_records_no_strategy_and_no_issue_twice() -> None:
         assert planned == sorted(set(planned)), cut
         found = [(event.iteration, event.when) for event in again.all(ValidationDone)]
         assert len(found) == len(set(found)), cut
+
+
+NEVER_COUNTED = Rules(progress="estimate")
+"""No REDIRECT comes of an estimate: a pivot stands without an episode."""
+
+
+def blocked_run(mode: str = "attended", most: int = 12) -> World:
+    run = world([2] * 30, max_iterations=most, rules=NEVER_COUNTED, mode=mode)
+    run.agent.acts.extend([blocked("no network")] * most)
+    return run
+
+
+def test_a_blocker_that_stands_turns_the_run_around_and_in_the_end_asks() -> None:
+    run = blocked_run().play(first)
+    planned = [(event.approach, event.focus, event.since) for event in run.all(StrategyPlanned)]
+    assert planned[:2] == [("persist", "continue", 1)] * 2
+    assert planned[2:9] == [("pivot", "blocker_resolution", 3)] * 7
+    assert planned[9] == ("escalate", "blocker_resolution", 3)
+    assert planned[10:] == [("pivot", "blocker_resolution", 3)] * 2
+    assert run.all(StrategyPlanned)[2].priorities[0] == "no network"
+    (made,) = [event for event in run.all(InterventionMade) if event.about == "strategy"]
+    assert (made.iteration, made.level) == (9, "PAUSE")
+    (asked,) = [event for event in run.all(QuestionAsked) if event.about == "strategy"]
+    assert asked.topic == "pause"
+    assert "in the way: no network" in asked.evidence
+    assert [option.answer for option in asked.options] == ["continue", "guide", "extend", "abort"]
+    assert asked.default == ""
+    assert asked.deadline is None
+    check(run)
+
+
+def test_where_nobody_is_there_it_ends_as_other_pauses_do() -> None:
+    run = blocked_run("headless").run()
+    assert run.end.outcome == "aborted"
+    assert run.end.iterations == 9
+
+
+def test_a_run_that_is_resumed_asks_about_its_strategy_once() -> None:
+    whole = blocked_run().play(first)
+    asked = next(event.seq for event in whole.all(QuestionAsked))
+    for cut in range(asked - 12, asked + 12):
+        again = broken_off(whole, cut, rules=NEVER_COUNTED)
+        again.agent.acts.extend([blocked("no network")] * 12)
+        again.play(first, again.loop.resume(RunResumed(pid=2, host="h")))
+        made = [e.iteration for e in again.all(InterventionMade) if e.about == "strategy"]
+        assert made == [9], cut
+        check(again)
+
+
+def test_what_was_brought_back_leaves_nothing_stale_in_the_strategy() -> None:
+    run = World([0, 7, 6, 5, 8, 10], mode="attended").play(answer("roll_back"))
+    fourth = run.all(StrategyPlanned)[3]
+    assert (fourth.approach, fourth.focus, fourth.priorities) == ("pivot", "review", [])
+    assert "The files were brought back since" in fourth.reasoning
+    assert "brought back" not in run.all(StrategyPlanned)[4].reasoning
+
+
+def test_what_layer_2_found_is_evidence_in_the_questions_of_the_overseer() -> None:
+    run = world([0, 3, 3, 3, 3, 3, 10])
+    run.agent.acts.extend([promise] * 6)
+    run.play(first)
+    asked = run.all(QuestionAsked)[0]
+    assert asked.topic == "redirect"
+    says = "validation: The agent says that it is done, and the completion command fails."
+    assert says in asked.evidence
+
+
+def test_a_passed_command_ends_the_run_with_nothing_asked_or_planned_after_it() -> None:
+    """Also where a blocker stands, a promise is missing and the last iteration has come."""
+    run = world([2, 3, 4, 5, 10], max_iterations=5)
+    run.agent.acts.extend([blocked("no network")] * 4)
+    run.play(first)
+    assert run.end.outcome == "completed"
+    assert (run.end.iterations, len(run.agent.sessions)) == (4, 4)
+    reading = next(event.seq for event in run.all(ReadingTaken) if event.completion == 100)
+    after = {event.kind for event in run.events if event.seq > reading}
+    assert not after & {
+        "alarm_raised",
+        "intervention_made",
+        "question_asked",
+        "strategy_planned",
+        "validation_done",
+        "learnings_retrieved",
+        "model_asked",
+        "prompt_prepared",
+        "iteration_started",
+    }
+
+
+def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> None:
+    run = World([2, 3, 3, 3, 3, 3], max_iterations=5, mode="headless").run()
+    told = summarize(run.state) | {"alive": False}
+    assert told["strategy"]["focus"] == "reframe"
+    rows = dict(line.split(maxsplit=1) for line in status_text(told).splitlines())
+    assert rows["strategy"].startswith("pivot, reframe: No rise for 3 iterations")
+    calm = World([2, 4], max_iterations=1).run()
+    told = summarize(calm.state) | {"alive": False}
+    assert told["strategy"]["approach"] == "persist"
+    older = told | {"strategy": None}
+    for status in (told, older):
+        assert "\nstrategy" not in status_text(status)

@@ -1,0 +1,133 @@
+"""What validation finds, rule by rule."""
+
+import pytest
+
+from ralph_tui.events import ReadingTaken, StrategyPlanned
+from ralph_tui.events.intelligence import ValidationIssue
+from ralph_tui.layers.intelligence.validation import Session, after, before
+
+
+def told(issues: list[ValidationIssue]) -> list[tuple[str, str]]:
+    return [(issue.severity, issue.name) for issue in issues]
+
+
+def strategy(approach: str, reasoning: str) -> StrategyPlanned:
+    return StrategyPlanned.model_validate(
+        {"iteration": 3, "approach": approach, "reasoning": reasoning}
+    )
+
+
+def readings(*points: float, **last: object) -> list[ReadingTaken]:
+    """The baseline first; `last` are further fields of the last one."""
+    made = [
+        ReadingTaken(iteration=k, completion=one, source="tests", total=10)
+        for k, one in enumerate(points)
+    ]
+    return [*made[:-1], made[-1].model_copy(update=last)]
+
+
+FINE = Session()
+
+
+def test_nothing_is_found_where_all_fits() -> None:
+    assert before(1, 10, strategy("persist", "go on")) == []
+    assert before(1, 10, strategy("pivot", "it is stuck")) == []
+    assert after(readings(0, 40), FINE) == []
+    assert after([], FINE) == []
+
+
+@pytest.mark.parametrize("approach", ["pivot", "escalate"])
+def test_a_change_without_a_reason_does_not_fit(approach: str) -> None:
+    assert told(before(1, 10, strategy(approach, " "))) == [("high", "pivot_without_reasoning")]
+    assert before(1, 10, strategy("persist", "")) == []
+
+
+def test_blockers_are_counted() -> None:
+    (one,) = before(1, 10, None, ["no network"])
+    assert (one.severity, one.text) == ("medium", "1 blocker stands in the way.")
+    (two,) = before(1, 10, None, ["no network", "no disk"])
+    assert two.text == "2 blockers stand in the way."
+
+
+@pytest.mark.parametrize(
+    ("k", "most", "says"),
+    [
+        (9, 10, None),
+        (10, 10, "it is the last one."),
+        (18, 20, None),
+        (19, 20, "1 iteration left after this one."),
+        (1, 1, "it is the last one."),
+        (200, 100, "it is the last one."),
+    ],
+)
+def test_more_than_nine_tenths_of_the_iterations_are_critical(
+    k: int, most: int, says: str | None
+) -> None:
+    found = before(k, most, None)
+    assert told(found) == ([("critical", "near_limit")] if says else [])
+    assert not says or found[0].text.endswith(says)
+
+
+def test_conflicts_are_critical_and_come_first() -> None:
+    found = before(10, 10, None, ["x"], [f"f{n}.py" for n in range(7)])
+    assert told(found)[0] == ("critical", "unresolved_conflicts")
+    assert found[0].text.endswith("f4.py and 2 more.")
+
+
+@pytest.mark.parametrize(
+    ("reached", "session", "names"),
+    [
+        (94.9, FINE, []),
+        (95, FINE, ["missing_completion_signal"]),
+        (99.9, FINE, ["missing_completion_signal"]),
+        (99.9, Session(promised=True, passed=True), []),
+        (100, Session(tool_errors=9), []),
+        (40, Session(promised=True), ["unproven_promise"]),
+        (97, Session(promised=True), ["unproven_promise"]),
+        (40, Session(promised=True, command=False), []),
+        (40, Session(tool_errors=5), []),
+        (40, Session(tool_errors=6), ["excessive_errors"]),
+        (40, Session(gate_files=["pytest.ini"]), ["changed_configuration"]),
+    ],
+)
+def test_a_session_is_held_against_what_was_measured(
+    reached: float, session: Session, names: list[str]
+) -> None:
+    assert [issue.name for issue in after(readings(0, reached), session)] == names
+
+
+def test_fewer_tests_are_told_with_both_numbers() -> None:
+    (one,) = after(readings(0, 40, total=7), FINE)
+    assert (one.severity, one.text) == ("high", "7 tests were counted, 10 before.")
+    assert after(readings(0, 40, total=None), FINE) == []
+    assert after(readings(0, 40, total=7, source="plan"), FINE) == []
+    assert after(readings(0, 40, total=12), FINE) == []
+    gone = readings(0, 40, 40, 40, total=6)
+    gone[2] = gone[2].model_copy(update={"total": None})
+    assert told(after(gone, FINE)) == [("high", "fewer_tests")]
+
+
+@pytest.mark.parametrize(
+    ("series", "times"),
+    [
+        ((0, 40, 59, 68, 72), 1),
+        ((0, 40, 59, 68), 0),  # two shrinking rises
+        ((0, 40, 60, 69, 73), 0),  # a half is not under a half
+        ((0, 40, 59, 68, 72, 72), 0),  # it was told with the last of them
+        ((0, 40, 40, 59, 50, 68, 72), 1),  # waits and falls between them
+        ((0, 1, 2, 3, 4), 0),
+    ],
+)
+def test_diminishing_returns_are_told_once(series: tuple[float, ...], times: int) -> None:
+    names = [issue.name for issue in after(readings(*series), FINE)]
+    assert names == ["diminishing_returns"] * times
+
+
+def test_diminishing_returns_are_counted_on_one_scale() -> None:
+    whole = readings(0, 40, 59, 68, 72)
+    (one,) = after(whole, FINE)
+    assert one.text == "The last rises brought less and less: 40, 19, 9, 4 points."
+    for update in ({"restarted": True}, {"grew": True}):
+        other = [*whole]
+        other[2] = other[2].model_copy(update=update)
+        assert after(other, FINE) == []

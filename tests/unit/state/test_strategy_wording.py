@@ -1,0 +1,73 @@
+"""What log and lines say of strategies and of what does not fit."""
+
+from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.events import Event, StrategyPlanned, ValidationDone
+from ralph_tui.events.intelligence import Approach, Focus, IssueSeverity, ValidationIssue
+from ralph_tui.state import RunState
+
+
+def planned(k: int, approach: Approach = "persist", focus: Focus = "continue") -> StrategyPlanned:
+    return StrategyPlanned(
+        iteration=k, approach=approach, focus=focus, reasoning="So it is.", priorities=["a", "b"]
+    )
+
+
+def found(k: int, *names: str, severity: IssueSeverity = "medium") -> ValidationDone:
+    issues = [ValidationIssue(severity=severity, name=name, text=f"{name}.") for name in names]
+    return ValidationDone(iteration=k, when="after", issues=issues)
+
+
+def rows(*events: Event) -> list[tuple[str, str, str]]:
+    return [(row.level, row.word, row.text) for row in RunState().apply_all(events).log.rows]
+
+
+def line(event: Event) -> str | None:
+    told = plain_line(event)
+    return told and told.split(" ", 1)[1]
+
+
+def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
+    told = rows(
+        planned(1),
+        planned(2, focus="finish"),
+        planned(3, "pivot", "reframe"),
+        planned(4, "pivot", "reframe"),
+        planned(5, "pivot", "review"),
+        planned(6, "escalate", "review"),
+        planned(7),
+    )
+    assert [text for _, _, text in told] == [
+        "pivot (reframe): So it is.",
+        "pivot (review): So it is.",
+        "escalate (review): So it is.",
+        "persist: So it is.",
+    ]
+    assert {(level, word) for level, word, _ in told} == {("log", "STRATEGY")}
+    (row,) = RunState().apply_all([planned(1, "pivot")]).log.rows
+    assert row.detail == "1. a\n2. b"
+
+
+def test_every_line_tells_its_strategy() -> None:
+    assert line(planned(1)) == "strategy persist: So it is."
+    assert line(planned(2, "pivot", "blocker_resolution")) == (
+        "strategy pivot (blocker resolution): So it is."
+    )
+
+
+def test_an_issue_that_stood_in_the_iteration_before_is_not_told_again() -> None:
+    told = rows(found(1, "a"), found(2, "a", "b"), found(4, "a"))
+    assert [text for _, _, text in told] == ["a.", "b.", "a."]
+
+
+def test_an_issue_is_as_loud_as_it_is_severe() -> None:
+    assert [rows(found(1, "a", severity=one))[0][0] for one in ("medium", "high", "critical")] == [
+        "log",
+        "warn",
+        "critical",
+    ]
+
+
+def test_what_the_sensor_warns_of_is_one_statement() -> None:
+    assert rows(found(1, "fewer_tests", "changed_configuration", severity="high")) == []
+    assert line(found(1, "fewer_tests")) is None
+    assert line(found(1, "fewer_tests", "a")) == "check   after the session: a."
