@@ -10,6 +10,7 @@ fenced and labelled (`prompt`).
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 _ORDERS: Final = re.compile(
@@ -64,8 +65,9 @@ _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 """Invisible characters that stand for ASCII."""
 
 
+@lru_cache(maxsize=512)
 def gives_orders(text: str) -> bool:
-    """Whether it does."""
+    """Whether it does; the same few texts are asked about in every iteration."""
     if _ORDERS.search(text) is not None:
         return True
     letters = _letters_of(text)
