@@ -1,0 +1,291 @@
+"""The 17 steps: their order, and what each one is for.
+
+Every step has an effect that a reader of journal, prompt or files would miss. It is looked for in a
+whole run, and in one in which this step alone does nothing: there it must be missing.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from ralph_tui.events import (
+    AgentReported,
+    AlarmRaised,
+    Event,
+    HealthChecked,
+    InterventionMade,
+    IterationFinished,
+    IterationStarted,
+    LearningPromoted,
+    LearningStaged,
+    Noticed,
+    PromptPrepared,
+    ReadingTaken,
+    SessionStarted,
+    SignalComputed,
+    StepEntered,
+    ValidationDone,
+)
+from ralph_tui.layers.control import evaluation
+from ralph_tui.layers.control.metrics import Metrics
+from ralph_tui.layers.intelligence import Prompt
+from ralph_tui.loop.iteration import STEPS
+from ralph_tui.loop.steps.assessment import Assessment
+from ralph_tui.loop.steps.detection import Detector
+from ralph_tui.loop.steps.measurement import Measurement
+from ralph_tui.loop.steps.memory import MemoryLayer
+from ralph_tui.loop.steps.overseer import Overseer
+from ralph_tui.loop.steps.prompting import PromptWriter, Words
+from ralph_tui.loop.steps.recording import IterationRecorder
+from ralph_tui.loop.steps.sessions import Sessions
+from ralph_tui.loop.steps.strategy import Strategist
+from ralph_tui.loop.waiting.controls import Steps
+from tests.unit.loop.steps.test_memory import Remembered
+from tests.world.agents import FakeSession
+from tests.world.world import World
+
+SWINGS = [4, 6, 4, 6, 4, 6, 4, 6, 4, 6]
+"""Tests that pass: OSCILLATING at 4, so that a REDIRECT is approved and a PAUSE follows."""
+
+
+def learns(session: FakeSession) -> None:
+    """A session that reports a learning and a blocker that stays."""
+    session.emit(
+        AgentReported(
+            iteration=session.iteration, learnings=["Quotes carry state."], blockers=["no network"]
+        )
+    )
+    session.finish()
+
+
+def world() -> World:
+    """A run that has something to do in every step."""
+    made = World(SWINGS, max_iterations=8, knowledge=Remembered(promoting=True))
+    made.agent.acts.extend([learns] * 8)
+    return made
+
+
+def nothing(*_: object, **__: object) -> Iterator[Event]:
+    """A step that does nothing."""
+    return iter(())
+
+
+def no_words(*_: object) -> Steps[Words]:
+    yield from ()
+    return Words(Prompt("", "normal"), "")
+
+
+def no_record(*_: object) -> Event:
+    return Noticed(source="test", text="no record")
+
+
+def no_metrics(*_: object, **__: object) -> Metrics:
+    fields = dict.fromkeys(Metrics.__dataclass_fields__, 0.0)
+    return Metrics(**{**fields, "forecast": None, "fits": True})  # type: ignore[arg-type]
+
+
+def always_focused(*_: object, **__: object) -> str:
+    return "focused"
+
+
+def no_output(*_: object, **__: object) -> float:
+    return 0.0
+
+
+def no_conditions(*_: object, **__: object) -> tuple[object, ...]:
+    return ()
+
+
+CARRIED_OUT_BY: dict[int, tuple[type | ModuleType, str, Callable[..., Any]]] = {
+    1: (Assessment, "save", nothing),
+    2: (MemoryLayer, "retrieve", nothing),
+    3: (Strategist, "plan", nothing),
+    4: (evaluation, "measure", no_metrics),
+    5: (evaluation, "schedule", always_focused),
+    6: (evaluation, "output", no_output),
+    7: (evaluation, "conditions", no_conditions),
+    8: (Strategist, "before", nothing),
+    9: (PromptWriter, "write", no_words),
+    10: (Sessions, "run", nothing),
+    11: (Measurement, "after", nothing),
+    12: (Detector, "detect", nothing),
+    13: (Overseer, "intervene", nothing),
+    14: (Overseer, "check", nothing),
+    15: (MemoryLayer, "extract", nothing),
+    16: (MemoryLayer, "promote", nothing),
+    17: (IterationRecorder, "record", no_record),
+}
+"""What carries a step out, and what stands in for it where the step does nothing."""
+
+
+def control_section(w: World) -> str:
+    """Of the prompt that follows the alarm."""
+    return w.agent.prompts[5].partition("# Control\n")[2].partition("\n# ")[0]
+
+
+def the_assessment_is_kept(w: World) -> None:
+    assert "results/iter-001/assessment.json" in w.records.written
+
+
+def the_prompt_carries_what_was_learned(w: World) -> None:
+    assert "Run one test at a time." in w.agent.prompts[0]
+
+
+def the_prompt_says_the_strategy(w: World) -> None:
+    assert "# Strategy" in w.agent.prompts[2]
+
+
+def the_control_section_knows_how_far_it_is(w: World) -> None:
+    signal = w.all(SignalComputed)[2]
+    assert signal.proportional == pytest.approx(1 - signal.completion)
+    assert signal.output > 0.25
+    assert "Urgency: high" in control_section(w)
+
+
+def the_gains_are_damped_after_the_redirect(w: World) -> None:
+    assert w.all(SignalComputed)[-1].profile == "damped"
+
+
+def the_control_section_says_how_urgent_it_is(w: World) -> None:
+    assert [s.output for s in w.all(SignalComputed)] != [0.0] * len(w.all(SignalComputed))
+    assert w.all(SignalComputed)[3].band != "near_completion"
+
+
+def the_control_section_says_the_alarm(w: World) -> None:
+    assert w.all(AlarmRaised)
+    assert "It turned" in control_section(w)
+
+
+def what_does_not_fit_is_said_before_the_session(w: World) -> None:
+    assert [done for done in w.all(ValidationDone) if done.when == "before"]
+
+
+def the_agent_is_told_the_objective(w: World) -> None:
+    assert w.all(PromptPrepared)
+    assert "Fix it" in w.agent.prompts[0]
+
+
+def an_agent_works(w: World) -> None:
+    assert w.all(SessionStarted)
+
+
+def the_iteration_is_measured(w: World) -> None:
+    assert [reading.iteration for reading in w.all(ReadingTaken)][:3] == [0, 1, 2]
+
+
+def the_reading_is_judged(w: World) -> None:
+    assert w.all(SignalComputed)
+
+
+def somebody_is_asked(w: World) -> None:
+    assert next((made.level for made in w.all(InterventionMade)), "") == "REDIRECT"
+
+
+def the_health_is_checked(w: World) -> None:
+    assert {check.iteration for check in w.all(HealthChecked)} >= {1, 2, 3}
+
+
+def what_was_learned_is_staged(w: World) -> None:
+    second = [e.seq for e in w.all(IterationStarted)][1]
+    # What was not taken up before is taken up at the run's end.
+    assert [staged for staged in w.all(LearningStaged) if staged.seq < second]
+
+
+def what_is_proven_is_promoted(w: World) -> None:
+    assert w.all(LearningPromoted)
+
+
+def the_iteration_is_recorded(w: World) -> None:
+    assert [done.iteration for done in w.all(IterationFinished)][:3] == [1, 2, 3]
+
+
+EFFECTS: dict[int, Callable[[World], None]] = {
+    1: the_assessment_is_kept,
+    2: the_prompt_carries_what_was_learned,
+    3: the_prompt_says_the_strategy,
+    4: the_control_section_knows_how_far_it_is,
+    5: the_gains_are_damped_after_the_redirect,
+    6: the_control_section_says_how_urgent_it_is,
+    7: the_control_section_says_the_alarm,
+    8: what_does_not_fit_is_said_before_the_session,
+    9: the_agent_is_told_the_objective,
+    10: an_agent_works,
+    11: the_iteration_is_measured,
+    12: the_reading_is_judged,
+    13: somebody_is_asked,
+    14: the_health_is_checked,
+    15: what_was_learned_is_staged,
+    16: what_is_proven_is_promoted,
+    17: the_iteration_is_recorded,
+}
+
+
+@pytest.fixture(scope="module")
+def whole() -> World:
+    return world().run()
+
+
+def test_there_are_17_steps() -> None:
+    assert sorted(STEPS) == list(range(18))  # 0 is the preparation
+    assert list(EFFECTS) == list(CARRIED_OUT_BY) == list(range(1, 18))
+
+
+def test_an_iteration_takes_them_in_their_order(whole: World) -> None:
+    for k in (1, 2, 3):
+        entered = [e.step for e in whole.all(StepEntered) if e.iteration == k]
+        assert entered == list(range(1, 18))
+
+
+def test_what_a_step_records_stands_between_it_and_the_next(whole: World) -> None:
+    """The order as the journal tells it, not as the steps announce themselves."""
+    belongs = {
+        "learnings_retrieved": 2,
+        "strategy_planned": 3,
+        "prompt_prepared": 9,
+        "session_started": 10,
+        "gate_started": 11,
+        "reading_taken": 11,
+        "assessment_made": 11,
+        "signal_computed": 12,
+        "alarm_raised": 12,
+        "intervention_made": 13,
+        "learning_staged": 15,
+        "learning_promoted": 16,
+        "iteration_finished": 17,
+    }
+    seen, step = set(), 0
+    for event in whole.events[:-12]:  # the end of the run records what is left
+        if isinstance(event, StepEntered):
+            step = event.step
+        elif isinstance(event, IterationStarted):
+            step = 0
+        elif event.kind in belongs and step:
+            seen.add(event.kind)
+            assert belongs[event.kind] == step, event
+    assert seen == set(belongs)
+
+
+def test_nothing_of_an_iteration_comes_after_its_record(whole: World) -> None:
+    kinds = whole.kinds("iteration_started", "iteration_finished")
+    assert all(a != b for a, b in pairwise(kinds))
+
+
+@pytest.mark.parametrize("step", EFFECTS, ids=lambda n: f"{n}-{EFFECTS[n].__name__}")
+def test_each_step_has_its_effect(step: int, whole: World) -> None:
+    EFFECTS[step](whole)
+
+
+@pytest.mark.parametrize("step", CARRIED_OUT_BY, ids=lambda n: f"{n}-{EFFECTS[n].__name__}")
+def test_without_a_step_its_effect_is_missing(step: int) -> None:
+    owner, name, stand_in = CARRIED_OUT_BY[step]
+    lame = world()
+    # Some cannot even go on: what they came to is looked at all the same.
+    with patch.object(owner, name, stand_in), suppress(AssertionError, LookupError):
+        lame.run()
+    with pytest.raises((AssertionError, LookupError)):
+        EFFECTS[step](lame)
