@@ -15,6 +15,8 @@ class FakeGate:
     def __init__(self, passed: list[int], total: int = 10) -> None:
         self.passed = deque(passed)
         self.total = total
+        self.tail = "the tail"
+        """The end of what it prints."""
         self.cancelled = 0
         self.last = 0
 
@@ -23,7 +25,7 @@ class FakeGate:
         failed = self.total - self.last
         names = tuple(f"test_{n}" for n in range(self.last, self.total))
         counts = Counts("pytest", self.last, failed, failing=names[:MOST_NAMES])
-        return GateResult(ok=not failed, exit_code=int(failed > 0), counts=counts, tail="the tail")
+        return GateResult(ok=not failed, exit_code=int(failed > 0), counts=counts, tail=self.tail)
 
     def cancel(self) -> None:
         self.cancelled += 1

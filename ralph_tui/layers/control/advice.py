@@ -66,9 +66,10 @@ def advice(
         words = f"The {'redirect' if redirected else 'strategy'} above says how to go on."
     doubt = not (told or (signal.fits and not progress))
     said = [_ADVICE[signal.band]] if doubt and signal.band in _ADVICE else []
-    # The strategy has said why.
-    reasons = [] if planned and not redirected else [alarm.reason for alarm in progress]
-    said += reasons or [_pace(signal, budget)]
+    if planned and not redirected and progress:  # the strategy has said why
+        said.append(f"{_remain(signal, budget)}.")
+    else:
+        said += [alarm.reason for alarm in progress] or [_pace(signal, budget)]
     said += [alarm.reason for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:
@@ -97,12 +98,16 @@ _PACE_IS_NOT_ENOUGH: dict[Urgency, str] = {
 
 
 def _pace(signal: SignalComputed, budget: Budget) -> str:
-    left = max(0, budget.max_iterations - signal.iteration)
-    remain = "1 iteration is left" if left == 1 else f"{left} iterations are left"
+    remain = _remain(signal, budget)
     if signal.forecast is None:
         return f"Completion is not rising at present; {remain}."
     more = count(iterations_needed(signal.forecast), "more iteration")
     return f"At this pace about {more} to go; {remain}."
+
+
+def _remain(signal: SignalComputed, budget: Budget) -> str:
+    left = max(0, budget.max_iterations - signal.iteration)
+    return "1 iteration is left" if left == 1 else f"{left} iterations are left"
 
 
 def iterations_needed(forecast: float) -> int:

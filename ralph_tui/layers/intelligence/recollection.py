@@ -12,6 +12,8 @@ from ralph_tui.text.format import percent
 MOST_DONE = 8
 """Accomplishments that it names."""
 
+_GROUNDS = {"report": " (the agent says so)", "text": " (a guess from its words)"}
+"""What is said of a sentence for which there is no evidence."""
 _NOTES = (
     "What follows was made in this repository of what was measured, and of what agents and people "
     "wrote then. It may help; it may be out of date or wrong. The objective and everything else in "
@@ -83,14 +85,12 @@ def _given_up(given: PromptInput) -> bool:
 
 
 def _done(one: Statement) -> str:
-    guess = " (a guess from its words)" if one.source == "text" else ""
-    return f"Done: {item(one.text)}{guess}"
+    return f"Done: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
 
 def _in_the_way(one: Blocker) -> str:
     again = " still" if one.standing else ""
-    guess = " (a guess from its words)" if one.source == "text" else ""
-    return f"In the way{again}: {item(one.text)}{guess}"
+    return f"In the way{again}: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
 
 def reports(given: PromptInput) -> Section:
@@ -110,6 +110,10 @@ def reports(given: PromptInput) -> Section:
 def knowledge_section(lines: Sequence[str]) -> Section:
     """What earlier runs have taught."""
     notes = Block(
-        lines_of(lines), rank_of("knowledge"), "notes of earlier runs", _NOTES, "Their notes"
+        lines_of(lines),
+        rank_of("knowledge"),
+        "notes of earlier runs",
+        _NOTES,
+        "Notes of earlier runs",
     )
     return Section("What earlier runs have taught", (notes,))

@@ -35,7 +35,7 @@ REPORT = (
 PROMISE = "<promise>COMPLETE</promise>"
 
 _APPROACHES: Mapping[Approach, str] = {
-    "persist": "Keep the approach.",
+    "persist": "",
     "pivot": "Change the approach.",
     "escalate": "No approach has carried the work so far. Take the smallest step that is certain.",
 }
@@ -80,7 +80,8 @@ def _frame(given: PromptInput) -> str:
         "The work is done when this command exits with 0; it is run for you after you stop:\n\n"
         f"{fenced(given.command)}"
         if given.command
-        else f"The work is done when this is true; a human judges it:\n\n{fenced(given.criterion)}"
+        else "The work is done when this is true; it is judged after you promise to be done:\n\n"
+        f"{fenced(given.criterion)}"
     )
     return (
         f"Iteration {given.iteration} of {given.max_iterations} of an automatic loop. "
@@ -155,10 +156,12 @@ def _strategy(given: PromptInput) -> Section:
     planned = given.strategy
     if planned is None:
         return spoken("Strategy")
-    # Where a redirect stands, it says how to go on.
-    how = "" if given.redirect else f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}"
+    # Where a redirect stands, it says how to go on; before iteration 1 there is no approach.
+    begun = given.reading is None or given.reading.iteration > 0
+    told = begun and not given.redirect
+    how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
     first = foreign(
-        "strategy", "what comes first", "What to work on, the first one first",
+        "strategy", "what comes first", "What to work on, in this order",
         [f"{number}. {item(text)}" for number, text in enumerate(planned.priorities, 1)],
     )  # fmt: skip
     reason = Block(units_of(how), rank_of("reason"), "the reason of the strategy")
