@@ -7,7 +7,7 @@ read from one is sanitized once more.
 from datetime import UTC, datetime
 from typing import Any
 
-from ralph_tui.text.format import count, duration, ending, money, percent, points_gained
+from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
     DIED,
@@ -61,6 +61,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
+        ("model help", _model_help(status)),
         ("time", _time(status)),
         ("last", _last(status)),
         ("next", _next(status)),
@@ -255,6 +256,15 @@ def _cost(status: dict[str, Any]) -> str:
     full = "" if context is None else f", context {context:.0f} %"
     tokens = f"{status['tokens']:,} tokens" if status["tokens"] else "tokens not told"
     return f"{dollars}, {tokens}{full}"
+
+
+def _model_help(status: dict[str, Any]) -> str:
+    """What models were asked outside of the agent's sessions; the cost above includes it."""
+    given = status.get("model_help") or {}
+    cost = given.get("cost_usd")
+    return help_words(
+        given.get("calls", 0), given.get("failed", 0), given.get("seconds", 0.0), cost
+    )
 
 
 def _time(status: dict[str, Any]) -> str:

@@ -145,6 +145,7 @@ class ModelAnswered(Event):
     cost_usd: float | None = None
     """None where it is not told."""
     tokens: int = 0
+    model: Line = ""
     error: Plain = ""
     """Why there is no usable answer, one sentence; empty when there is one."""
 

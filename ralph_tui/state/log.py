@@ -34,6 +34,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.memory_wording import MemoryRows
+from ralph_tui.state.model_wording import MODEL_ROWS
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
@@ -93,6 +94,7 @@ class LogFold(Fold):
         """See `Fold`; the words of an event are told apart from where they go."""
         worded: tuple[tuple[type[Event], Wording], ...] = (
             *ROWS.items(),
+            *MODEL_ROWS.items(),
             *MemoryRows().wordings(),
             *StrategyRows().wordings(),
             on(ReadingTaken, self._reading),

@@ -113,3 +113,16 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
         return "—"
     digits = 4 if exact and 0 < usd < 0.1 else 2
     return f"{'~' if estimated else ''}${usd:.{digits}f}"
+
+
+def help_words(calls: int, failed: int, seconds: float, cost_usd: float | None) -> str:
+    """``6 questions to models, 1 without an answer, 12s, $0.0123``; empty where none was asked."""
+    if not calls:
+        return ""
+    parts = [
+        f"{count(calls, 'question')} to models",
+        f"{failed} without an answer" if failed else "",
+        duration(seconds),
+        "" if cost_usd is None else money(cost_usd, exact=True),
+    ]
+    return ", ".join(part for part in parts if part)

@@ -1,8 +1,11 @@
 """Models are asked beside the sessions: whole processes, an agent that answers as Claude does."""
 
 import json
+import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,8 +14,12 @@ from typing import Any
 
 import pytest
 
-from tests.doubles.launch import STUB, environment
-from tests.e2e.cli import events_of, here, processes_of, run, start
+from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.events import parse_event
+from tests.doubles.api import Api
+from tests.doubles.launch import STUB, environment, real_binary, real_environment
+from tests.doubles.scenario import load
+from tests.e2e.cli import CLI, events_of, here, processes_of, run, start
 from tests.waiting import until
 
 DONE = "<promise>COMPLETE</promise>"
@@ -139,3 +146,99 @@ def test_the_end_of_a_run_cancels_a_question_at_once_and_leaves_no_process(
     assert took.total_seconds() < 1.0
     assert events[-1]["kind"] == "run_finished"
     assert not processes_of(run_id)
+
+
+WORDING = "# Word the next prompt"
+OPINION = "# Give a second opinion on an iteration"
+LESSON = "# Reflect on an attempt"
+"""In every question for these purposes, and in no other."""
+ANSWERS = {
+    WORDING: [says(prompt="Write two.txt now.", focusAreas=["two.txt"], urgency="high")],
+    OPINION: [says(enhancedSummary="One page of two.", suggestedApproach="Write the other.")],
+    LESSON: [says(analysis="One by one.", learning="Write both at once.", actionItems=["Plan"])],
+    JUDGE: [says(met=False, reason="two.txt is missing"), says(met=True, reason="both are there")],
+}
+
+
+def everything(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    names = ("PROMPTS", "ASSESSMENT", "REFLECTIONS", "JUDGE")
+    environ = {f"RALPH_TUI_INTELLIGENCE__MODEL_{name}": "true" for name in names}
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    return environ
+
+
+def test_all_four_at_once_each_with_its_cost(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything(monkeypatch)
+    told(story, ANSWERS)
+    done = run(*ORDER, cwd=git_repo, RALPH_TUI_AGENT__BINARY=str(STUB))
+    assert done.returncode == 0, done.stderr
+    events = events_of(done.stdout)
+    purposes = [e["purpose"] for e in kinds(events, "model_answered")]
+    assert purposes == ["prompt", "judge", "assessment", "prompt", "judge", "reflection"]
+    assert {e["origin"] for e in kinds(events, "prompt_prepared")} == {"model"}
+    (attempt,) = git_repo.glob(".aiwg/ralph/tasks/*/attempts/*")
+    prompt = (attempt / "results/iter-002/prompt.md").read_text()
+    for words in ("Write two pages", CRITERION, "Write two.txt now.", "two.txt is missing", DONE):
+        assert words in prompt
+    assessed = json.loads((attempt / "results/iter-001/assessment.json").read_text())
+    assert assessed["secondOpinion"]["enhancedSummary"] == "One page of two."
+    assert kinds(events, "reflection_written")[0]["learning"] == "Write both at once."
+    help_usd = sum(e["cost_usd"] for e in kinds(events, "model_answered"))
+    status = json.loads(here("status", "--json", cwd=git_repo).stdout)
+    assert status["model_help"]["calls"] == 6
+    assert status["model_help"]["cost_usd"] == pytest.approx(help_usd)
+    assert status["cost_usd"] > status["model_help"]["cost_usd"]
+    assert "6 questions to models" in here("status", cwd=git_repo).stdout
+    assert "6 questions to models" in here("report", cwd=git_repo).stdout
+    lines = [plain_line(parse_event(json.dumps(event))) or "" for event in events]
+    assert sum("a prompt by haiku in" in line for line in lines) == 2
+    assert sum("the criterion is not met, says haiku: two.txt is missing" in x for x in lines) == 1
+
+
+BINARY = real_binary()
+
+
+@pytest.mark.real_agent
+@pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed")
+def test_the_real_binary_words_prompts_and_judges(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "scenario.json"
+    told(file, ANSWERS, [[*writes("one.txt"), *writes("two.txt")]])
+    scenario = load(file, root=str(git_repo), python=sys.executable)
+    with Api(scenario) as api:
+        environ = {
+            **real_environment(api.url, tmp_path / "home", scenario),
+            **everything(monkeypatch),
+            "RALPH_TUI_AGENT__BINARY": BINARY or "",
+            "RALPH_TUI_PERMISSIONS__MODE": "skip",
+            "XDG_RUNTIME_DIR": os.environ.get("XDG_RUNTIME_DIR", str(tmp_path)),
+        }
+        done = subprocess.run(
+            [*CLI, *ORDER, "--model", scenario.model],
+            cwd=git_repo,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=55,
+            check=False,
+        )
+        asked = api.asked
+    events = events_of(done.stdout)
+    assert done.returncode == 0, json.dumps(events[-1]) + done.stderr
+    assert not [e["text"] for e in kinds(events, "noticed") if e["source"] == "model help"]
+    assert [e["met"] for e in kinds(events, "criterion_judged")] == [False, True]
+    assert {e["origin"] for e in kinds(events, "prompt_prepared")} == {"model"}
+    assert asked == {WORDING: 2, OPINION: 1, LESSON: 1, JUDGE: 2}
+    assert all(e["cost_usd"] > 0 for e in kinds(events, "model_answered"))
+    assert (
+        "Write two.txt now."
+        in next(
+            git_repo.glob(".aiwg/ralph/tasks/*/attempts/*/results/iter-002/prompt.md")
+        ).read_text()
+    )
+    assert not processes_of(events[0]["run_id"])

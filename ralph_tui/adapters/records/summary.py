@@ -58,6 +58,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "tokens": run.tokens,
         "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
+        "model_help": _model_help(state),
         "context_percent": run.context_percent,
         "waiting": _waiting(state),
         "question": _question(state),
@@ -72,6 +73,20 @@ def summarize(state: RunState) -> dict[str, Any]:
         "last_gate": _iso(run.last_gate_at),
         "pid": started.pid if started else 0,
         "host": started.host if started else "",
+    }
+
+
+def _model_help(state: RunState) -> dict[str, Any] | None:
+    """What was asked of models outside of the agent's sessions; its cost is in the run's."""
+    known = state.intelligence
+    if not known.help_calls:
+        return None
+    return {
+        "calls": known.help_calls,
+        "failed": known.help_failed,
+        "seconds": known.help_seconds,
+        "cost_usd": known.help_cost_usd,
+        "tokens": known.help_tokens,
     }
 
 

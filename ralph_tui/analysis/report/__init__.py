@@ -11,7 +11,7 @@ from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import SECTIONS
 from ralph_tui.events import Event
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.text.format import count, duration, ending_reason, money, percent
+from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
 from ralph_tui.text.terms import OUTCOMES
 
 
@@ -96,6 +96,7 @@ def _facts(told: Material) -> str:
         ("Completion", _completion(told)),
         ("Time", f"{duration(told.seconds)}, {told.began_at} to {told.ended_at}"),
         ("Cost", told.cost(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)),
+        ("Model help", _model_help(told)),
         ("Tokens", f"{run.tokens:,}" if run.tokens else "not told"),
         ("Tools", _tools(told)),
         ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
@@ -144,6 +145,13 @@ def _tools(told: Material) -> str:
     errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
     denied = f", {told.state.run.denied} denied" if told.state.run.denied else ""
     return f"{count(agent.tool_calls, 'call')}{errors}{denied}"
+
+
+def _model_help(told: Material) -> str:
+    """What models were asked outside of the agent's sessions."""
+    known = told.state.intelligence
+    words = help_words(known.help_calls, known.help_failed, known.help_seconds, known.help_cost_usd)
+    return words and f"{words}; it is in the cost above"
 
 
 def _git(told: Material) -> str:

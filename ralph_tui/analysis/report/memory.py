@@ -44,6 +44,7 @@ def reflections(told: Material) -> str:
         facts = (("observed", one.observation), ("because", one.analysis))
         lines += [f"   - {name}: {escaped(words)}" for name, words in facts if words]
         lines += [f"   - to do: {escaped(item)}" for item in one.action_items]
-        lines.append(f"   - {moment(one.at)}, {escaped(one.reflection_type)}")
+        by = f", worded by the model {escaped(one.model)}" if one.model else ""
+        lines.append(f"   - {moment(one.at)}, {escaped(one.reflection_type)}{by}")
         parts.append("\n".join(lines))
     return "\n".join(parts)

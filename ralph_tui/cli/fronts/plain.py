@@ -62,6 +62,7 @@ from ralph_tui.state.memory_wording import (
     reflection_words,
     retrieved_words,
 )
+from ralph_tui.state.model_wording import MODEL_ROWS
 from ralph_tui.state.strategy_wording import issues_words, strategy_words
 from ralph_tui.state.wording import (
     JOURNAL_RESTORED,
@@ -212,7 +213,10 @@ def _run_finished(e: RunFinished) -> str:
 
 LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
     [
-        *((event_type, partial(_row, wording)) for event_type, wording in ROWS.items()),
+        *(
+            (event_type, partial(_row, wording))
+            for event_type, wording in (ROWS | MODEL_ROWS).items()
+        ),
         on(RedirectDecided, _redirect),
         on(RunStarted, _run_started),
         on(IterationStarted, _iteration_started),

@@ -230,6 +230,7 @@ def _answered(event: ModelAsked, asked: Asked, seconds: float, error: str) -> Ev
         iteration=event.iteration,
         question_id=event.question_id,
         purpose=event.purpose,
+        model=event.model,
         seconds=max(0.0, seconds),
         cost_usd=asked.cost_usd,
         tokens=asked.tokens,
