@@ -17,6 +17,7 @@ FILES = (
     *("../../index/by-status.json", "../../index/by-agent.json"),
     *("attempts/001/attempt.json", "attempts/001/outcome.json", "attempts/001/plan.md"),
     *("attempts/001/actions.jsonl", "attempts/001/status.json"),
+    *(f"attempts/001/results/iter-{k:03}/assessment.json" for k in (0, 1)),
 )
 
 

@@ -1,0 +1,72 @@
+"""What every iteration came to lies beside its other files, made of what really happened."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.cli import GATE, ONE_MORE, here, project, run
+
+ATTEMPT = Path(".aiwg/ralph/tasks/task-001/attempts/001")
+COMMITS = "git add done-$n.txt; git -c user.name=a -c user.email=a@b commit -qm 'Add file '$n"
+LOOP = json.dumps({"active": False, "currentIteration": 2, "status": "success"})
+INNER = f"echo '{LOOP}' > .aiwg/ralph/current-loop.json"
+TICKS = 'sed -i.bak "s/\\[ \\] file $n/[x] file $n/" PLAN.md; rm PLAN.md.bak'
+
+
+def told(root: Path, iteration: int) -> dict[str, Any]:
+    path = root / ATTEMPT / f"results/iter-{iteration:03}/assessment.json"
+    found = json.loads(path.read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def ran(root: Path, agent: str, *options: str) -> list[dict[str, Any]]:
+    """The events of a run with an agent of these commands."""
+    how = ("--agent", "command", "--agent-command", agent, *options)
+    done = run("run", "Make the checks pass", "-c", GATE, *how, "--json", cwd=project(root))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def test_commits_tests_ticks_and_a_loop_inside_are_what_was_done(git_repo: Path) -> None:
+    (git_repo / "PLAN.md").write_text("".join(f"- [ ] file {n}\n" for n in range(4)))
+    events = ran(git_repo, f"{ONE_MORE}; {COMMITS}; {TICKS}; {INNER}", "--plan", "PLAN.md")
+    readings = [event for event in events if event["kind"] == "reading_taken"]
+    assert [event["next_item"] for event in readings] == [*(f"file {n}" for n in range(4)), ""]
+    first = told(git_repo, 1)
+    assert dict(
+        zip(first["evidence"]["accomplishments"], first["accomplishments"], strict=True)
+    ) == {
+        "tests": "done-0.txt passes now",
+        "plan": "ticked in the plan: file 0",
+        "commits": "committed: Add file 0",
+        "files": "files: 1 added (done-0.txt), 1 modified (PLAN.md)",
+        "loop": "a loop inside the session reached its goal at iteration 2",
+    }
+    assert first["testStatus"]["passed"] == 1
+    assert first["recommendedNextStep"] == "Make done-1.txt pass."
+    assert first["missing"] == ["a report of the agent", "tool calls"]
+    last = told(git_repo, 4)
+    assert (last["phase"], last["pendingTasks"]) == ("complete", [])
+    assert told(git_repo, 0)["summary"] == "0 of 4 tests pass."
+
+
+def test_a_plan_that_the_agent_deletes_costs_one_line(git_repo: Path) -> None:
+    (git_repo / "PLAN.md").write_text("- [x] begin\n- [ ] go on\n")
+    events = ran(git_repo, f"{ONE_MORE}; rm -f PLAN.md; mkfifo PLAN.md", "--plan", "PLAN.md")
+    warned = [e for e in events if e["kind"] == "noticed" and "PLAN.md" in e["text"]]
+    assert [(e["level"], e["source"]) for e in warned] == [("warn", "sensor")]
+    assert told(git_repo, 3)["pendingTasks"][-1] == "of the plan: go on"
+
+
+def test_an_agent_that_spoils_the_files_of_its_assessments_spoils_nothing_else(
+    git_repo: Path,
+) -> None:
+    where = f"{ATTEMPT}/results/iter-00$n/assessment.json"
+    spoil = f"rm -rf {where}; case $n in 0) mkdir {where};; 1) mkfifo {where};; *) echo '{{' > {where};; esac"
+    diff = f"mkdir -p {ATTEMPT}/results/iter-00$((n + 1))/snapshot-diff.json"
+    ran(git_repo, f"{ONE_MORE}; {spoil}; {diff}")
+    assert here("rebuild", cwd=git_repo).returncode == 0
+    for k in range(5):
+        assert told(git_repo, k)["iteration"] == k
+    assert "commits" in told(git_repo, 2)["missing"]

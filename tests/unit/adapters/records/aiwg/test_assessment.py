@@ -1,0 +1,205 @@
+"""``assessment.json`` in its schema, and what a session's files tell, whatever stands in them."""
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.records.aiwg.assessment import assessment_of, assessments
+from ralph_tui.adapters.records.aiwg.traces import LARGEST, MOST_COMMITS, read_traces
+from ralph_tui.events import (
+    AssessmentMade,
+    AssessmentRefined,
+    FilesChanged,
+    IterationStarted,
+    RunStarted,
+)
+from ralph_tui.events.base import Event
+from ralph_tui.events.intelligence import Blocker, Statement, TestStatus
+from ralph_tui.events.workspace import CategoryTotal, FileChange
+from ralph_tui.layers.intelligence import InnerLoop, Traces
+from ralph_tui.state import RunState
+
+GOLDEN = Path(__file__).with_name("assessment.golden.json")
+SCHEMA = (
+    *("summary", "phase", "estimatedProgress", "accomplishments", "pendingTasks", "blockers"),
+    *("learnings", "lastAction", "recommendedNextStep", "filesChanged", "testStatus"),
+)
+SINCE = datetime(2026, 3, 14, 9, tzinfo=UTC)
+
+RICH = AssessmentMade(
+    iteration=2,
+    summary="7 of 9 tests pass; 2 more than before; 3 files changed; 1 commit.",
+    phase="mid",
+    progress=52.0,
+    accomplishments=[
+        Statement(text="test_tabs passes now", source="tests"),
+        Statement(text="committed: Count tabs", source="commits"),
+    ],
+    pending=["test_sign fails", "of the plan: Printer"],
+    blockers=[
+        Blocker(
+            text="Edit failed 3 times in the same way: not found", source="tool", standing=True
+        ),
+        Blocker(text="No licence", source="report"),
+    ],
+    learnings=["Tabs count as one."],
+    last_action="Bash: python -m unittest",
+    next_step="Make test_sign pass.",
+    tests=TestStatus(passed=7, failed=2, skipped=1, total=10),
+    missing=["the plan"],
+)
+
+
+def folded(*events: Event) -> RunState:
+    start = RunStarted(
+        run_id="r", root="/r", objective="x", agent="a", max_iterations=3, session_timeout_s=60
+    )
+    return RunState().apply_all([start, IterationStarted(iteration=2, max_iterations=3), *events])
+
+
+def changed() -> FilesChanged:
+    changes = [
+        FileChange(path="abacus/tabs.py", status="added", category="source"),
+        FileChange(path="tests/test_tabs.py", status="modified", category="test"),
+        FileChange(path="old.cfg", status="deleted", category="config"),
+    ]
+    totals = [CategoryTotal(category="source", files=4), CategoryTotal(category="test", files=1)]
+    return FilesChanged(iteration=2, live=False, changes=changes, totals=totals)
+
+
+def test_the_file_is_as_its_schema_says() -> None:
+    refined = AssessmentRefined(
+        iteration=2, summary="It goes well.", learnings=["Run it."], progress=60, approach="Go on."
+    )
+    told = assessment_of(folded(changed(), RICH, refined), 2)
+    assert told == json.loads(GOLDEN.read_text("utf-8"))
+    assert told is not None
+    assert set(SCHEMA) <= set(told)
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    told = assessment_of(folded(AssessmentMade(iteration=2, summary="Nothing.")), 2)
+    assert told is not None
+    assert set(SCHEMA) - set(told) == {"testStatus"}
+    assert "secondOpinion" not in told
+    assert "null" not in json.dumps(told)
+    empty: dict[str, list[str]] = {
+        "source": [],
+        "test": [],
+        "config": [],
+        "docs": [],
+        "aiwg": [],
+        "other": [],
+    }
+    assert told["filesChanged"] == {
+        "added": [],
+        "modified": [],
+        "deleted": [],
+        "byCategory": empty,
+    }
+
+
+def test_of_an_iteration_that_was_not_assessed_there_is_no_file() -> None:
+    assert assessment_of(folded(), 2) is None
+    assert set(assessments(folded(RICH))) == {"results/iter-002/assessment.json"}
+
+
+# -- what a session left behind --------------------------------------------------------------
+
+
+def put(root: Path, name: str, content: object, age_s: float = -60) -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    at = (SINCE - timedelta(seconds=age_s)).timestamp()
+    os.utime(path, (at, at))
+    return path
+
+
+DIFF = "attempt/results/iter-003/snapshot-diff.json"
+LOOP = ".aiwg/ralph/current-loop.json"
+ENDED = {
+    "active": False,
+    "maxIterations": 10,
+    "currentIteration": 2,
+    "status": "success",
+    "lastResult": "all pass",
+    "finalResult": {"success": True},
+}
+
+
+def traces(root: Path) -> Traces:
+    return read_traces(root / "attempt", root, 3, SINCE)
+
+
+def test_commits_and_a_loop_inside_the_session_are_found(tmp_path: Path) -> None:
+    put(tmp_path, DIFF, {"commits": ["a1 Add a", "b2 Fix: b"], "branchChanged": False})
+    put(tmp_path, LOOP, ENDED)
+    loop = InnerLoop(iterations=2, limit=10, success=True, words="all pass")
+    assert traces(tmp_path) == Traces(commits=("Add a", "Fix: b"), loop=loop)
+
+
+def test_a_loop_that_still_says_that_it_runs_has_no_success(tmp_path: Path) -> None:
+    put(tmp_path, DIFF, {"branchChanged": True, "branchAfter": "main"})
+    put(tmp_path, LOOP, {**ENDED, "active": True})
+    assert traces(tmp_path) == Traces(branch="main", loop=InnerLoop(2, 10, words="all pass"))
+
+
+def test_files_that_are_older_than_the_session_tell_of_another(tmp_path: Path) -> None:
+    put(tmp_path, DIFF, {"commits": ["a1 Add a"]}, age_s=5)
+    put(tmp_path, LOOP, ENDED, age_s=5)
+    assert traces(tmp_path) == Traces(missing=("commits",))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b"\xff\xfe", b"[]", b"null", b'"text"', b"[" * 100_000),
+        *({"commits": None, "currentIteration": None}, {"commits": 7, "currentIteration": "x"}),
+        {"commits": [None, 3, {"x": 1}], "currentIteration": 1e308, "lastResult": ["x"]},
+        b'{"commits": [], "currentIteration": NaN, "maxIterations": -Infinity}',
+        {"commits": [], "currentIteration": -3, "finalResult": "success", "status": []},
+    ],
+)
+def test_whatever_stands_in_them_is_no_error(tmp_path: Path, content: object) -> None:
+    put(tmp_path, DIFF, content)
+    put(tmp_path, LOOP, content)
+    found = traces(tmp_path)
+    assert found.commits == ()
+    if found.loop is not None:
+        assert not found.loop.success
+        assert 0 <= found.loop.iterations <= 1_000_000
+
+
+def test_what_they_say_is_bounded_and_clean(tmp_path: Path) -> None:
+    secret = "sk-" + "a1b2c3d4" * 4
+    put(tmp_path, DIFF, {"commits": [f"{n:x} \x1b[31m{secret} {'x' * 900}" for n in range(999)]})
+    put(tmp_path, LOOP, {**ENDED, "lastResult": f"\x1b]0;x\x07{secret} {'y' * 5000}"})
+    found = traces(tmp_path)
+    assert len(found.commits) == MOST_COMMITS
+    assert found.loop is not None
+    for text in (found.commits[0], found.loop.words):
+        assert len(text) <= 120
+        assert "\x1b" not in text
+        assert secret not in text
+
+
+@pytest.mark.parametrize("way", ["fifo", "link", "folder", "huge"])
+def test_what_is_no_plain_file_is_not_read(tmp_path: Path, way: str) -> None:
+    elsewhere = put(tmp_path, "elsewhere.json", {**ENDED, "commits": ["a1 Add a"]})
+    for name in (DIFF, LOOP):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        match way:
+            case "fifo":
+                os.mkfifo(path)
+            case "link":
+                path.symlink_to(elsewhere)
+            case "folder":
+                path.mkdir()
+            case "huge":
+                path.write_bytes(b" " * (LARGEST + 1) + b"{}")
+    assert traces(tmp_path) == Traces(missing=("commits",))
