@@ -63,7 +63,8 @@ def test_an_agent_that_spoils_the_files_of_its_assessments_spoils_nothing_else(
     git_repo: Path,
 ) -> None:
     where = f"{ATTEMPT}/results/iter-00$n/assessment.json"
-    spoil = f"rm -rf {where}; case $n in 0) mkdir {where};; 1) mkfifo {where};; *) echo '{{' > {where};; esac"
+    other = f"0) mkdir {where};; 1) mkfifo {where};; *) echo '{{' > {where};;"
+    spoil = f"rm -rf {where}; case $n in {other} esac"
     diff = f"mkdir -p {ATTEMPT}/results/iter-00$((n + 1))/snapshot-diff.json"
     ran(git_repo, f"{ONE_MORE}; {spoil}; {diff}")
     assert here("rebuild", cwd=git_repo).returncode == 0
