@@ -55,6 +55,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("state", _state(status)),
         *_asked(status),
         ("guidance", _guidance(status)),
+        ("always", clip(one_line(status.get("standing_instruction") or ""), 200)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion(status)),
         ("verdict", _verdict(status)),

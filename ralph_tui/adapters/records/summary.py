@@ -65,6 +65,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "denied": state.run.denied,
         "left_open": state.needs.left_open.text if state.needs.left_open else "",
         "guidance_queued": len(state.guidance.queued),
+        "standing_instruction": state.intelligence.standing_instruction,
         "started": _iso(run.started_at),
         "away_s": run.away_s,
         "ended": _iso(run.ended_at),

@@ -1,23 +1,56 @@
-"""``ralph-tui guide``: words for the agent of a living run."""
+"""``ralph-tui guide``: words for the agent of a living run, once or in every prompt."""
 
 import argparse
 
-from ralph_tui.cli.live import find_live, text_argument
+from ralph_tui.cli.live import LiveRun, find_live, text_argument
 from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.errors import UsageError
+
+LONGEST_INSTRUCTION = 10_000
+"""Characters of what every prompt carries."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
-    parser.add_argument("text", metavar="TEXT", help="what to say; - reads standard input")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", help="what to say; - reads standard input"
+    )
+    parser.add_argument(
+        "--always",
+        metavar="TEXT",
+        help='put it into every prompt from here on; "" takes it back',
+    )
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Queue the words. Raises ``RalphError`` when there is no such run or it refuses."""
+    """Hand the words over. Raises ``RalphError`` when there is no such run or it refuses."""
+    if (args.text is None) == (args.always is None):
+        raise UsageError("say one thing: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
+    if args.always is not None:
+        return _instruct(find_live(args.run), args.always)
     live = find_live(args.run)
     live.request("guide", text=text_argument(args.text))
     print(
         f"guidance queued for {live.run.name}: it goes into the session where the agent takes it, "
         "else into the next prompt"
     )
+    return 0
+
+
+def _instruct(live: LiveRun, words: str) -> int:
+    text = text_argument(words) if words.strip() else ""
+    if len(text) > LONGEST_INSTRUCTION:
+        raise UsageError(
+            f"a standing instruction has at most {LONGEST_INSTRUCTION:,} characters: shorten it, "
+            "or put it into a file that it names"
+        )
+    live.request("instruct", text=text)
+    said = (
+        "every prompt says this from the next one on, until ralph-tui guide --always '' takes it "
+        "back"
+        if text
+        else "no prompt says it any more"
+    )
+    print(f"{live.run.name} heard it: {said}")
     return 0

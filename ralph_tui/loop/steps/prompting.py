@@ -30,6 +30,8 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.state import RunState
 
+Origin = Literal["template", "model", "fallback"]
+"""As of `PromptPrepared`."""
 SEND = Option(key="y", answer="send", verb="send it as it is")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
@@ -48,7 +50,7 @@ class Words:
     """What holds for every iteration."""
     composed: str = ""
     """The prompt as the template has it; empty with the layer switched off."""
-    origin: Literal["template", "model", "fallback"] = "template"
+    origin: Origin = "template"
     edited_by: str = ""
 
 
@@ -80,7 +82,8 @@ class PromptWriter:
     def _compose(self, k: int, control: Evaluation | None) -> Steps[Words]:
         start, state, rules = self._start, self._state, self._rules
         limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled
-        prompt = None
+        prompt: Prompt | None = None
+        origin: Origin = "template"
         if self._given is not None and enabled:
             yield from self._look_at_template()
             template = self._given.template
@@ -94,9 +97,11 @@ class PromptWriter:
             prompt = yield from guarded(
                 "intelligence",
                 lambda: prompt_of(k, start, state, control, rules),
-                lambda: basic_prompt(k, start, state),
+                lambda: None,
                 instead="the prompt says nothing of what was measured",
             )
+        if prompt is None:
+            prompt, origin = basic_prompt(k, start, state), "fallback"
         if prompt.tokens > limit and not self._told_too_long:
             self._told_too_long = True
             yield self._warned(
@@ -105,7 +110,7 @@ class PromptWriter:
                 "have said are sent whole; shorten them, or raise the budget"
             )
         context = system_context(start.command or "")
-        return Words(prompt, context, composed=prompt.text if enabled else "")
+        return Words(prompt, context, prompt.text if enabled else "", origin)
 
     def _look_at_template(self) -> Steps[None]:
         """Say what the user's own layout lacks, and that it was changed: each once."""

@@ -7,6 +7,7 @@ import pytest
 from ralph_tui.events import (
     HealthChecked,
     Noticed,
+    PromptPrepared,
     RunFinished,
     SignalComputed,
     StrategyPlanned,
@@ -40,6 +41,7 @@ def test_a_prompt_that_cannot_be_composed_is_replaced_by_a_basic_one(
     )
     assert "Traceback" in first.detail
     assert len(failures(world)) == 2
+    assert [event.origin for event in world.all(PromptPrepared)] == ["fallback", "fallback"]
 
 
 Part = Literal["weigh", "plan", "judge"]
