@@ -27,6 +27,8 @@ LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
 UNTROUBLED = ("on track", "starting")
 """How a verdict begins beside which "healthy" may stand."""
+DIFF_LINES = 60
+"""Of a question's diff that are printed."""
 TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | --budget USD"}
 """What is typed behind an answer."""
 
@@ -196,6 +198,8 @@ def question_text(question: dict[str, Any]) -> str:
         parts += ["", f"controller: {one_line(question['gains'])}"]
     if question["rollback"]:
         parts += ["", *_rollback(question["rollback"])]
+    if question.get("diff"):
+        parts += ["", "what this iteration changed:", *_diff(question["diff"])]
     answers = [
         (f"{one_line(option['answer'])}{TAKES.get(option['takes'], '')}", one_line(option["verb"]))
         for option in question["options"]
@@ -205,6 +209,14 @@ def question_text(question: dict[str, Any]) -> str:
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in answers]
     silence = _silence(question) or "it waits until somebody answers"
     return "\n".join([*parts, "", silence])
+
+
+def _diff(text: str) -> list[str]:
+    """Its beginning; a terminal keeps the answers below it in view."""
+    lines = plain(text).splitlines()
+    more = len(lines) - DIFF_LINES
+    rest = [f"  … and {count(more, 'more line')}: ralph-tui attach shows them"] if more > 0 else []
+    return [*(f"  {line}" for line in lines[:DIFF_LINES]), *rest]
 
 
 def _rollback(rollback: dict[str, Any]) -> list[str]:

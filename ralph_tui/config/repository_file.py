@@ -6,7 +6,14 @@ from typing import Any
 
 from ralph_tui.plain_files import leaves_folder
 
-NOT_FROM_REPOSITORY = ("permissions", "agent.name", "agent.command", "agent.binary", "outreach")
+NOT_FROM_REPOSITORY = (
+    "permissions",
+    "agent.name",
+    "agent.command",
+    "agent.binary",
+    "outreach",
+    "intelligence.model_judge",  # else an agent could have a model accept its work in your place
+)
 """What it may not say: a name stands for all settings below it."""
 SECTION, TEMPLATE = "intelligence", "prompt_template"
 

@@ -6,6 +6,7 @@ Rule: it knows what an option takes along, and nothing of what the run does with
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from ralph_tui.commands import MOST_ITERATIONS
 from ralph_tui.events import QuestionAsked
@@ -14,6 +15,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, in_words
 from ralph_tui.tui.draw.bars import Bar, bars
+from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
 
@@ -62,6 +64,7 @@ def told(
         _proposal(edited or asked.proposal, width, edited=bool(edited)) if proposes else [],
         _labelled("controller", asked.gains, width),
         _rollback(asked.rollback, width) if asked.rollback is not None else [],
+        _diff(asked.diff),
     ]
     rows: list[Line] = []
     for part in parts:
@@ -102,6 +105,18 @@ def _proposal(text: str, width: int, *, edited: bool) -> list[Line]:
     style = "owner" if edited else "accent"
     rows = wrap(text, max(1, width - 2), MOST_ROWS)
     return [head, *([("▎ ", style), (row, "text")] for row in rows)]
+
+
+def _diff(text: str) -> list[Line]:
+    if not text:
+        return []
+    return [[("what this iteration changed", "dim")], *_diff_rows(text)]
+
+
+@lru_cache(maxsize=2)
+def _diff_rows(text: str) -> tuple[Line, ...]:
+    """Made once: a dialog is laid anew at every key."""
+    return tuple(rows_of(text))
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:

@@ -1,0 +1,53 @@
+"""The question whether a criterion is met shows the diff, after all else."""
+
+from ralph_tui.cli.status_words import DIFF_LINES, question_text
+from ralph_tui.events import QuestionAsked
+from ralph_tui.state import RunState
+from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.modals.question_rows import told
+from tests.world.decisions import criterion
+
+DIFF = """diff --git a/calc.py b/calc.py
+--- a/calc.py
++++ b/calc.py
+@@ -1 +1 @@
+-return a - b
++return a + b \x1b[31m
+"""
+
+
+def asked(diff: str) -> tuple[QuestionAsked, RunState]:
+    events = criterion()
+    state = RunState().apply_all(events)
+    question = next(event for event in events if isinstance(event, QuestionAsked))
+    fields = question.model_dump() | {"diff": diff}
+    return QuestionAsked.model_validate(fields), state
+
+
+def words(row: Line) -> str:
+    return "".join(text for text, _ in row)
+
+
+def rows(diff: str) -> list[str]:
+    question, state = asked(diff)
+    shown = told(question, state, edited="", width=70, height=30, proposes=True)
+    return [words(row) for row in shown]
+
+
+def test_the_dialog_shows_the_diff_last() -> None:
+    shown = rows(DIFF)
+    at = shown.index("what this iteration changed")
+    assert shown[at + 1 :] == ["■ calc.py", "@@ -1 +1 @@", "-return a - b", "+return a + b "]
+    assert any("the agent says" in row for row in shown[:at])
+    assert "what this iteration changed" not in rows("")
+
+
+def test_decide_prints_its_beginning_above_the_answers() -> None:
+    question, _ = asked(DIFF + "+more\n" * 500)
+    text = question_text(question.model_dump(mode="json"))
+    lines = text.splitlines()
+    at = lines.index("what this iteration changed:")
+    assert lines[at + 1] == "  diff --git a/calc.py b/calc.py"
+    assert lines[at + 1 + DIFF_LINES] == "  … and 446 more lines: ralph-tui attach shows them"
+    assert lines.index("answer with ralph-tui decide") > at
+    assert "\x1b" not in text
