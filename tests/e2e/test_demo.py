@@ -1,11 +1,14 @@
 """The demo's scenarios from their start to their end, without a screen."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.analysis.lab import recompute
-from ralph_tui.events import InterventionMade, parse_event
+from ralph_tui.events import InterventionMade, StrategyPlanned, parse_event
+from ralph_tui.layers.governor import Governor
+from ralph_tui.state import RunState
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
 
@@ -67,6 +70,32 @@ def redirected(printed: str, readings: list[float], alarm: tuple[int, str]) -> N
     assert "REDIRECT" in reproduced(printed)
     effects = [e for e in events if e["kind"] == "effect_observed" and e["level"] == "REDIRECT"]
     assert effects[0]["points"] > 0
+    after, name = alarm
+    focus = {"OSCILLATING": "stabilize", "REGRESSING": "review"}.get(name)
+    planned = {event.iteration: event for event in strategies(printed)}
+    assert list(planned) == list(range(1, len(readings)))
+    assert planned[2].approach == "persist"
+    assert planned[after + 1].approach == "pivot"
+    # Two reports in a row of the stuck one name what is in its way, before it counts as stuck.
+    assert planned[after + 1].focus == ("blocker_resolution" if name == "STUCK" else focus)
+
+
+def strategies(stdout: str) -> list[StrategyPlanned]:
+    """Those of the journal; a fold over it plans each of them again."""
+    state, governor, found = RunState(), Governor(), []
+    for line in stdout.splitlines():
+        event = parse_event(line)
+        governor.recall(event, state)
+        state.apply(event)
+        if isinstance(event, StrategyPlanned):
+            found.append(event)
+            if event.iteration > 1:
+                strategy = asdict(governor.course.strategy)
+                assert strategy | {"priorities": event.priorities} == event.model_dump(
+                    include=set(strategy)
+                )
+                assert list(governor.course.strategy.priorities) == event.priorities
+    return found
 
 
 def reproduced(stdout: str) -> set[str]:

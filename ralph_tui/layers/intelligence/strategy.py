@@ -167,7 +167,9 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
         reasoning = f"{percent(history.reading)} are reached: finish what is left in the same way."
         return _Row("persist", "finish", 0.9, reasoning)
     if evaluation is not None and evaluation.signal.trend == "improving":
-        return _Row("persist", "continue", 0.8, "Completion is rising: go on in the same way.")
+        return _Row(
+            "persist", "continue", 0.8, "Completion has risen lately: go on in the same way."
+        )
     return _Row(
         "persist", "continue", 0.5, "Nothing speaks against the present approach: go on with it."
     )

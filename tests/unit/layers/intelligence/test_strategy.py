@@ -50,7 +50,7 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
         (FALLING, None, "pivot", "review", 0.75, "2 falls in a row lost 20 points."),
         ([40, 84], None, "persist", "finish", 0.9, "84 % are reached"),
         ([84, 82], None, "persist", "finish", 0.9, "82 % are reached"),
-        ([10, 20], None, "persist", "continue", 0.8, "Completion is rising"),
+        ([10, 20], None, "persist", "continue", 0.8, "Completion has risen lately"),
         ([0, 0], None, "persist", "continue", 0.5, "Nothing speaks against"),
         ([0], None, "persist", "continue", 0.5, "Nothing speaks against"),
     ],

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.lab import recompute
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.events import (
     AgentReported,
@@ -263,3 +264,14 @@ def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> 
     older = told | {"strategy": None}
     for status in (told, older):
         assert "\nstrategy" not in status_text(status)
+
+
+def test_the_lab_repeats_what_the_strategy_asked() -> None:
+    run = blocked_run().play(first)
+    compared = recompute(run.events)
+    assert [one.row.iteration for one in compared if one.row.intervention == "PAUSE"] == [9, 11]
+    for one in compared:
+        assert one.recorded is not None
+        assert one.row.intervention == one.recorded.intervention
+    off = recompute(run.events, oversight=OversightSettings(enabled=False))
+    assert {one.row.intervention for one in off} == {None}
