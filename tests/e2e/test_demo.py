@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,3 +110,16 @@ def reproduced(stdout: str) -> set[str]:
         one.row.iteration: one.row.intervention for one in compared if one.row.intervention
     }
     return set(made.values())
+
+
+def test_the_demo_shows_what_models_help_with(tmp_path: Path) -> None:
+    helped: dict[str, Any] = {f"RALPH_TUI_INTELLIGENCE__MODEL_{name}": "true" for name in
+              ("PROMPTS", "ASSESSMENT", "REFLECTIONS")}  # fmt: skip
+    done = run("demo", "--fast", "--headless", "--json", cwd=tmp_path, **helped)
+    assert done.returncode == 0, done.stderr
+    events = events_of(done.stdout)
+    answered = [event for event in events if event["kind"] == "model_answered"]
+    assert {event["purpose"] for event in answered} == {"prompt", "assessment", "reflection"}
+    assert not [event["error"] for event in answered if event["error"]]
+    prompts = [event for event in events if event["kind"] == "prompt_prepared"]
+    assert {event["origin"] for event in prompts} == {"model"}

@@ -14,9 +14,9 @@ def _check(context: AgentContext) -> None:
 
 def _build(context: AgentContext) -> "Agent":
     # A command line is parsed without it.
-    from ralph_tui.adapters.agents.claude.stream_agent import StreamAgent  # noqa: PLC0415
+    from ralph_tui.adapters.agents.demo_agent import DemoAgent  # noqa: PLC0415
 
-    return StreamAgent(DEMO.name, _command_line(context), context)
+    return DemoAgent(DEMO, _command_line(context), context)
 
 
 def _command_line(context: AgentContext) -> list[str]:
@@ -30,5 +30,6 @@ DEMO = AgentDescription(
     looks_ready=lambda settings, environ: True,
     check=_check,
     build=_build,
+    small_model="demo-agent",
     reserved="the demo's agent works only in its own project: try ralph-tui demo",
 )

@@ -6,6 +6,7 @@ import sys
 import uuid
 from pathlib import Path
 
+from ralph_tui.demo.agent.answers import answer
 from ralph_tui.demo.agent.scenario import SCENARIOS
 from ralph_tui.demo.agent.turn import Session
 from ralph_tui.demo.agent.wire import Interrupted, Terminated, Wire
@@ -19,12 +20,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="ralph-tui demo agent")
     parser.add_argument("--scenario", choices=SCENARIOS, default="steady")
     parser.add_argument("--fast", action="store_true")
+    parser.add_argument("--ask", action="store_true")
     parser.add_argument("--session-id", default=str(uuid.uuid4()))
     # The flags of a real agent mean nothing here.
     options, _ = parser.parse_known_args()
     if not Path("abacus", "lexer.py").is_file():
         sys.stderr.write("The demo's agent works only in its project: use `ralph-tui demo`.\n")
         return 1
+    if options.ask:
+        return answer(0.0 if options.fast else 3 * BEAT_S)
     wire = Wire(options.session_id)
     session = Session(wire, 0.0 if options.fast else BEAT_S)
     iteration = os.environ.get("RALPH_ITERATION", "")

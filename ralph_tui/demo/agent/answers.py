@@ -1,0 +1,77 @@
+"""What the scripted agent answers to questions outside of its sessions: one JSON object each.
+
+It is told apart by the form that is asked for, at the question's end, and reads no more of it than
+the names of failing tests.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+from ralph_tui.demo.agent.wire import MODEL
+
+TOKENS_PER_CHARACTER = 0.25
+PRICE = 1e-6
+"""Made-up dollars per token: nothing is billed."""
+_TEST = re.compile(r"test_\w+")
+
+
+def _prompt(tests: list[str]) -> dict[str, object]:
+    first = f" Begin with {tests[0]}." if tests else ""
+    return {
+        "prompt": f"Run the tests, and read the first one that fails.{first} Find in abacus/ what "
+        "it asks for, change that alone, and run the tests again before you go on.",
+        "systemContext": "The tests say what is right: change the code, not them.",
+        "focusAreas": tests[:3] or ["the first failing test"],
+        "urgency": "normal",
+    }
+
+
+def _opinion(tests: list[str]) -> dict[str, object]:
+    left = f"{len(tests)} tests are named as open" if tests else "no test is named as open"
+    return {
+        "enhancedSummary": f"The calculator is mended test by test; {left}.",
+        "additionalLearnings": ["One change at a time keeps the other tests green."],
+        "suggestedApproach": "Go on with the next failing test, one at a time.",
+    }
+
+
+def _lesson(_: list[str]) -> dict[str, object]:
+    return {
+        "analysis": "Each failing test led to one small cause in the code.",
+        "learning": "Take failing tests one by one, in the order in which they are named.",
+        "actionItems": ["Run the tests after every change."],
+    }
+
+
+def _verdict(_: list[str]) -> dict[str, object]:
+    return {"met": False, "reason": "The demo's agent cannot judge: its tests do."}
+
+
+_ANSWERS: Mapping[str, Callable[[list[str]], dict[str, object]]] = {
+    '"systemContext"': _prompt,
+    '"enhancedSummary"': _opinion,
+    '"analysis"': _lesson,
+    '"met"': _verdict,
+}
+
+
+def answer(seconds: float) -> int:
+    """Read the question, think so long, and print the result as a real agent would."""
+    question = sys.stdin.read()
+    time.sleep(seconds)
+    form = question.rpartition("{")[2]
+    tests = list(dict.fromkeys(_TEST.findall(question)))
+    given = next((give(tests) for key, give in _ANSWERS.items() if key in form), {})
+    words = json.dumps(given)
+    asked, said = (round(len(text) * TOKENS_PER_CHARACTER) for text in (question, words))
+    cost = round(PRICE * (asked + 5 * said), 6)
+    usage = {"inputTokens": asked, "outputTokens": said, "costUSD": cost, "contextWindow": 0}
+    result = {
+        "type": "result", "subtype": "success", "is_error": False, "terminal_reason": "completed",
+        "result": words, "total_cost_usd": cost, "modelUsage": {MODEL: usage}, "session_id": "q",
+    }  # fmt: skip
+    print(json.dumps(result))  # noqa: T201  the answer is what is printed
+    return 0
