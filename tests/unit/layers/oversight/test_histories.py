@@ -10,6 +10,7 @@ import pytest
 
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.intelligence.strategy import Grounds
 from tests.paths import FIXTURES
 
 HISTORIES = [
@@ -47,3 +48,33 @@ def asked(history: dict[str, Any]) -> set[str]:
 def test_real_histories(label: str, level: str, least: int, most: int) -> None:
     runs = [asked(history) for history in HISTORIES if history["label"] == label]
     assert least <= sum(level in levels for levels in runs) <= most
+
+
+BLOCKED = Grounds(standing=(("report", "no network"),))
+
+
+def asked_about_strategy(history: dict[str, Any], *, estimated: bool = False) -> bool:
+    """Whether its strategy asks, with a blocker that stands after every single reading."""
+    governor, most = Governor(history["baseline"]), -(-5 * len(history["readings"]) // 4)
+    for k, reading in enumerate(history["readings"], 1):
+        budget = Budget(most, history["totals"][k - 1])
+        sample = Sample(k, reading, grew=k in history["grew"], estimated=estimated)
+        taken = governor.take(sample, budget, grounds=BLOCKED)
+        if taken.finding and taken.finding.opened:
+            governor.answered(approved=True)
+        if taken.course.strategy.approach == "escalate":
+            return True
+    return False
+
+
+def test_a_measured_history_is_never_asked_about_its_strategy() -> None:
+    """What stands still is met by a REDIRECT first, which opens an episode."""
+    assert not any(asked_about_strategy(history) for history in HISTORIES)
+
+
+@pytest.mark.parametrize(("label", "least", "most"), [("healthy", 0, 3), ("stuck", 11, 17)])
+def test_where_activity_alone_is_estimated_a_blocker_that_stands_asks_the_stuck_ones(
+    label: str, least: int, most: int
+) -> None:
+    runs = [history for history in HISTORIES if history["label"] == label]
+    assert least <= sum(asked_about_strategy(one, estimated=True) for one in runs) <= most
