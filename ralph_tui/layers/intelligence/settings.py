@@ -21,7 +21,7 @@ class IntelligenceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     enabled: bool = True
-    """False: prompts say the objective, the state that was measured, and your words."""
+    """False: prompts say the objective, the criteria and your words, and nothing is derived."""
     prompt_budget_tokens: int = Field(default=8000, ge=1000, le=200_000)
     """Tokens, estimated, that a prompt may have; less important sections are cut."""
     prompt_template: Annotated[

@@ -32,7 +32,7 @@ from ralph_tui.state import RunState
 
 Origin = Literal["template", "model", "fallback"]
 """As of `PromptPrepared`."""
-SEND = Option(key="y", answer="send", verb="send it as it is")
+SEND = Option(key="y", answer="send", verb="send it")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
 MOST_EDITABLE = 100_000
@@ -180,7 +180,7 @@ class PromptWriter:
                 iteration=k,
                 question_id="",
                 topic="prompt",
-                text=f"The prompt of iteration {k} is ready. Send it as it is, or edit it first?",
+                text=f"The prompt of iteration {k} is ready. Send it, or edit it first?",
                 proposal=proposed,
                 options=[SEND, EDIT, ABORT],
                 default="send",

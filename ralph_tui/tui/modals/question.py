@@ -244,6 +244,8 @@ class Question(Modal[Answer | None]):
         proposed = self.asked.proposal if option.takes == "instructions" else ""
         editor = self.query_one(Editor)
         editor.begin(option.takes, self._texts.get(option.takes) or proposed)
+        if proposed:
+            editor.border_title = Content(f" {drawn.proposed(self.asked)} ")
         self.set_focus(editor)
         self._lay()
 

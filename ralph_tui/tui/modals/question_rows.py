@@ -61,7 +61,7 @@ def told(
     parts = [
         [*reason, *_listed(asked.evidence, width)],
         _readings(readings, best, width, tall),
-        _proposal(edited or asked.proposal, width, edited=bool(edited)) if proposes else [],
+        _proposal(asked, edited, width) if proposes else [],
         _labelled("controller", asked.gains, width),
         _rollback(asked.rollback, width) if asked.rollback is not None else [],
         _diff(asked.diff),
@@ -96,14 +96,16 @@ def _listed(texts: Sequence[str], width: int) -> list[Line]:
     return rows
 
 
-def _proposal(text: str, width: int, *, edited: bool) -> list[Line]:
-    if not text:
+def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
+    if not asked.proposal and not edited:
         return []
-    head: Line = [("instructions for the agent, in every prompt from here on", "dim")]
+    what, prompt = proposed(asked), asked.topic == "prompt"
+    head: Line = [(what if prompt else f"{what}, in every prompt from here on", "dim")]
     if edited:
-        head = [("instructions for the agent, ", "dim"), ("as you edited them", "owner strong")]
+        how = f"as you edited {'it' if prompt else 'them'}"
+        head = [(f"{what}, ", "dim"), (how, "owner strong")]
     style = "owner" if edited else "accent"
-    rows = wrap(text, max(1, width - 2), MOST_ROWS)
+    rows = wrap(edited or asked.proposal, max(1, width - 2), MOST_ROWS)
     return [head, *([("▎ ", style), (row, "text")] for row in rows)]
 
 
@@ -117,6 +119,11 @@ def _diff(text: str) -> list[Line]:
 def _diff_rows(text: str) -> tuple[Line, ...]:
     """Made once: a dialog is laid anew at every key."""
     return tuple(rows_of(text))
+
+
+def proposed(asked: QuestionAsked) -> str:
+    """What may be edited, in words."""
+    return "the prompt" if asked.topic == "prompt" else EDITING["instructions"][0]
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:
