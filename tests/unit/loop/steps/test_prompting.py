@@ -1,8 +1,11 @@
 """Step 9: what goes into a prompt of what the owner says, the one edit, and what is kept of it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct
+from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct, Pause, Restore, Unpause
 from ralph_tui.events import (
     GuidanceDelivered,
     Noticed,
@@ -12,13 +15,19 @@ from ralph_tui.events import (
     RunFinished,
     RunResumed,
     SnapshotTaken,
+    WorktreeRestored,
 )
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, parse_template
+from ralph_tui.layers.intelligence.template import (
+    BUILT_IN_TEMPLATE,
+    VARIABLES,
+    Template,
+    parse_template,
+)
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import PromptTemplate
-from tests.world import World
+from tests.world import FakeAsker, World, promise
 from tests.world.owner import Reply, answer
 
 EDITED = "Only look at the lexer.\n\nPrint <promise>COMPLETE</promise> when it is done."
@@ -261,3 +270,33 @@ def test_a_template_that_fails_gives_way_to_the_built_in_one(
         "intelligence failed (ZeroDivisionError: of a layout); "
         "the built-in layout takes the place of my.tpl"
     ]
+
+
+def test_each_variable_is_in_the_readme() -> None:
+    readme = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
+    _, _, table = readme.partition("| variable | what it holds |")
+    named = set(re.findall(r"`\$(\w+)`", table.partition("\n\n")[0]))
+    assert named == set(VARIABLES)
+
+
+# -- after a roll back -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("back_to", [1, 2])
+def test_what_a_judge_said_of_work_that_was_undone_is_not_said(back_to: int) -> None:
+    """Snapshot 1 is the start, 2 what the first iteration left."""
+    asker = FakeAsker()
+    asker.answers.append({"met": False, "reason": "page 2 is missing"})
+    rules = Rules(intelligence=IntelligenceSettings(model_judge=True))
+    world = World(
+        [], criterion="it reads well", mode="attended", rules=rules, asker=asker, max_iterations=2
+    )
+    world.agent.acts.append(promise)
+    for event in world.steps():
+        if event.kind == "iteration_started" and not world.agent.prompts:
+            world.host.inbox.append(Pause())
+        if event.kind == "paused":
+            world.host.inbox.extend([Restore(snapshot=back_to), Unpause()])
+    assert world.only(WorktreeRestored).snapshot == back_to
+    assert ("page 2 is missing" in world.agent.prompts[1]) == (back_to == 2)
+    assert ("# Verdict" in world.agent.prompts[1]) == (back_to == 2)
