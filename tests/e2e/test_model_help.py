@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -142,10 +143,76 @@ def test_the_end_of_a_run_cancels_a_question_at_once_and_leaves_no_process(
     assert answered["question_id"] == asked["question_id"]
     assert "cancelled" in answered["error"]
     wish = next(e for e in events if e["kind"] in ("abort_requested", "stop_requested"))
-    took = datetime.fromisoformat(answered["at"]) - datetime.fromisoformat(wish["at"])
-    assert took.total_seconds() < 1.0
+    assert kept_waiting(answered, wish) < 1.0
     assert events[-1]["kind"] == "run_finished"
     assert not processes_of(run_id)
+
+
+def kept_waiting(answered: Any, wish: Any) -> float:
+    """Seconds from a wish to the end of the question."""
+    took = datetime.fromisoformat(answered["at"]) - datetime.fromisoformat(wish["at"])
+    return took.total_seconds()
+
+
+def test_guidance_and_pause_are_heard_during_a_question(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything(monkeypatch)
+    told(story, {WORDING: [{"text": "{}", "delay_s": 500}]})
+    with start(*ORDER, cwd=git_repo) as process:
+        reaches(git_repo, "model_asked")
+        assert here("guide", "Mind the tests", cwd=git_repo).returncode == 0
+        assert here("pause", cwd=git_repo).returncode == 0
+        heard = [e["kind"] for e in recorded(git_repo)]
+        assert {"guidance_queued", "pause_requested"} <= {*heard}
+        assert "model_answered" not in heard
+        assert here("abort", "--yes", cwd=git_repo).returncode == 0
+        process.communicate(timeout=20)
+    events = recorded(git_repo)
+    (answered,), (wish,) = kinds(events, "model_answered"), kinds(events, "abort_requested")
+    assert kept_waiting(answered, wish) < 1.0
+    assert not kinds(events, "session_started")
+    assert not processes_of(events[0]["run_id"])
+
+
+def test_the_last_question_of_a_run_can_be_cut_short(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything(monkeypatch)
+    slow = {LESSON: [{"text": "{}", "delay_s": 500}]}
+    told(story, {**ANSWERS, JUDGE: [says(met=True, reason="fine")], **slow})
+    with start(*ORDER, cwd=git_repo) as process:
+        until(lambda: [e for e in kinds(recorded(git_repo), "model_asked")
+                       if e["purpose"] == "reflection"], timeout=40)  # fmt: skip
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        assert time.monotonic() - began < 5
+    events = recorded(git_repo)
+    assert events[-1]["outcome"] == "completed"
+    assert kinds(events, "reflection_written")[0]["model"] == ""
+    assert not processes_of(events[0]["run_id"])
+
+
+def test_a_killed_run_leaves_no_question_behind_and_asks_again_when_it_is_resumed(
+    git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge(monkeypatch)
+    told(story, {JUDGE: [{"text": "{}", "delay_s": 500}, says(met=True, reason="fine")]})
+    with start(*ORDER, cwd=git_repo) as process:
+        reaches(git_repo, "model_asked")
+        run_id = recorded(git_repo)[0]["run_id"]
+        state = story.parent / "state" / "state.json"
+        until(lambda: JUDGE in state.read_text())  # it thinks about its answer
+        process.kill()
+        process.communicate(timeout=20)
+    until(lambda: not processes_of(run_id), timeout=8)
+    done = run("resume", "--headless", "--json", cwd=git_repo, RALPH_TUI_AGENT__BINARY=str(STUB))
+    assert done.returncode == 0, done.stderr
+    events = recorded(git_repo)
+    assert events[-1]["reason"] == "accepted by the model haiku after iteration 1"
+    assert len(kinds(events, "model_asked")) == 2
+    assert len(kinds(events, "session_started")) == 1
 
 
 WORDING = "# Word the next prompt"
