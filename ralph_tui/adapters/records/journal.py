@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import from_here
+from ralph_tui.adapters.records.reserve import Reserve
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.events import Event, RunStarted, parse_event
 from ralph_tui.events.base import EPOCH
@@ -37,6 +38,8 @@ class Journal:
         self._next_tick = clock.monotonic() + SYNC_SECONDS
         self._last_at = last_at
         self._descriptor = self._open()
+        self._reserve = Reserve()
+        self._reserve.hold(self._descriptor, os.fstat(self._descriptor).st_size)
 
     def _open(self) -> int:
         try:
@@ -74,6 +77,7 @@ class Journal:
                 f"cannot append to the journal {self.path}, where everything before is safe: "
                 f"{why(error, 'free some space')}"
             ) from error
+        self._reserve.hold(self._descriptor, end + len(line))
 
     def sync(self) -> None:
         """Sync what was written to disk; where there is no room, the next call does it."""
@@ -139,7 +143,7 @@ class Journal:
             os.close(descriptor)
             fresh.unlink(missing_ok=True)
             raise
-        self._descriptor = descriptor
+        self._descriptor, self._reserve = descriptor, Reserve()
         os.close(lost)
 
     def close(self) -> None:
@@ -148,6 +152,8 @@ class Journal:
         if not self._named():  # deleted since the last look
             with suppress(OSError):
                 self._restore()
+        with suppress(OSError):  # gives back what was held behind the end
+            os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size)
         os.close(self._descriptor)
 
 
