@@ -252,6 +252,17 @@ class TestSettingsFlags:
         assert load_settings(parser.parse_args([]), git_repo).settings.permissions.mode == "edits"
         assert "may not set permissions" in capsys.readouterr().err
 
+    def test_a_repository_cannot_have_a_model_judge_in_your_place(
+        self, git_repo: Path, capsys: Capture
+    ) -> None:
+        lines = "[intelligence]\nmodel_judge = true\nmodel_prompts = true"
+        (git_repo / ".ralph-tui.toml").write_text(lines)
+        parser = Parser(prog="x")
+        add_settings(parser)
+        settings = load_settings(parser.parse_args([]), git_repo).settings.intelligence
+        assert (settings.model_judge, settings.model_prompts) == (False, True)
+        assert "may not set intelligence.model_judge" in capsys.readouterr().err
+
 
 class TestPrepareTextual:
     """What Textual finds in its environment."""
