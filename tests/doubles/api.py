@@ -32,6 +32,8 @@ class Request:
     first: str
     last: str
     answer: str
+    system: str = ""
+    """The end of the system prompt."""
 
 
 class Api:
@@ -98,6 +100,7 @@ class Api:
                     first[-200:],
                     texts[-1][-200:],
                     told,
+                    json.dumps(body.get("system", ""))[-8000:],
                 )
             )
         return answer, script

@@ -23,6 +23,7 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
 )
+from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.ports import Ask, Permissions, Turn
 from tests.doubles.api import Api
 from tests.doubles.launch import prepare, real_binary, real_environment
@@ -53,6 +54,7 @@ class Lab:
     def agent(self, scenario: Scenario) -> Iterator[ClaudeAgent]:
         prepare(scenario, self.root)
         with Api(scenario) as api:
+            self.api = api
             environ = real_environment(api.url, self.tmp / "home", scenario)
             agent = CLAUDE.build(
                 context_in(self.root, binary=BINARY or "", model=scenario.model, environ=environ)
@@ -168,6 +170,17 @@ def test_a_stopped_agent_leaves_nothing(lab: Lab) -> None:
     assert finished.outcome == "stopped"
     assert not alive(session.pid)
     assert not alive(int(file.read_text()))
+
+
+def test_what_holds_for_every_iteration_is_in_the_system_prompt(lab: Lab) -> None:
+    context = system_context("true")
+    with lab.agent(lab.scripted(Answer(text="done"))) as agent:
+        heard = Heard()
+        agent.start(lab.turn(system_context=context), heard)
+        assert heard.finished().outcome == "success"
+    (asked,) = [request for request in lab.api.requests if request.answer == "done"]
+    assert "End every session as the prompt asks" in asked.system
+    assert "End every session" not in asked.first
 
 
 def test_guidance_reaches_the_running_turn(lab: Lab) -> None:
