@@ -11,6 +11,7 @@ from dataclasses import asdict
 from bench import (
     control,
     detection,
+    intelligence,
     learnings,
     loop_time,
     memory,
@@ -39,6 +40,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "learnings": learnings.query,
     "snapshots": snapshots.against_status,
     "retrieval": retrieval.quality,
+    "intelligence": intelligence.world,
     "loop": loop_time.per_iteration,
 }
 

@@ -61,6 +61,11 @@ class Block:
         return f"{self.lead}\n\n{said}" if self.lead else said
 
 
+def whole_text(block: Block) -> str:
+    """With all of its units."""
+    return block.text(len(block.units))
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of a prompt under one heading; nothing where none of its blocks says anything."""
@@ -68,9 +73,9 @@ class Section:
     heading: str
     blocks: tuple[Block, ...]
 
-    def text(self, kept: Mapping[int, int]) -> str:
-        """`kept`: how many units of a block are said, by its `id`; all where it is not there."""
-        said = (block.text(kept.get(id(block), len(block.units))) for block in self.blocks)
+    def text(self, said_of: Callable[[Block], str] = whole_text) -> str:
+        """`said_of`: what is said of each of its blocks."""
+        said = (said_of(block) for block in self.blocks)
         body = "\n\n".join(text for text in said if text)
         return f"# {self.heading}\n\n{body}" if body else ""
 
@@ -97,9 +102,17 @@ def fit(sections: Mapping[str, Section], limit: int, render: Render) -> Fitted:
     ranked = [block for block in blocks if block.rank is not None]
     ranked.sort(key=lambda block: block.rank or 0)
     kept: dict[int, int] = {}
+    texts: dict[tuple[int, int], str] = {}  # made once each: foreign words are looked through
+
+    def said_of(block: Block) -> str:
+        units = kept.get(id(block), len(block.units))
+        key = id(block), units
+        if key not in texts:
+            texts[key] = block.text(units)
+        return texts[key]
 
     def written() -> str:
-        said = {name: section.text(kept) for name, section in sections.items()}
+        said = {name: section.text(said_of) for name, section in sections.items()}
         return render({**said, CUT: _cut_line(_cut(ranked, kept))})
 
     def fits(block: Block, units: int) -> bool:

@@ -125,13 +125,13 @@ def _state(given: PromptInput) -> Section:
         )
     if gate.timed_out:
         said.append("The command ran out of time.")
-    names = [f"- {item(name)}" for name in gate.failing]
+    names = [f"- {item(name)}" for name in gate.failing[:NAMED]]
     failing = Block(
-        lines_of(names[:NAMED]),
+        lines_of(names),
         rank_of("failing"),
         "names of failing tests",
         label="Failing tests, as the command names them",
-        unsaid=gate.unnamed + max(0, len(names) - NAMED),
+        unsaid=gate.unnamed + max(0, len(gate.failing) - NAMED),
         counted=True,
     )
     error = foreign(

@@ -28,7 +28,7 @@ WHAT_IT_IS = (
 
 
 def knowledge_section(plan: PlanMade | None, learnings: list[Learning]) -> str:
-    return recollection.knowledge_section(knowledge_lines(plan, learnings)).text({})
+    return recollection.knowledge_section(knowledge_lines(plan, learnings)).text()
 
 
 def body(text: str) -> list[str]:
