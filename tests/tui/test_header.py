@@ -12,6 +12,8 @@ from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
     AbortRequested,
     Event,
+    ModelAnswered,
+    ModelAsked,
     PauseRequested,
     PermissionsChanged,
     ReadingTaken,
@@ -304,3 +306,14 @@ def test_the_plans_current_item_is_named(width: int) -> None:
     assert "→ write the" in (told if width < 100 else above)
     state.gate.readings[-1] = last
     assert "→" not in "".join(span for span, _ in header_lines(state, state.at, width)[0])
+
+
+def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
+    state = RunState().apply_all(STORIES["running"]())
+    asked = ModelAsked(iteration=7, question_id="a", purpose="judge")
+    state.apply(asked)
+    first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
+    assert "a model is asked: judge" in first
+    state.apply(ModelAnswered(iteration=7, question_id="a", purpose="judge"))
+    first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
+    assert "a model is asked" not in first

@@ -74,8 +74,10 @@ def _phase(state: RunState) -> Field:
     style = {"agent": "good", "paused": "owner", "crashed": "bad"}.get(run.phase, "accent")
     style = "dim" if run.phase in ("finished", "starting") else style
     step: Line = []
+    asked = state.intelligence.asked
     if run.step and run.live:
-        step = [(f" · step {run.step} {clip(flat(run.step_name), 24)}", "dim")]
+        doing = f"a model is asked: {asked.purpose}" if asked is not None else flat(run.step_name)
+        step = [(f" · step {run.step} {clip(doing, 28)}", "dim")]
     phase: Line = [(f"{glyph} ", style), (words, style)]
     brief: Line = [(f"{glyph} ", style), (term.brief, style)]
     brief_step: Line = [(f" · {run.step}/17", "dim")] if step else []
