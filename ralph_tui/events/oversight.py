@@ -33,8 +33,10 @@ Subject = Literal[
     "strategy",
     "conflicts",
     "owner",
+    "oversight",
 ]
-"""What an intervention is about: a detection, or another row of the table."""
+"""What an intervention is about: a detection, or another row of the table; `oversight`: that the
+overseer itself has failed, which people are told."""
 Concern = Literal["low", "medium", "high", "critical"]
 Health = Literal["healthy", "warning", "critical", "paused", "aborted"]
 EscalationLevel = Literal["info", "warning", "critical", "emergency"]

@@ -2,13 +2,17 @@
 run, a resumed one and the lab.
 
 `take` is the fold itself. `read` looks at a `RunState` right after a reading was taken, and so does
-the same to a run's journal, event by event, that it did to the run; its three parts can be called
-one by one, so that one that fails costs no other.
+the same to a run's journal, event by event, that it did to the run.
+
+Where a layer fails its fallback is taken, if there is a guard: default gains, the alarms and the
+approach as they were, no finding. No fold is left half-way: the next reading finds it as it was.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided, SignalComputed
+from ralph_tui.layers.attempt import Attempt, unguarded
 from ralph_tui.layers.control import (
     Budget,
     ControlSettings,
@@ -16,9 +20,14 @@ from ralph_tui.layers.control import (
     History,
     Patience,
     Sample,
-    evaluate,
+    Watched,
+    compute,
+    default_signal,
+    evaluation_of,
+    unwatched,
+    watch,
 )
-from ralph_tui.layers.intelligence.strategy import Course, Grounds, plan
+from ralph_tui.layers.intelligence.strategy import Course, Grounds, Strategy, plan
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
@@ -33,7 +42,7 @@ class Evaluated:
 
     evaluation: Evaluation
     finding: Finding | None
-    """None with the overseer switched off."""
+    """None with the overseer switched off, and where its rules failed."""
     course: Course
     """The strategy of the next iteration."""
 
@@ -46,11 +55,18 @@ class Governor:
         baseline: float = 0.0,
         control: ControlSettings | None = None,
         oversight: OversightSettings | None = None,
+        *,
+        plans: bool = True,
+        attempt: Attempt = unguarded,
     ) -> None:
-        """`baseline` in points."""
+        """`baseline` in points; `plans`: whether strategies are planned."""
         self.control = control or ControlSettings()
         self.oversight = oversight or OversightSettings()
+        self.plans = plans
+        self._attempt = attempt
         self.history = History(baseline)
+        self._untaken: list[Sample] = []
+        """Readings that could not be taken in yet."""
         self.evaluation: Evaluation | None = None
         """Of the latest reading; None before the first."""
         self.course = Course()
@@ -74,49 +90,108 @@ class Governor:
         grounds: Grounds | None = None,
     ) -> Evaluated:
         """Take in one reading; `issues`: new learnings and blockers."""
-        evaluation = self._weigh(sample, budget, issues)
-        self.course = self._planned(budget, grounds or Grounds())
-        return Evaluated(evaluation, self._judge(evaluation, budget, evidence), self.course)
+        return self._read(
+            sample, budget, issues, lambda: grounds or Grounds(), lambda: evidence or Evidence()
+        )
 
-    def _weigh(self, sample: Sample, budget: Budget, issues: int) -> Evaluation:
-        self.history.add(sample)
-        self.evaluation = evaluate(
-            self.history,
+    def _read(
+        self,
+        sample: Sample,
+        budget: Budget,
+        issues: int,
+        grounds: Callable[[], Grounds],
+        evidence: Callable[[], Evidence],
+    ) -> Evaluated:
+        """Each layer for itself: one that fails costs no other its advice."""
+        attempt, before = self._attempt, self.evaluation
+        last = before.signal if before else None
+        self._untaken.append(sample)
+        watched = attempt(
+            "control",
+            lambda: self._watch(budget),
+            lambda: unwatched(before),
+            instead="the alarms stay as they are",
+        )
+        signal = attempt(
+            "control",
+            lambda: self._compute(budget, watched, last, issues),
+            lambda: default_signal(sample, self.control, last, issues),
+            instead="default gains answer this reading",
+        )
+        evaluation = self.evaluation = evaluation_of(signal, watched)
+        if self.plans:
+            self.course = attempt(
+                "intelligence",
+                lambda: self._planned(budget, grounds()),
+                lambda: self.course,
+                instead="the approach stays as it is",
+            )
+        finding = attempt(
+            "oversight",
+            lambda: self._judge(evaluation, budget, evidence()),
+            lambda: None,
+            instead="nobody watches over this reading",
+        )
+        return Evaluated(evaluation, finding, self.course)
+
+    def _watch(self, budget: Budget) -> Watched:
+        """A reading is taken in whole, or not at all and with the next one."""
+        history = self.history.copy()
+        for sample in self._untaken:
+            history.add(sample)
+        self.history, self._untaken = history, []
+        return watch(history, budget, self.control, self.evaluation)
+
+    def _compute(
+        self, budget: Budget, watched: Watched, last: SignalComputed | None, issues: int
+    ) -> SignalComputed:
+        return compute(
+            self._current,
             budget,
             self.control,
-            previous=self.evaluation,
+            watched,
+            last,
             damped=self.memory.damps(self.history),
             issues=issues,
         )
-        return self.evaluation
+
+    @property
+    def _current(self) -> History:
+        """With the latest reading."""
+        if self._untaken:
+            raise LookupError("the latest reading could not be taken in")
+        return self.history
 
     def _planned(self, budget: Budget, grounds: Grounds) -> Course:
-        return plan(
+        course = plan(
             self.course,
-            self.history,
+            self._current,
             self.evaluation,
             budget,
             Patience.of(self.history, budget, self.control),
             grounds,
             may_ask=self.oversight.enabled and self.memory.episode is None,
         )
+        if not isinstance(course.strategy, Strategy):  # it is remembered
+            raise TypeError(f"a strategy is no {type(course.strategy).__name__}")
+        return course
 
-    def _judge(
-        self, evaluation: Evaluation, budget: Budget, evidence: Evidence | None
-    ) -> Finding | None:
+    def _judge(self, evaluation: Evaluation, budget: Budget, evidence: Evidence) -> Finding | None:
         if not self.oversight.enabled:
             return None
         planned = self.course.strategy
         asks = self.course.reading == self.history.iteration and planned.approach == "escalate"
         finding = assess(
             self.memory,
-            self.history,
+            self._current,
             evaluation,
             budget,
             self.control,
             evidence,
             strategy=planned.reasoning if asks else "",
         )
+        if not finding.state.sound:  # it is remembered
+            raise TypeError("what oversight remembers is not sound")
         self.memory = finding.state
         return finding
 
@@ -145,28 +220,17 @@ class Governor:
 
     def read(self, state: RunState) -> Evaluated:
         """Take in the reading that `state` was brought up to last."""
-        evaluation = self.weigh(state)
-        self.plan(state)
-        return Evaluated(evaluation, self.judge(state), self.course)
-
-    def weigh(self, state: RunState) -> Evaluation:
-        """Layer 1 on that reading."""
-        sample = _sample(state.gate.readings[-1], state)
-        return self._weigh(sample, budget_of(state), self._issues(state.agent.report))
-
-    def plan(self, state: RunState) -> None:
-        """The strategy that follows from it, and from what the iteration came to."""
-        self.course = self.planned(state)
+        return self._read(
+            _sample(state.gate.readings[-1], state),
+            budget_of(state),
+            self._issues(state.agent.report),
+            lambda: grounds_of(state),
+            lambda: evidence_of(state),
+        )
 
     def planned(self, state: RunState) -> Course:
-        """What `plan` would take up; before iteration 1 the strategy by the baseline."""
+        """The strategy by the baseline, before iteration 1."""
         return self._planned(budget_of(state), grounds_of(state))
-
-    def judge(self, state: RunState) -> Finding | None:
-        """Layer 4 on it; None with the overseer switched off."""
-        if self.evaluation is None:
-            return None
-        return self._judge(self.evaluation, budget_of(state), evidence_of(state))
 
     def _issues(self, report: AgentReported | None) -> int:
         """Blockers, and learnings that were not said before in this run."""

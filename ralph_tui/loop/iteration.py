@@ -148,6 +148,9 @@ class Iteration:
             yield from self.overseer.intervene(k, finding)
             yield self.entered(k, 14)  # Overseer: the health check
             yield from self.overseer.check(k, finding)
+        elif self.run.rules.oversight.enabled:
+            yield self.entered(k, 13)
+            yield from self.overseer.tell_failure(k)
 
     def entered(self, k: int, step: int) -> Event:
         """Where the loop stands."""

@@ -59,7 +59,8 @@ class Recovery:
             return (yield from iteration.prepare())
         k = span.number
         yield iteration.entered(k, 0)
-        iteration.escalation.again()
+        yield from iteration.run.layers.guard.take()
+        yield from iteration.escalation.again()
         yield from iteration.sweep()
         readings = self._state.gate.readings
         read = bool(readings) and readings[-1].iteration == k

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, Protocol
 
 from ralph_tui.events import Event, RunStarted
@@ -10,6 +11,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
 from ralph_tui.layers.sensor import Sensor
+from ralph_tui.loop.guard import Guard
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import Ports
 from ralph_tui.state import RunState
@@ -56,21 +58,37 @@ class Layers:
 
     sensor: Sensor
     governor: Governor
+    guard: Guard
+    """What of them fails is told from here."""
 
     @classmethod
     def of(cls, rules: Rules, command: str | None) -> "Layers":
         """As they are before the first reading; `command` is the completion command."""
-        return cls(
-            Sensor(rules.progress, command or ""), Governor(0.0, rules.control, rules.oversight)
+        guard = Guard()
+        governor = Governor(
+            0.0,
+            rules.control,
+            rules.oversight,
+            plans=rules.intelligence.enabled,
+            attempt=guard.attempt,
         )
+        return cls(Sensor(rules.progress, command or ""), governor, guard)
 
     def recall(self, events: Iterable[Event]) -> RunState:
         """Take up the past of a run, in one pass; gives back its fold."""
-        remembering: tuple[Remembers, ...] = (self.sensor, self.governor)
+        remembering: tuple[tuple[str, Remembers], ...] = (
+            ("sensor", self.sensor),
+            ("control", self.governor),
+        )
         state = RunState()
         for event in events:
-            for layer in remembering:
-                layer.recall(event, state)
+            for name, layer in remembering:
+                self.guard.attempt(
+                    name,
+                    partial(layer.recall, event, state),
+                    lambda: None,
+                    instead="what it remembers of this run is not whole",
+                )
             state.apply(event)
         return state
 

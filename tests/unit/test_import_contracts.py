@@ -105,7 +105,7 @@ def catches_everything(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or bool({"Exception", "BaseException"} & set(names))
 
 
-GUARDS = {PACKAGE / "runtime" / "engine.py", PACKAGE / "loop" / "steps" / "guard.py"}
+GUARDS = {PACKAGE / "runtime" / "engine.py", PACKAGE / "loop" / "guard.py"}
 """A bug ends in the first, and a failing layer in the second."""
 
 

@@ -7,7 +7,15 @@
 from ralph_tui.layers.control.advice import advice, iterations_needed, push_words, urgency_of
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
 from ralph_tui.layers.control.budget import Budget, Patience
-from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.defaults import default_signal, unwatched
+from ralph_tui.layers.control.evaluation import (
+    Evaluation,
+    Watched,
+    compute,
+    evaluate,
+    evaluation_of,
+    watch,
+)
 from ralph_tui.layers.control.gains import PROFILES
 from ralph_tui.layers.control.history import History, Sample
 from ralph_tui.layers.control.settings import ControlSettings
@@ -24,11 +32,17 @@ __all__ = [
     "History",
     "Patience",
     "Sample",
+    "Watched",
     "advice",
     "amount",
     "below",
+    "compute",
+    "default_signal",
     "evaluate",
+    "evaluation_of",
     "iterations_needed",
     "push_words",
+    "unwatched",
     "urgency_of",
+    "watch",
 ]

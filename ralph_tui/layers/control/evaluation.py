@@ -36,6 +36,21 @@ class Evaluation:
     """Those that no longer are: to be recorded."""
 
 
+@dataclass(frozen=True)
+class Watched:
+    """What the alarms make of a reading; the events in it are unstamped."""
+
+    conditions: tuple[Alarm, ...]
+    alarms: tuple[Alarm, ...]
+    raised: tuple[AlarmRaised, ...]
+    cleared: tuple[AlarmCleared, ...]
+
+    @property
+    def holding(self) -> set[AlarmName]:
+        """The conditions that hold."""
+        return {condition.alarm for condition in self.conditions}
+
+
 def evaluate(
     history: History,
     budget: Budget,
@@ -51,42 +66,26 @@ def evaluate(
     learnings and blockers.
     """
     settings = settings or ControlSettings()
+    watched = watch(history, budget, settings, previous)
     before = previous.signal if previous else None
-    metrics = measure(
-        history,
-        budget,
-        settings,
-        previous_integral=before.integral if before else 0.0,
-        previous_issue_load=before.issue_load if before else 0.0,
-        issues=issues,
-    )
+    signal = compute(history, budget, settings, watched, before, damped=damped, issues=issues)
+    return evaluation_of(signal, watched)
+
+
+def evaluation_of(signal: SignalComputed, watched: Watched) -> Evaluation:
+    """Both answers as one."""
+    return Evaluation(signal, watched.conditions, watched.alarms, watched.raised, watched.cleared)
+
+
+def watch(
+    history: History, budget: Budget, settings: ControlSettings, previous: Evaluation | None
+) -> Watched:
+    """Which conditions hold at the latest reading, and which alarms that raises and clears."""
     found = conditions(history, budget, settings)
     holding = {condition.alarm for condition in found}
-    alarms = found if settings.enabled else ()
-    profile: Profile = "focused"
-    gains = PROFILES[profile]
-    if settings.enabled and settings.adaptive_gains:
-        profile = schedule(
-            metrics,
-            budget,
-            iteration=history.iteration,
-            damped=damped,
-            oscillating="OSCILLATING" in holding,
-        )
-        held = Gains(before.kp, before.ki, before.kd) if before else None
-        gains = follow(held, PROFILES[profile], settings)
+    alarms, are_up = (found, holding) if settings.enabled else ((), set[AlarmName]())
     were_up = {alarm.alarm for alarm in previous.alarms} if previous else set()
-    are_up = {alarm.alarm for alarm in alarms}
-    return Evaluation(
-        signal=_signal(
-            history,
-            metrics,
-            profile,
-            gains,
-            settings,
-            trend=trend_of(history, metrics, settings, holding),
-            alarm_up=bool(alarms),
-        ),
+    return Watched(
         conditions=found,
         alarms=alarms,
         raised=tuple(
@@ -104,6 +103,48 @@ def evaluate(
             AlarmCleared(iteration=history.iteration, alarm=name)
             for name in sorted(were_up - are_up)
         ),
+    )
+
+
+def compute(
+    history: History,
+    budget: Budget,
+    settings: ControlSettings,
+    watched: Watched,
+    before: SignalComputed | None,
+    *,
+    damped: bool = False,
+    issues: int = 0,
+) -> SignalComputed:
+    """Metrics, gains and signal of the latest reading; `before`: the signal of the one before."""
+    metrics = measure(
+        history,
+        budget,
+        settings,
+        previous_integral=before.integral if before else 0.0,
+        previous_issue_load=before.issue_load if before else 0.0,
+        issues=issues,
+    )
+    profile: Profile = "focused"
+    gains = PROFILES[profile]
+    if settings.enabled and settings.adaptive_gains:
+        profile = schedule(
+            metrics,
+            budget,
+            iteration=history.iteration,
+            damped=damped,
+            oscillating="OSCILLATING" in watched.holding,
+        )
+        held = Gains(before.kp, before.ki, before.kd) if before else None
+        gains = follow(held, PROFILES[profile], settings)
+    return _signal(
+        history,
+        metrics,
+        profile,
+        gains,
+        settings,
+        trend=trend_of(history, metrics, settings, watched.holding),
+        alarm_up=bool(watched.alarms),
     )
 
 

@@ -8,6 +8,7 @@ with what was ever taken off added back (*made good*); outside, they are as they
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from ralph_tui.layers.control.tolerance import TOLERANCE, above, below
@@ -87,6 +88,13 @@ class History:
         self._steps: list[float] = []
         self._alarm_steps: list[float] = []
         self._total = 0.0
+
+    def copy(self) -> "History":
+        """The same history, which can be added to without this one."""
+        other = copy(self)
+        for name in ("_made_good", "_bests", "_steps", "_alarm_steps"):
+            setattr(other, name, list(getattr(self, name)))
+        return other
 
     def add(self, sample: Sample) -> None:
         """Take one more reading."""

@@ -27,6 +27,12 @@ class Oversight:
     spent: frozenset[Once] = frozenset()
     trail: Trail = field(default_factory=Trail)
 
+    @property
+    def sound(self) -> bool:
+        """Whether it can be carried to the next reading."""
+        open_ = self.episode is None or isinstance(self.episode, Episode)
+        return open_ and isinstance(self.trail, Trail)
+
     def damps(self, history: History) -> bool:
         """Whether an approved oscillation redirect damps the gains of the latest reading."""
         return self.episode is not None and self.episode.damps(history)

@@ -78,6 +78,10 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Roll back to a point before them.",
     ),
     "owner": (),
+    "oversight": (
+        "Look at the run yourself: the log names what failed, and its record has the traceback.",
+        "Stop the run if it must not go on unwatched; it can be resumed.",
+    ),
 }
 
 

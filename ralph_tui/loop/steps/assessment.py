@@ -10,8 +10,8 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import AssessmentMade, Noticed
 from ralph_tui.layers.intelligence import Traces, assess, gather, unassessed
 from ralph_tui.layers.sensor import Progress
+from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.guard import guarded, guarded_steps
 from ralph_tui.loop.waiting.controls import Steps
 
 FILE = "assessment.json"

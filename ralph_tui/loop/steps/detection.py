@@ -4,10 +4,8 @@ in `layers`; what they ask for is done in steps 13 and 14.
 
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import ConflictsFound, Noticed
-from ralph_tui.layers.governor import Evaluated
 from ralph_tui.layers.oversight import Finding
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
 
 SHOWN = 20
@@ -22,50 +20,24 @@ class Detector:
         self._scheduler = run.scheduler
         self._state = run.state
         self._governor = run.layers.governor
+        self._guard = run.layers.guard
 
     def detect(self, k: int) -> Steps[Finding | None]:
         """The control law, the strategy and the overseer's rules on the latest reading, once.
 
-        None with the overseer switched off, and when the rules themselves fail.
+        None with the overseer switched off, and when its rules fail.
         """
         evaluated, self._governor.recalled = self._governor.recalled, None
         if evaluated is None or evaluated.evaluation.signal.iteration != k:
             yield from self._look_for_conflicts(k)
-            evaluated = yield from self._evaluate()
-            if evaluated is None:
-                return None
+            evaluated = self._governor.read(self._state)
+        yield from self._guard.take()
         known = self._state.control
         if known.latest is None or known.latest.iteration != k:
             yield evaluated.evaluation.signal
         yield from (e for e in evaluated.evaluation.cleared if e.alarm in known.alarms)
         yield from (e for e in evaluated.evaluation.raised if e.alarm not in known.alarms)
         return evaluated.finding
-
-    def _evaluate(self) -> Steps[Evaluated | None]:
-        """Each layer for itself: one that fails costs no other its advice."""
-        governor, state = self._governor, self._state
-        evaluation = yield from guarded(
-            "control",
-            lambda: governor.weigh(state),
-            lambda: None,
-            instead="this reading gets no control signal and no oversight",
-        )
-        if evaluation is None:
-            return None
-        if self._run.rules.intelligence.enabled:
-            yield from guarded(
-                "intelligence",
-                lambda: governor.plan(state),
-                lambda: None,
-                instead="the approach stays as it is",
-            )
-        finding = yield from guarded(
-            "oversight",
-            lambda: governor.judge(state),
-            lambda: None,
-            instead="nobody watches over this reading",
-        )
-        return Evaluated(evaluation, finding, governor.course)
 
     def _look_for_conflicts(self, k: int) -> Steps[None]:
         try:

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from ralph_tui.events import EscalationRaised
 from ralph_tui.events.oversight import EscalationLevel, Subject
+from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
 
@@ -39,13 +40,21 @@ class Escalation:
             recommendations=list(recommendations),
         )
         yield escalation
-        self._outreach.send(escalation, self._start)
+        yield from self._send(escalation)
 
-    def again(self) -> None:
+    def again(self) -> Steps[None]:
         """Hand over once more what an earlier process may have died on."""
         if self._outreach.enabled:
-            for untold in self._state.oversight.untold.values():
-                self._outreach.send(untold, self._start)
+            for untold in list(self._state.oversight.untold.values()):
+                yield from self._send(untold)
+
+    def _send(self, escalation: EscalationRaised) -> Steps[None]:
+        yield from guarded(
+            "outreach",
+            lambda: self._outreach.send(escalation, self._start),
+            lambda: None,
+            instead="nobody outside is told of it",
+        )
 
     def wait_for_delivery(self) -> Steps[None]:
         """Before the last event: wait a little for the word that people were told."""

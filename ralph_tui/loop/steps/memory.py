@@ -30,8 +30,8 @@ from ralph_tui.layers.memory.retrieval import retrieve
 from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
+from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.guard import guarded, guarded_steps
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import Candidate, Credit

@@ -17,8 +17,8 @@ from ralph_tui.layers.governor import budget_of
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.answers import Form, read
 from ralph_tui.layers.intelligence.questions import repair_question
+from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.guard import guarded_steps
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.ports import Ask, Asked
 

@@ -20,6 +20,7 @@ from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.oversight import Finding, Situation, propose, recommendations
+from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
@@ -79,6 +80,34 @@ class Overseer:
 
     def intervene(self, k: int, finding: Finding) -> Steps[None]:
         """Do what the highest level says; asks where it has to, and waits for the answer."""
+
+        def act() -> Steps[bool]:
+            yield from self._intervene(k, finding)
+            return True
+
+        instead = "nothing is done about this reading, and people are told"
+        if not (yield from guarded_steps("oversight", act, lambda: False, instead=instead)):
+            yield from self._let_go(k)
+            yield from self.tell_failure(k)
+
+    def tell_failure(self, k: int) -> Steps[None]:
+        """That the overseer itself fails people are told, once in a run."""
+        if any(about == "oversight" for _, about in self._state.oversight.escalated):
+            return
+        text = (
+            f"The overseer itself failed after iteration {k}. The run goes on, and nobody watches "
+            "over it while that lasts."
+        )
+        yield from self._escalation(k, "critical", "oversight", text, recommendations("oversight"))
+
+    def _let_go(self, k: int) -> Steps[None]:
+        """A REDIRECT that nobody could be asked about is not approved."""
+        made = self._state.oversight.undecided
+        if made is not None and made.iteration == k and made.level == "REDIRECT":
+            self._governor.answered(approved=False)
+            yield RedirectDecided(iteration=k, about=made.about, approved=False, by="a failure")
+
+    def _intervene(self, k: int, finding: Finding) -> Steps[None]:
         if not finding.situations:
             return
         acts, *others = finding.situations
@@ -220,6 +249,7 @@ class Overseer:
 
     # -- step 14: Overseer -----------------------------------------------------------------------
 
+    @guards("oversight", instead="this iteration has no health check")
     def check(self, k: int, finding: Finding) -> Steps[None]:
         """The health check, and what earlier interventions have changed."""
         completion = self._state.run.completion or 0.0

@@ -22,8 +22,8 @@ from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
 from ralph_tui.layers.intelligence.worded import worded_prompt
+from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Rules, Run
-from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
 from ralph_tui.loop.steps.questions import QuestionDesk

@@ -14,8 +14,8 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
 from ralph_tui.layers.sensor.tampering import gate_files, named_files
+from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.guard import guarded
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.state import RunState
 
