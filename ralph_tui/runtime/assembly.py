@@ -32,6 +32,7 @@ from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.layers.memory.by_hand import is_afterthought
+from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.recovery import found
 from ralph_tui.loop.run import Layers, Run
@@ -193,6 +194,12 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
             run_id=run_id,
             timeout_s=settings.gate.timeout_s,
             lock_fd=lock.descriptor,
+            count_tests=lambda lines: parts.layers.guard.attempt(
+                "sensor",
+                lambda: count_tests(lines),
+                lambda: None,
+                instead="the exit code of the completion command counts alone",
+            ),
         )
         if request.command is not None
         else None,

@@ -11,6 +11,7 @@ from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress, read_plan
 from ralph_tui.layers.sensor.sensor import SOURCES, UNPROVEN, Reading, Sensor
 from ralph_tui.layers.sensor.tampering import named_files
+from ralph_tui.layers.sensor.unread import sound, unread
 
 __all__ = [
     "SOURCES",
@@ -27,4 +28,6 @@ __all__ = [
     "named_files",
     "promised",
     "read_plan",
+    "sound",
+    "unread",
 ]

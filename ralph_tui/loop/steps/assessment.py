@@ -10,9 +10,10 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import AssessmentMade, Noticed
 from ralph_tui.layers.intelligence import Traces, assess, gather, unassessed
 from ralph_tui.layers.sensor import Progress
-from ralph_tui.loop.guard import guarded, guarded_steps
+from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.loop.waiting.controls import Late, Steps
+from ralph_tui.loop.waiting.scheduler import JOB_S
 
 FILE = "assessment.json"
 WITHOUT = "commits and loops inside the session are not looked at"
@@ -36,7 +37,7 @@ class Assessment:
         return (
             yield from guarded(
                 "intelligence",
-                lambda: assess(gather(self._state, k, plan=plan, traces=traces)),
+                lambda: _sound(assess(gather(self._state, k, plan=plan, traces=traces))),
                 lambda: None,
                 instead="the next prompt does without an assessment",
             )
@@ -52,10 +53,11 @@ class Assessment:
         assessed, readings = self._state.intelligence.assessments.get(k), self._state.gate.readings
         if not self._enabled or not readings or (assessed and assessed.seq > readings[-1].seq):
             return
-        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
+        plan = yield from read_plan(self._run)
         made = yield from self.make(k, plan)
         yield from self.record(k, made)
 
+    @guards("records", instead=f"{FILE} is not written")
     def save(self) -> Steps[None]:
         """Step 1: the latest assessment, with the second opinion, becomes its iteration's file."""
         made = self._state.intelligence.assessment
@@ -89,11 +91,35 @@ class Assessment:
             return (
                 yield from guarded_steps(
                     "intelligence",
-                    lambda: self._scheduler.run_job("traces", lambda: look(k, since)),
+                    lambda: self._scheduler.run_job("traces", lambda: look(k, since), JOB_S),
                     lambda: unseen,
                     instead=WITHOUT,
                 )
             )
-        except WorkspaceError as error:
+        except (WorkspaceError, Late) as error:
             yield Noticed(level="warn", source="intelligence", text=f"{error}; {WITHOUT}")
             return unseen
+
+
+def read_plan(run: Run) -> Steps[Progress | None]:
+    """The plan file as it is; None without one, and where it cannot be read."""
+    look = run.ports.read_plan
+    try:
+        return (
+            yield from guarded_steps(
+                "sensor",
+                lambda: run.scheduler.run_job("plan", look, JOB_S),
+                lambda: None,
+                instead="the plan is not read this time",
+            )
+        )
+    except Late as error:
+        text = f"{error}; the plan is not read this time"
+        yield Noticed(level="warn", source="sensor", text=text)
+        return None
+
+
+def _sound(made: AssessmentMade) -> AssessmentMade:
+    if not isinstance(made, AssessmentMade):
+        raise TypeError(f"an assessment is no {type(made).__name__}")
+    return made

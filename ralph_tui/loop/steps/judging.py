@@ -19,6 +19,7 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.answers import JudgeAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_DIFF, JudgeInput, judge_question
 from ralph_tui.layers.sensor import Reading
+from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.model_help import ModelHelp
@@ -56,7 +57,12 @@ class Judging:
         """The reading of iteration k, whose session has promised to be done."""
         wanted = self._models.wants("judge")
         if wanted:
-            verdict = yield from self._ask_model(k, files)
+            verdict = yield from guarded_steps(
+                "intelligence",
+                lambda: self._ask_model(k, files),
+                lambda: None,
+                instead="you are asked",
+            )
             if verdict is not None:
                 if not verdict.met:
                     return reading

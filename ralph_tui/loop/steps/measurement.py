@@ -1,11 +1,22 @@
 """Step 11: completion is measured, not believed. The gate runs, the sensor reads."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from ralph_tui.events import AssessmentMade, FilesChanged, GateFinished, GateStarted, Noticed
-from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading
+from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
+from ralph_tui.loop.guard import guarded, guarded_steps
 from ralph_tui.loop.run import Run
-from ralph_tui.loop.steps.assessment import Assessment
+from ralph_tui.loop.steps.assessment import Assessment, read_plan
 from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.ports import Gate
+
+UNMEASURED = GateResult(
+    ok=False,
+    exit_code=None,
+    error="The completion command could not be measured; the log has the traceback.",
+)
 
 
 class Measurement:
@@ -21,6 +32,7 @@ class Measurement:
         self._assessment = assessment
         self._command = run.start.command or ""
         self._sensor = run.layers.sensor
+        self._guard = run.layers.guard
         self._plan_is_gone = False
 
     def baseline(self) -> Steps[Reading]:
@@ -30,7 +42,11 @@ class Measurement:
             raise Ended("failed", gate.error)
         plan = yield from self._read_plan()
         made = yield from self._assessment.make(0, plan)
-        return (yield from self._take(self._sensor.baseline(gate, plan, None), made))
+        before = self._sensor.state
+        reading = yield from self._read(
+            lambda: self._sensor.baseline(gate, plan, None), lambda: unread(before, 0, gate)
+        )
+        return (yield from self._take(reading, made))
 
     def after(self, iteration: int, files: FilesChanged) -> Steps[Reading]:
         """The reading after an iteration's session."""
@@ -38,18 +54,37 @@ class Measurement:
         plan = yield from self._read_plan()
         made = yield from self._assessment.make(iteration, plan)
         said = self._state.agent.report
-        reading = self._sensor.read(
-            iteration,
-            gate=gate,
-            plan=plan,
-            report=AgentReport(said.completion) if said else None,
-            estimate=made.progress if made else None,
-            promise=self._state.agent.promised,
-            changed=[change.path for change in files.changes],
+        promised, changed = self._state.agent.promised, [change.path for change in files.changes]
+        before = self._sensor.state
+        reading = yield from self._read(
+            lambda: self._sensor.read(
+                iteration,
+                gate=gate,
+                plan=plan,
+                report=AgentReport(said.completion) if said else None,
+                estimate=made.progress if made else None,
+                promise=promised,
+                changed=changed,
+            ),
+            lambda: unread(before, iteration, gate, promise=promised, changed=changed),
         )
         if gate is None and self._state.agent.promised:
             reading = yield from self._judging.judge(iteration, reading, files)
         return (yield from self._take(reading, made))
+
+    def _read(
+        self, read: Callable[[], Reading], otherwise: Callable[[], Reading]
+    ) -> Steps[Reading]:
+        """What the sensor reads; one that fails remembers nothing of what it failed on."""
+        sensor = self._sensor
+        before = sensor.state
+
+        def fall_back() -> Reading:
+            sensor.state = before
+            return otherwise()
+
+        instead = "the last value is held; a passed completion command still ends the run"
+        return (yield from guarded("sensor", lambda: sound(read()), fall_back, instead=instead))
 
     def _run_gate(self, iteration: int) -> Steps[GateResult | None]:
         gate = self._gate
@@ -61,12 +96,36 @@ class Measurement:
         log = folder / "verification.log"
         yield GateStarted(iteration=iteration, command=self._command)
         with self._scheduler.offering(Controls(cancel=gate.cancel)):
+            result, finished = yield from guarded_steps(
+                "sensor",
+                lambda: self._measured(gate, iteration, log),
+                lambda: (UNMEASURED, self._finished(iteration, UNMEASURED, log)),
+                instead="nothing is known of this run of the completion command",
+            )
+        yield from self._guard.take()
+        yield finished
+        yield from guarded_steps(
+            "records",
+            lambda: self._scheduler.run_job(
+                "record", lambda: self._records.write_verification(iteration, result)
+            ),
+            lambda: None,
+            instead="the record of the completion command is in the journal alone",
+        )
+        return result
+
+    def _measured(
+        self, gate: Gate, iteration: int, log: Path
+    ) -> Steps[tuple[GateResult, GateFinished]]:
+        result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
+        # Only a full disk cancels it while the run goes on: what it would have said is unknown.
+        while result.cancelled and not self._scheduler.ending:
             result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
-            # Only a full disk cancels it while the run goes on: what it would have said is unknown.
-            while result.cancelled and not self._scheduler.ending:
-                result = yield from self._scheduler.run_job("gate", lambda: gate.run(log))
+        return result, self._finished(iteration, result, log)
+
+    def _finished(self, iteration: int, result: GateResult, log: Path) -> GateFinished:
         counts = result.counts
-        yield GateFinished(
+        return GateFinished(
             iteration=iteration,
             ok=result.ok,
             exit_code=result.exit_code,
@@ -82,14 +141,10 @@ class Measurement:
             log=self._records.relative(log),
             error=result.error,
         )
-        yield from self._scheduler.run_job(
-            "record", lambda: self._records.write_verification(iteration, result)
-        )
-        return result
 
     def _read_plan(self) -> Steps[Progress | None]:
         """The plan as it is; one that cannot be read is told once, and its last items stand."""
-        plan = yield from self._scheduler.run_job("plan", self._run.ports.read_plan)
+        plan = yield from read_plan(self._run)
         gone, self._plan_is_gone = self._plan_is_gone, plan is None
         name = self._run.start.plan
         if name and plan is None and not gone:

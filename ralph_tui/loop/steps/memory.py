@@ -30,11 +30,12 @@ from ralph_tui.layers.memory.retrieval import retrieve
 from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.layers.memory.steps import steps_of
 from ralph_tui.layers.memory.task_types import task_type
-from ralph_tui.loop.guard import guarded, guarded_steps
+from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.model_help import ModelHelp
-from ralph_tui.loop.waiting.controls import Steps
-from ralph_tui.ports import Candidate, Credit
+from ralph_tui.loop.waiting.controls import Late, Steps
+from ralph_tui.loop.waiting.scheduler import JOB_S
+from ralph_tui.ports import Candidate, Credit, Job
 
 T = TypeVar("T")
 WITHOUT = "the run goes on without it"
@@ -53,9 +54,12 @@ class MemoryLayer:
         self._enabled = run.rules.memory
         self._objective = run.start.objective
         self._task_type = task_type(self._objective)
+        self._hanging: Job | None = None
+        """What was let go: until it ends nothing else is asked of memory."""
         self._told: set[str] = set()
         """Sentences of the log that need not be said again."""
 
+    @guards("memory", instead=WITHOUT)
     def plan(self) -> Steps[None]:
         """Before iteration 1: the plan of this attempt, from what came of earlier ones."""
         if not self._enabled or self._state.memory.plan is not None:
@@ -72,16 +76,20 @@ class MemoryLayer:
             )
         )
 
+    @guards("memory", instead=WITHOUT)
     def retrieve(self, k: int) -> Steps[None]:
         """Step 2: what fits this iteration. Recorded when something does, or no longer does."""
         found: list[Retrieved] = []
         if self._enabled:
             candidates = yield from self._candidates()
-            found = yield from self._decide(lambda: retrieve(candidates, self._task_type))
+            found = yield from self._decide(
+                lambda: _found(k, self._task_type, retrieve(candidates, self._task_type)).learnings
+            )
         # No wait stands between this and the prompt: what is recorded here is what it carries.
         if found or self._state.memory.current:
-            yield LearningsRetrieved(iteration=k, task_type=self._task_type, learnings=found)
+            yield _found(k, self._task_type, found)
 
+    @guards("memory", instead=WITHOUT)
     def extract(self, k: int) -> Steps[None]:
         """Step 15: what came of the learnings in the prompt, and what the agent has learned."""
         if not self._enabled:
@@ -91,6 +99,7 @@ class MemoryLayer:
         if report is not None and report.iteration == k:
             yield from self._stage(k, lambda: self._new(k, reported(report, self._task_type)))
 
+    @guards("memory", instead=WITHOUT)
     def promote(self, k: int) -> Steps[None]:
         """Step 16: what two runs have said, or one has used with success, becomes knowledge."""
         if not self._enabled:
@@ -106,12 +115,14 @@ class MemoryLayer:
                     because=made.because,
                 )
 
+    @guards("memory", instead=WITHOUT)
     def index(self) -> Steps[None]:
         """Step 17: what was recorded can be found."""
         notices = yield from self._list("search index", self._past.index)
         for text in notices:
             yield from self._tell_once(text)
 
+    @guards("memory", instead=WITHOUT)
     def conclude(self, outcome: Outcome) -> Steps[None]:
         """At the run's end: what it teaches as a whole, and the reflections on it."""
         k = self._state.run.iteration
@@ -216,17 +227,19 @@ class MemoryLayer:
 
     def _job(self, name: str, work: Callable[[], T], otherwise: T) -> Steps[T]:
         """Run `work` beside the engine thread; what fails there costs the run only its memory."""
-
         scheduler = self._run.scheduler
+        if self._hanging is not None and not self._hanging.done:
+            return otherwise
         try:
             given = yield from guarded_steps(
                 "memory",
-                lambda: scheduler.run_job(name, work),
+                lambda: scheduler.run_job(name, work, JOB_S),
                 lambda: otherwise,
                 instead=WITHOUT,
             )
         except RalphError as error:
             given = otherwise
+            self._hanging = error.job if isinstance(error, Late) else None
             yield from self._tell_once(f"{error}; {WITHOUT}")
         for text in self._knowledge.take_notices():
             yield from self._tell_once(text)
@@ -236,6 +249,10 @@ class MemoryLayer:
         if text not in self._told:
             self._told.add(text)
             yield Noticed(level="warn", source="memory", text=text)
+
+
+def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> LearningsRetrieved:
+    return LearningsRetrieved(iteration=k, task_type=task, learnings=list(learnings))
 
 
 def _is_told(learning: Learning, told: Iterable[str]) -> bool:

@@ -29,7 +29,7 @@ LAST_REPORTS = 2
 
 
 def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput:
-    """What the owner has said, and nothing that is derived: the fallback."""
+    """What the owner has said, and nothing that is derived: all that a fallback says."""
     redirect = state.oversight.redirect
     return PromptInput(
         objective=start.objective,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import (
     AbortRequested,
     GuidanceDelivered,
@@ -18,11 +18,12 @@ from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt, build_prompt
 from ralph_tui.layers.intelligence.answers import PromptAnswer
 from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.plain import plain_prompt, sound
 from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
 from ralph_tui.layers.intelligence.worded import worded_prompt
-from ralph_tui.loop.guard import guarded
+from ralph_tui.loop.guard import guarded, guarded_steps, guards
 from ralph_tui.loop.run import Rules, Run
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
@@ -89,19 +90,25 @@ class PromptWriter:
             template = self._given.template
             prompt = yield from guarded(
                 "intelligence",
-                lambda: compose_prompt(k, start, state, control, rules, template),
+                lambda: sound(
+                    compose_prompt(k, start, state, control, rules, template),
+                    said_only(k, start, state),
+                    whole=False,
+                ),
                 lambda: None,
                 instead=f"the built-in layout takes the place of {self._given.name}",
             )
         if prompt is None:
             prompt = yield from guarded(
                 "intelligence",
-                lambda: prompt_of(k, start, state, control, rules),
+                lambda: sound(
+                    prompt_of(k, start, state, control, rules), said_only(k, start, state)
+                ),
                 lambda: None,
                 instead="the prompt says nothing of what was measured",
             )
         if prompt is None:
-            prompt, origin = basic_prompt(k, start, state), "fallback"
+            prompt, origin = plain_prompt(said_only(k, start, state)), "fallback"
         if prompt.tokens > limit and not self._told_too_long:
             self._told_too_long = True
             yield self._warned(
@@ -109,9 +116,15 @@ class PromptWriter:
                 f"intelligence.prompt_budget_tokens ({limit:,}): objective, criteria and what you "
                 "have said are sent whole; shorten them, or raise the budget"
             )
-        context = system_context(start.command or "")
+        context = yield from guarded(
+            "intelligence",
+            lambda: _text(system_context(start.command or "")),
+            lambda: "",
+            instead="the agent is told no more than the prompt",
+        )
         return Words(prompt, context, prompt.text if enabled else "", origin)
 
+    @guards("intelligence", instead="the template is not looked at")
     def _look_at_template(self) -> Steps[None]:
         """Say what the user's own layout lacks, and that it was changed: each once."""
         given = self._given
@@ -147,7 +160,7 @@ class PromptWriter:
 
         def accept(answer: PromptAnswer) -> None:
             known = all_known(k, self._start, self._state, control, memory=self._rules.memory)
-            made.append(worded_prompt(known, answer, limit))
+            made.append(sound(worded_prompt(known, answer, limit), known))
 
         answer = yield from self._models.ask(
             "prompt", k, lambda: prompt_question(words.composed), PromptAnswer, accept
@@ -199,14 +212,28 @@ class PromptWriter:
         """Write it down, before it is sent."""
         records, prompt = self._records, words.prompt
 
-        def write() -> tuple[Path, Path]:
+        def write_beside() -> str:
             before = k - 1  # what it came to led to this prompt
             if words.composed:
                 records.write_iteration_file(before, NEXT_PROMPT, words.composed)
-            context = records.write_iteration_file(before, SYSTEM_CONTEXT, words.system_context)
-            return records.write_prompt(k, prompt.text), context
+            path = records.write_iteration_file(before, SYSTEM_CONTEXT, words.system_context)
+            return records.relative(path)
 
-        path, context = yield from self._scheduler.run_job("prompt", write)
+        def refuse() -> Path:
+            raise WorkspaceError(f"the prompt of iteration {k} could not be kept; the log says why")
+
+        context = yield from guarded_steps(
+            "records",
+            lambda: self._scheduler.run_job("prompt", write_beside),
+            lambda: "",
+            instead=f"{NEXT_PROMPT} and {SYSTEM_CONTEXT} are not written",
+        )
+        path = yield from guarded_steps(
+            "records",
+            lambda: self._scheduler.run_job("prompt", lambda: records.write_prompt(k, prompt.text)),
+            refuse,
+            instead="what is sent has to be kept",
+        )
         yield PromptPrepared(
             iteration=k,
             path=records.relative(path),
@@ -217,14 +244,14 @@ class PromptWriter:
             cut=list(prompt.cut),
             origin=words.origin,
             edited_by=words.edited_by,
-            system_context=records.relative(context),
+            system_context=context,
         )
         for guidance_id in guidance:
             yield GuidanceDelivered(guidance_id=guidance_id, into="prompt")
 
 
 def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
-    """What the owner has said, and nothing that is derived: the fallback."""
+    """What the owner has said, and nothing that is derived: with the layer off."""
     return build_prompt(said_only(iteration, start, state))
 
 
@@ -269,6 +296,12 @@ def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
         words = "\n\n".join(text.strip() for text in guidance)
         said += f"\n\n# Guidance from the owner\n\n{words}\n"
     return said
+
+
+def _text(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a text is no {type(text).__name__}")
+    return text
 
 
 def _reworded(words: Words, text: str) -> Words:

@@ -3,6 +3,7 @@
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import IterationFinished, Noticed
 from ralph_tui.events.run import IterationStatus
+from ralph_tui.loop.guard import guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
 
@@ -48,6 +49,7 @@ class IterationRecorder:
             removed=sum(total.removed for total in totals),
         )
 
+    @guards("records", instead="the files that others read stay as they were")
     def write_projections(self) -> Steps[None]:
         """Bring the files that others read up to date; the journal does not depend on them."""
         records, projected = self._records, self._records.project(self._state)

@@ -4,6 +4,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import AssessmentRefined
 from ralph_tui.layers.intelligence.answers import AssessmentAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_WORDS, assessment_question
+from ralph_tui.loop.guard import guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.model_help import ModelHelp
@@ -21,6 +22,7 @@ class SecondOpinion:
         self._checkpoints = checkpoints
         self._models = models
 
+    @guards("intelligence", instead="the assessment stands alone")
     def refine(self) -> Steps[None]:
         """What a model makes of the latest assessment; the assessment stands beside it."""
         known = self._state.intelligence

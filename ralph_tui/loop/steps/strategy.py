@@ -14,7 +14,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
 from ralph_tui.layers.sensor.tampering import gate_files, named_files
-from ralph_tui.loop.guard import guarded
+from ralph_tui.loop.guard import guarded, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.state import RunState
@@ -23,6 +23,7 @@ RESTORED = (
     "The files were brought back since: what is to be done follows from what they are now, and the "
     "way that was undone is not taken again."
 )
+UNVALIDATED = "nothing is validated"
 
 
 class Strategist:
@@ -35,6 +36,7 @@ class Strategist:
         self._enabled = run.rules.intelligence.enabled
         self._named = named_files(run.start.command or "")
 
+    @guards("intelligence", instead="the approach stays as it is")
     def plan(self, k: int) -> Steps[None]:
         """Step 3: how iteration k goes about it."""
         if not self._enabled or k in self._state.intelligence.strategies:
@@ -48,6 +50,7 @@ class Strategist:
         if strategy is not None:
             yield planned_event(k, strategy)
 
+    @guards("intelligence", instead=UNVALIDATED)
     def before(self, k: int) -> Steps[None]:
         """Step 8: what does not fit before the session of iteration k."""
         if not self._due(k, "before"):
@@ -65,6 +68,7 @@ class Strategist:
             ),
         )
 
+    @guards("intelligence", instead=UNVALIDATED)
     def after(self, k: int) -> Steps[None]:
         """Step 11: what does not fit after it; the reading is taken."""
         if not self._due(k, "after"):

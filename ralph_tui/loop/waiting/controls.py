@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.events.run import Outcome
 from ralph_tui.ports import Job, Knowledge, Session
@@ -25,6 +26,14 @@ class Ended(Exception):  # noqa: N818  an end is not an error
         super().__init__(reason)
         self.outcome = outcome
         self.reason = reason
+
+
+class Late(RalphError):  # noqa: N818  as above
+    """A job has not ended in its time; it is let go, and may end still."""
+
+    def __init__(self, job: Job, within_s: float) -> None:
+        super().__init__(f"{job.name} has given no answer within {within_s:.0f} s")
+        self.job = job
 
 
 @dataclass(frozen=True)

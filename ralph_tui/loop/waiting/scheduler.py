@@ -32,6 +32,7 @@ after `close` no wait raises it any more. Errors of a job are raised where it is
 The disk may be full at any of these moments: see `disk_full`.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -43,7 +44,7 @@ from ralph_tui.commands import Command
 from ralph_tui.errors import NoRoomError, WorkspaceError, why
 from ralph_tui.events import CommandRefused, Event, SessionFinished
 from ralph_tui.events.run import Outcome
-from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
+from ralph_tui.loop.waiting.controls import Controls, Ended, Late, Steps
 from ralph_tui.loop.waiting.disk_full import RETRY_S, is_full, wait_began, wait_ended
 from ralph_tui.loop.waiting.handlers import handle
 from ralph_tui.ports import (
@@ -62,6 +63,8 @@ T = TypeVar("T")
 
 LOOK_S = 1.0
 """How long one look into the inbox may take; timers are looked at in between."""
+JOB_S = 120.0
+"""Seconds that a layer waits for what the run can do without."""
 
 
 class Scheduler:
@@ -118,15 +121,19 @@ class Scheduler:
             self._closing = True
             raise self._ending
 
-    def run_job(self, name: str, work: Callable[[], T]) -> Steps[T]:
+    def run_job(self, name: str, work: Callable[[], T], within_s: float = math.inf) -> Steps[T]:
         """Run `work` beside the engine thread and wait for it; its error is raised here.
 
         While the disk is full it is tried again; any other refusal of the system is one sentence.
+        Raises `Late` where it takes longer than `within_s`.
         """
         began: datetime | None = None
         while True:
             job = self.host.start(name, work)
-            yield from self.wait_until(partial(_is_done, job))
+            until = self.host.clock.monotonic() + within_s
+            yield from self.wait_until(partial(self._is_done, job, until))
+            if not job.done:
+                raise Late(job, within_s)
             if began is not None and not is_full(job.error):
                 yield wait_ended(self.state.run.iteration, self.seconds_since(began))
             match job.error:
@@ -143,6 +150,9 @@ class Scheduler:
                     ) from error
                 case error:
                     raise error
+
+    def _is_done(self, job: Job, until: float) -> bool:
+        return job.done or self.host.clock.monotonic() >= until
 
     def _wait_for_room(self, began: datetime | None, found_by: str) -> Steps[datetime]:
         """Wait a little; gives back when the waiting began."""
@@ -271,7 +281,3 @@ class Scheduler:
         if self._ending is None:
             self._ending = Ended(outcome, reason)
             self.stop_work()
-
-
-def _is_done(job: Job) -> bool:
-    return job.done

@@ -1,0 +1,42 @@
+"""The last fallback of a prompt: what its owner has said, joined, and nothing else.
+
+It calls nothing of what may have failed. `sound` says whether a prompt can be sent at all.
+"""
+
+from typing import get_args
+
+from ralph_tui.events.control import Urgency
+from ralph_tui.layers.intelligence.material import PromptInput
+from ralph_tui.layers.intelligence.prompts import Prompt
+from ralph_tui.layers.intelligence.sections import PROMISE, REPORT
+
+
+def plain_prompt(given: PromptInput) -> Prompt:
+    """Objective, criterion, your words, the contract."""
+    proof = f"the command `{given.command}` passes" if given.command else given.criterion
+    parts = {
+        "Objective": given.objective,
+        "This iteration": f"Iteration {given.iteration} of at most {given.max_iterations}. "
+        f"The work is done when this is so: {proof}",
+        "Standing instruction": given.instruction,
+        "Guidance from the owner": "\n\n".join(given.guidance),
+        "Redirect": given.redirect,
+        "When you stop": "Print one line of JSON that says honestly where things stand:\n\n"
+        f"{REPORT}\n\nOnly if the objective is reached, also print {PROMISE}",
+    }
+    text = "\n\n".join(f"# {head}\n\n{body.strip()}" for head, body in parts.items() if body)
+    return Prompt(f"{text}\n", "normal", tokens=-(-len(text) // 4))
+
+
+def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
+    """The same; raises where it is none, or, as a `whole` one, lacks words of its owner."""
+    if not isinstance(prompt, Prompt) or not isinstance(prompt.text, str):
+        raise TypeError("a prompt is a text")
+    if not isinstance(prompt.tokens, int) or prompt.urgency not in get_args(Urgency):
+        raise TypeError("a prompt has tokens and an urgency")
+    if not all(isinstance(what, str) for what in prompt.cut):
+        raise TypeError("what was cut is told in words")
+    said = [given.objective, given.criterion, given.instruction, *given.guidance]
+    if not prompt.text.strip() or (whole and any(it.strip() not in prompt.text for it in said)):
+        raise ValueError("words of its owner are missing in a prompt")
+    return prompt

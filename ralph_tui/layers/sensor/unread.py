@@ -1,0 +1,43 @@
+"""Readings where the sensor itself fails: the last value is held, or the exit code decides."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ralph_tui.layers.sensor.gate import GateResult
+from ralph_tui.layers.sensor.sensor import UNPROVEN, Reading, SensorState
+
+
+def unread(
+    state: SensorState,
+    iteration: int,
+    gate: GateResult | None,
+    *,
+    promise: bool = False,
+    changed: Sequence[str] = (),
+) -> Reading:
+    """`state`: what the sensor remembered before it failed."""
+    earned = not state.green or (promise and (state.changed or bool(changed)))
+    held = Reading(
+        iteration,
+        min(UNPROVEN, max(0.0, state.value)),
+        state.source or ("tests" if gate is not None else "estimate"),
+        held=True,
+        open_items=state.still_open,
+        next_item=state.next_item,
+        note="could not be read, last value held",
+    )
+    if gate is None or not gate.ok or not earned or not iteration:
+        return held
+    return replace(held, completion=100.0, held=False, note="gate passed, by its exit code alone")
+
+
+def sound(reading: Reading) -> Reading:
+    """The same; raises ``TypeError`` or ``ValueError`` where it is none that can be recorded."""
+    if not isinstance(reading, Reading):
+        raise TypeError(f"a reading is no {type(reading).__name__}")
+    reading.event()
+    if not 0 <= reading.completion <= 100:
+        raise ValueError(f"a reading of {reading.completion} points")
+    if not all(isinstance(text, str) for text in reading.warnings):
+        raise TypeError("a warning is a text")
+    return reading
