@@ -292,7 +292,7 @@ def evidence_of(state: RunState) -> Evidence:
 
 def grounds_of(state: RunState) -> Grounds:
     """What the iteration came to, as its assessment, the completion command and the plan tell."""
-    readings, gate, report = state.gate.readings, state.gate.last, state.agent.report
+    readings, report = state.gate.readings, state.agent.report
     reading = readings[-1] if readings else None
     made = state.intelligence.assessment
     now = made is not None and reading is not None and made.iteration == reading.iteration
@@ -300,7 +300,21 @@ def grounds_of(state: RunState) -> Grounds:
     return Grounds(
         standing=tuple((one.source, one.text) for one in blockers if one.standing),
         said=tuple(one.text for one in blockers if not one.standing),
-        failing=tuple(gate.failing) if gate else (),
+        failing=_failing(state),
         item=reading.next_item if reading else "",
         next_step=report.next if report else "",
     )
+
+
+def _failing(state: RunState) -> tuple[str, ...]:
+    """Failing tests, those first that did not fail when the run stood best: they were broken."""
+    now, best = state.gate.last, None
+    if now is None:
+        return ()
+    for span in state.timeline.spans:
+        if span.gate is not None and span.gate.passed is not None and not span.gate.unnamed:
+            best = span.gate if best is None or span.gate.passed >= (best.passed or 0) else best
+    if best is None or best is now:
+        return tuple(now.failing)
+    were = set(best.failing)
+    return tuple(sorted(now.failing, key=lambda name: name in were))

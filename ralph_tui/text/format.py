@@ -91,6 +91,12 @@ def points_gained(gained: float) -> str:
     return f"{text} point{'' if text[1:] == '1' else 's'}"
 
 
+def plain_points(value: float) -> str:
+    """``14 points``, ``1 point``: of a size whose sign the sentence says."""
+    text = points_gained(abs(value))
+    return text.removeprefix("+")
+
+
 def ending(outcome: str, reason: str) -> str:
     """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
     word = in_words(outcome)

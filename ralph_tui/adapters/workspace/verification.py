@@ -173,7 +173,12 @@ class ShellGate:
             note = f"\n[the log leaves out {output.unread:,} bytes: {TOO_MUCH}]"
         if output.failure:
             note += f"\n[the log is not complete: {output.failure}]"
-        return text[-(TAIL_CHARACTERS - len(note)) :] + note
+        room = TAIL_CHARACTERS - len(note)
+        if len(text) > room:
+            text = text[-room:]
+            _, _, lines = text.partition("\n")  # the first one is rarely whole
+            text = lines or text
+        return text + note
 
     def _why_not_run(self, end: Exit, counts: Counts | None) -> str:
         name = f"`{clip(one_line(self._command), 120)}`"

@@ -50,13 +50,14 @@ def advice(
     episode: bool = False,
     redirected: bool = False,
     planned: bool = False,
+    rose: bool = True,
 ) -> str:
     """What the next prompt says about urgency and approach, two paragraphs.
 
     A pace that will not do is never praised, nor any while an `episode` is open; a strategy is
     called wrong only while an alarm about progress is up or the forecast does not fit. Where the
     agent was `redirected`, the redirect says how to go on; else, where one was `planned`, the
-    strategy does.
+    strategy does. `rose`: in the last iteration, too.
     """
     progress = [alarm for alarm in alarms if alarm.alarm in PROGRESS_ALARMS]
     enough = signal.fits and not progress and not episode
@@ -74,7 +75,8 @@ def advice(
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:
         said.append(f"Suggested: {in_words(', '.join(remedies))}.")
-    trend = f" Trend over the last iterations: {signal.trend}." if signal.trend else ""
+    but = ", though not in the last one" if signal.trend == "improving" and not rose else ""
+    trend = f" Trend over the last iterations: {signal.trend}{but}." if signal.trend else ""
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
 
 

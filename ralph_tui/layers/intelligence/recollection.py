@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ralph_tui.events.intelligence import Blocker, Statement
+from ralph_tui.layers.intelligence.accomplishments import short
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of
 from ralph_tui.layers.intelligence.fence import item
@@ -72,7 +73,9 @@ def _came_to(given: PromptInput) -> list[str]:
         lines.append(f"It would go about it so: {item(approach)}" if approach else "")
     if not _given_up(given):
         own = item(report.next) if report else ""
-        lines.append(f"The agent would have gone on with: {own}" if own else "")
+        first = given.strategy.priorities if given.strategy else ()
+        said = own in map(item, first)  # among what is to be worked on
+        lines.append(f"The agent would have gone on with: {own}" if own and not said else "")
         step = item(made.next_step) if made and given.strategy is None else ""
         lines.append(f"Next step: {step}" if step != own and step else "")
     return [line for line in lines if line]
@@ -81,7 +84,8 @@ def _came_to(given: PromptInput) -> list[str]:
 def _given_up(given: PromptInput) -> bool:
     """What it meant to do next belongs to an approach that was given up, or to work undone."""
     redirected = given.redirect and given.redirected_at == given.iteration - 1
-    return bool(given.restored or redirected)
+    pivots = given.strategy is not None and given.strategy.approach != "persist"
+    return bool(given.restored or redirected or pivots)
 
 
 def _done(one: Statement) -> str:
@@ -96,15 +100,18 @@ def _in_the_way(one: Blocker) -> str:
 def reports(given: PromptInput) -> Section:
     """What the agent said of its last iterations."""
     lines = []
+    said = {one.text for one in given.assessment.blockers} if given.assessment else set()
     for report in given.reports:
         claimed = "" if report.completion is None else f", at {percent(report.completion)}"
         lines.append(f"Iteration {report.iteration}{claimed}: {item(report.summary) or 'no words'}")
-        lines += [f"  in its way: {item(text)}" for text in report.blockers[:3]]
-    said = foreign(
+        in_its_way = [text for text in report.blockers if short(text) not in said][:3]
+        said |= set(map(short, in_its_way))
+        lines += [f"  in its way: {item(text)}" for text in in_its_way]
+    quoted = foreign(
         "reports", "earlier reports", "What the agent said of its work, which was not measured",
         lines, keep_last=True,
     )  # fmt: skip
-    return Section("Reports of the last iterations", (said,))
+    return Section("Reports of the last iterations", (quoted,))
 
 
 def knowledge_section(lines: Sequence[str]) -> Section:

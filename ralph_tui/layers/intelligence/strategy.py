@@ -18,7 +18,7 @@ from ralph_tui.layers.control import (
     Patience,
 )
 from ralph_tui.layers.control.tolerance import above
-from ralph_tui.text.format import count, percent
+from ralph_tui.text.format import count, percent, plain_points
 
 PRIORITIES: Final = 3
 TESTS: Final = 2
@@ -163,16 +163,30 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
     for alarm in progress:
         focus, confidence, words = _FOCUSES[alarm.alarm]
         return _Row("pivot", focus, confidence, f"{alarm.reason} {words}")
+    fell = 0.0 if history.excused or history.estimated else max(0.0, -history.change)
+    lost = f"{plain_points(fell)} in the last iteration" if above(fell, 0) else ""
     if above(history.reading, NEAR):
-        reasoning = f"{percent(history.reading)} are reached: finish what is left in the same way."
+        fallen = f", after a loss of {lost}: mend what it broke, then" if lost else ":"
+        reasoning = f"{percent(history.reading)} is reached{fallen} finish what is left."
         return _Row("persist", "finish", 0.9, reasoning)
+    confidence = 0.5
     if evaluation is not None and evaluation.signal.trend == "improving":
-        return _Row(
-            "persist", "continue", 0.8, "Completion has risen lately: go on in the same way."
-        )
-    return _Row(
-        "persist", "continue", 0.5, "Nothing speaks against the present approach: go on with it."
-    )
+        confidence = 0.8
+    return _Row("persist", "continue", confidence, _going_on(lost, history, evaluation))
+
+
+def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str:
+    """Why nothing is changed; `lost`: what the last iteration took, in words."""
+    if lost:
+        return f"Completion fell by {lost}: mend what it broke before anything new is begun."
+    improves = evaluation is not None and evaluation.signal.trend == "improving"
+    if evaluation is None or not improves:
+        return "Nothing speaks against the present approach: go on with it."
+    if not above(history.change, 0):
+        return "Completion has risen, though not in the last iteration: go on, in smaller steps."
+    if not evaluation.signal.fits:
+        return "Completion is rising, but too slowly: go on, and take what moves it most first."
+    return "Completion is rising: go on in the same way."
 
 
 def _progress(evaluation: Evaluation | None) -> Sequence[Alarm]:

@@ -172,6 +172,7 @@ def _last_measured(state: RunState) -> IterationSpan | None:
 
 def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
     """What the control layer says, which knows nothing of episodes."""
+    last = state.gate.readings[-2:]
     return advice(
         control.signal,
         control.alarms,
@@ -179,6 +180,7 @@ def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
         episode=state.oversight.episode is not None,
         redirected=state.oversight.redirect is not None,
         planned=planned,
+        rose=len(last) < 2 or last[1].completion > last[0].completion,
     )
 
 

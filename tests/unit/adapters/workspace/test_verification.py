@@ -207,7 +207,8 @@ def test_secrets_reach_neither_log_nor_tail(tmp_path: Path) -> None:
 def test_the_tail_is_short_and_without_control_sequences(tmp_path: Path) -> None:
     command = "seq 1 5000; printf '\\033[31mred\\033[0m \\303\\251\\n\\n\\n'"
     result = gate(command, tmp_path).run(tmp_path / "log")
-    assert len(result.tail) == verification.TAIL_CHARACTERS
+    assert verification.TAIL_CHARACTERS - 5 <= len(result.tail) <= verification.TAIL_CHARACTERS
+    assert result.tail.startswith("4203\n"), "its first line is whole"
     assert result.tail.endswith("4999\n5000\nred é")
     assert b"\x1b[31mred" in (tmp_path / "log").read_bytes()
 

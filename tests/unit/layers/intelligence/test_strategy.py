@@ -48,9 +48,11 @@ def planned(readings: list[float], grounds: Grounds | None = None, **more: Any) 
         ([30] * 4, None, "pivot", "reframe", 0.85, "No rise for 3 iterations"),
         (SWINGING, None, "pivot", "stabilize", 0.7, "It turned 3 times in 5 steps"),
         (FALLING, None, "pivot", "review", 0.75, "2 falls in a row lost 20 points."),
-        ([40, 84], None, "persist", "finish", 0.9, "84 % are reached"),
-        ([84, 82], None, "persist", "finish", 0.9, "82 % are reached"),
-        ([10, 20], None, "persist", "continue", 0.8, "Completion has risen lately"),
+        ([40, 84], None, "persist", "finish", 0.9, "84 % is reached: finish"),
+        ([84, 82], None, "persist", "finish", 0.9, "after a loss of 2 points in the last"),
+        ([10, 20], None, "persist", "continue", 0.8, "Completion is rising: go on"),
+        ([10, 20, 20], None, "persist", "continue", 0.8, "though not in the last iteration"),
+        ([30, 50, 40], None, "persist", "continue", 0.8, "fell by 10 points in the last"),
         ([0, 0], None, "persist", "continue", 0.5, "Nothing speaks against"),
         ([0], None, "persist", "continue", 0.5, "Nothing speaks against"),
     ],
@@ -66,6 +68,12 @@ def test_the_first_row_that_fits_decides(
     strategy = planned(readings, grounds)
     assert (strategy.approach, strategy.focus, strategy.confidence) == (approach, focus, confidence)
     assert says in strategy.reasoning
+
+
+def test_a_pace_that_does_not_fit_is_not_praised() -> None:
+    assert "go on in the same way" in planned([10, 20], most=20).reasoning
+    slow = planned([10, 20], most=5).reasoning
+    assert slow.startswith("Completion is rising, but too slowly:")
 
 
 def test_80_points_are_not_near_the_end_and_a_little_more_is() -> None:
