@@ -130,7 +130,7 @@ class QuestionPresenter:
         if withdrawn is not None and withdrawn.question_id == question_id:
             how = clip(flat(withdrawn.reason), 60)
         if answer is not None and answer.question_id == question_id:
-            how = f"{in_words(flat(answer.answer, 40))}, by {clip(flat(answer.by), 30)}"
+            how = f"{in_words(flat(answer.answer, 40))}, {self._place(answer.by)}"
             taken = answer.text.strip()
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)
@@ -145,6 +145,12 @@ class QuestionPresenter:
         if not here:
             kept = "; g has what you wrote" if lost else ""
             self._host.say(f"the question is settled: {how}{kept}")
+
+    def _place(self, by: str) -> str:
+        """Where it was given, as said here: "you" is whoever sits at the run's own terminal."""
+        if self._source.elsewhere and by == Answer.model_fields["by"].default:
+            return "at the run's own terminal"
+        return f"by {clip(flat(by), 30)}"
 
     def _written(self) -> list[str]:
         return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
