@@ -90,6 +90,12 @@ def merged(known: Learning, new: Learning) -> Learning:
     )
 
 
+def said_by(learning: Learning) -> int:
+    """Runs that have said it: of an estimate no more than its numbers rest on."""
+    told = learning.runs
+    return min(told, samples_of(learning.content)) if learning.type == "estimate" else told
+
+
 def proven(learning: Learning) -> str:
     """Why it may become knowledge, one sentence; empty while it may not.
 
@@ -97,8 +103,8 @@ def proven(learning: Learning) -> str:
     """
     if below(learning.confidence, PROMOTABLE):
         return ""
-    if learning.runs >= RUNS:
-        return f"{count(learning.runs, 'run')} have said it."
+    if (runs := said_by(learning)) >= RUNS:
+        return f"{count(runs, 'run')} have said it."
     if learning.successes:
         return f"It helped in {learning.successes} of {count(learning.uses, 'use')}."
     return ""

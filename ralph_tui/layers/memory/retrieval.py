@@ -12,7 +12,7 @@ from typing import Final
 
 from ralph_tui.events.memory import Learning, LearningType, Retrieved
 from ralph_tui.layers.control import below
-from ralph_tui.layers.memory.knowledge import RELIED_ON, SURE, joins
+from ralph_tui.layers.memory.knowledge import RELIED_ON, SURE, joins, said_by
 from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.format import count
@@ -160,6 +160,6 @@ def _proof_words(learning: Learning) -> str:
         return f"{helped}, and is not proven yet" if learning.standing == "staged" else helped
     if learning.standing == "staged":
         return "one run has said it and nothing has proven it yet"
-    if learning.runs > 1:
-        return f"{learning.runs} runs have said it, and it was not used yet"
+    if (runs := said_by(learning)) > 1:
+        return f"{runs} runs have said it, and it was not used yet"
     return "it is proven, and was not used yet"

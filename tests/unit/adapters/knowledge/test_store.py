@@ -156,6 +156,27 @@ def test_estimates_of_one_kind_of_task_become_one(tmp_path: Path) -> None:
     assert promotion.learning.content["estimatedIterations"] == 5
 
 
+def test_an_estimate_that_names_no_iterations_says_nothing_of_them(tmp_path: Path) -> None:
+    theirs = {
+        "id": "far",
+        "type": "estimate",
+        "taskType": "feature",
+        "confidence": 0.8,
+        "content": {"avgIterationTime": 60_000},
+        "sourceLoops": ["far-1"],
+    }
+    (tmp_path / "ralph-learnings.json").write_text(json.dumps({"learnings": [theirs]}))
+    store = store_of(tmp_path, "run-a")
+    store.stage([estimated(4)])
+    assert store.promote() == []
+    store = store_of(tmp_path, "run-b")
+    store.stage([estimated(8)])
+    (promotion,) = store.promote()
+    assert promotion.because == "2 runs have said it."
+    assert "about 6 iterations" in promotion.learning.text
+    assert "judging by 2 runs" in promotion.learning.text
+
+
 def test_doing_it_all_again_changes_nothing(tmp_path: Path) -> None:
     known(tmp_path, RETRY.text)
     store_of(tmp_path, "run-a").stage([MOCK])
