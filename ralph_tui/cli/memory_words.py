@@ -11,7 +11,7 @@ from ralph_tui.adapters.knowledge.ledger import WAITING, Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Learning
 from ralph_tui.events.text import cleaned
-from ralph_tui.layers.memory.knowledge import merged
+from ralph_tui.layers.memory.knowledge import merged, said_by
 from ralph_tui.layers.memory.retrieval import is_withheld
 from ralph_tui.state.memory_wording import helped_words, proof_words, saying, type_word
 from ralph_tui.text.format import count, percent
@@ -126,6 +126,18 @@ def never_looked_up(ledger: Ledger) -> Iterator[str]:
         )
 
 
+def of_unknown_type(ledger: Ledger, name: str) -> str:
+    """What is to be said of a learning whose type is not ours; empty where none has the name."""
+    for entry in ledger.learnings:
+        if one_line(entry["id"]) == name and not is_known(entry):
+            return (
+                f"{one_line(name)[:80]!r} is of the type {one_line(entry['type'])[:40]!r}, which "
+                "ralph-tui does not know: it is kept and never looked up; read or change it in "
+                ".aiwg/knowledge/ralph-learnings.json"
+            )
+    return ""
+
+
 def wrapped(text: str) -> list[str]:
     """A sentence at the width of the terminal."""
     return _wrapped(text, "")
@@ -143,7 +155,7 @@ def _facts(learning: Learning) -> Iterable[str]:
     yield f"{type_word(learning)}, {learning.task_type}"
     if learning.standing == "staged":
         yield UNPROVEN.word
-    yield count(learning.runs, "run")
+    yield count(said_by(learning), "run")
     yield f"{percent(100 * learning.confidence)} sure"
     yield helped_words(learning.uses, learning.successes)
 

@@ -300,6 +300,38 @@ def test_an_import_takes_what_is_sound_and_says_what_is_not(folder: Path, tmp_pa
     )
 
 
+def test_an_import_refuses_a_version_to_come_in_the_words_of_our_own_file(
+    folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "far.json"
+    path.write_text(json.dumps({"version": "2.0.0", "learnings": []}))
+    known(folder, MOCK)
+    before = (folder / "ralph-learnings.json").read_bytes()
+    said = (
+        f"{path} is of version 2.0.0, which a newer program has written: bring ralph-tui up to date"
+    )
+    assert refused(folder, "import", str(path)) == (1, said)
+    assert (folder / "ralph-learnings.json").read_bytes() == before
+    (folder / "ralph-learnings.json").write_bytes(path.read_bytes())
+    _, ours = refused(folder, "list")
+    assert ours.partition(" is of ")[2] == said.partition(" is of ")[2]
+
+
+@pytest.mark.parametrize("action", ["show", "pin"])
+def test_a_learning_of_an_unknown_type_is_told_as_that(
+    folder: Path, tmp_path: Path, action: str
+) -> None:
+    path = tmp_path / "far.json"
+    ritual = {"id": "r", "type": "ritual", "content": {}, "confidence": 1}
+    path.write_text(json.dumps({"learnings": [ritual]}))
+    memory(folder, "import", str(path))
+    assert refused(folder, action, "r") == (
+        2,
+        "'r' is of the type 'ritual', which ralph-tui does not know: it is kept and never looked "
+        "up; read or change it in .aiwg/knowledge/ralph-learnings.json",
+    )
+
+
 @pytest.mark.parametrize("what", ["/dev/null", "."])
 def test_what_the_user_names_and_is_no_plain_file_is_not_to_be_moved(
     folder: Path, what: str

@@ -17,7 +17,7 @@ from ralph_tui.adapters.knowledge.entries import (
     runs_of,
     with_learning,
 )
-from ralph_tui.adapters.knowledge.files import document_of, parsed
+from ralph_tui.adapters.knowledge.files import document_of, parsed, refuse_other_version
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry, check_entry
@@ -57,6 +57,7 @@ def entries_of(content: bytes, name: str) -> list[Any]:
         document = parsed(content)
     except ValueError as error:
         raise KnowledgeError(f"{name} is no knowledge file: {one_line(str(error))}") from None
+    refuse_other_version(document, name)
     found = document.get("learnings") if isinstance(document, dict) else None
     if not isinstance(found, list):
         raise KnowledgeError(f"{name} is no knowledge file: it has no list of learnings")

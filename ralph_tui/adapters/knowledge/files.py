@@ -18,6 +18,7 @@ from typing import Any, Literal
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.adapters.knowledge.locking import refused
 from ralph_tui.adapters.knowledge.schema import VERSION, Entry, check
+from ralph_tui.adapters.records.file_lock import clear_unfinished
 from ralph_tui.errors import KnowledgeError
 from ralph_tui.plain_files import NotPlainError, reading, write_whole
 from ralph_tui.text.foreign_json import parse_json
@@ -135,7 +136,9 @@ class KnowledgeFile:
                 "and could not be read again; make it smaller by hand, or move it away"
             )
         try:
+            clear_unfinished(self.path, below=self.path.parent)
             if self.backup is not None and self._known.stamp is not None:
+                clear_unfinished(self.backup, below=self.path.parent)
                 self._clear_way(self.backup)
                 write_whole(self.backup, _content(self.path), below=self.path.parent)
             write_whole(self.path, content, below=self.path.parent)
@@ -161,7 +164,7 @@ class KnowledgeFile:
         try:
             stamp = _stamp(path)
             document = parsed(_content(path))
-            self._refuse_other_version(document)
+            refuse_other_version(document, self.name)
             check(document, self.held)
             if document.get("checksum") == checksum(document[self.held]):
                 return Found("sound", document, stamp)
@@ -174,14 +177,6 @@ class KnowledgeFile:
             return Found("damaged", {}, problem=error.strerror or str(error))
         except ValueError as error:
             return Found("damaged", {}, problem=str(error))
-
-    def _refuse_other_version(self, document: Any) -> None:
-        version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
-        if isinstance(version, str) and version.partition(".")[0] not in ("0", "1"):
-            raise KnowledgeError(
-                f"{self.name} is of version {one_line(version)[:20]}, which a newer program has "
-                "written: bring ralph-tui up to date"
-            )
 
     def _mend(self, found: Found) -> Mended:
         if found.condition == "edited":
@@ -259,6 +254,16 @@ def _content(path: Path) -> bytes:
     if max(size, len(content)) > LARGEST:  # it may grow while it is read
         raise ValueError(f"it is larger than {LARGEST // (1 << 20)} MB")
     return content
+
+
+def refuse_other_version(document: Any, name: str) -> None:
+    """``KnowledgeError`` where the JSON says that its form is not one that we know."""
+    version = document.get("version", VERSION) if isinstance(document, dict) else VERSION
+    if isinstance(version, str) and version.partition(".")[0] not in ("0", "1"):
+        raise KnowledgeError(
+            f"{name} is of version {one_line(version)[:20]}, which a newer program has "
+            "written: bring ralph-tui up to date"
+        )
 
 
 def parsed(content: bytes) -> Any:

@@ -6,15 +6,19 @@ Readers need none: files are replaced, never changed. Standard library only.
 import errno
 import fcntl
 import os
+import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ralph_tui.plain_files import clear_way, make_folder, open_plain
+from ralph_tui.plain_files import clear_way, folder_of, make_folder, open_plain
 
 PATIENCE_S = 8.0
 """How long another holder is waited for: each holds it for a moment."""
+UNFINISHED_S = 60
+"""Who writes a file whole needs less: what is older was left by a writer that was killed."""
 _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.001, 0.05
 _PID_BYTES = 12
 
@@ -38,6 +42,21 @@ def locked(
         yield
     finally:
         os.close(descriptor)
+
+
+def clear_unfinished(path: Path, *, below: Path | None = None) -> None:
+    """Take away what killed writers of this file have left beside it; best effort.
+
+    For whoever holds the lock of its writers: nobody else is writing it then.
+    """
+    left = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.tmp")
+    with suppress(OSError), folder_of(path, below=below) as folder:
+        with os.scandir(folder) as entries:
+            found = [entry.name for entry in entries if left.fullmatch(entry.name)]
+        for name in found:
+            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISDIR(there.st_mode) and time.time() - there.st_mtime > UNFINISHED_S:
+                os.unlink(name, dir_fd=folder)
 
 
 def holder_of(path: Path, *, below: Path | None = None) -> int:

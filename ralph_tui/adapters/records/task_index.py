@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.write import put
-from ralph_tui.adapters.records.file_lock import locked
+from ralph_tui.adapters.records.file_lock import clear_unfinished, locked
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import number_of
 from ralph_tui.adapters.records.task_table import TaskRow, TaskTable, by_number, checked
@@ -173,6 +173,8 @@ class TaskIndex:
             "by-agent.json": self._by_agent(rows, agents),
             "tasks.json": TaskTable(rows, table.open, table.listed).text(),
         }
+        for name in contents:
+            clear_unfinished(self._folder / name)
         return [a for name, value in contents.items() for a in put(self._folder / name, value)]
 
     def _by_agent(self, names: Iterable[str], changed: Mapping[str, Agents]) -> Agents:

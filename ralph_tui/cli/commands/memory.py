@@ -23,6 +23,7 @@ from ralph_tui.cli.memory_words import (
     card,
     details,
     never_looked_up,
+    of_unknown_type,
     rows,
     wrapped,
 )
@@ -263,7 +264,8 @@ def _meant(ledger: Ledger, name: str) -> Learning:
     shown = one_line(name)[:80]
     if found:
         raise UsageError(f"{shown!r} begins the names of {len(found)} learnings: write more of it")
-    raise UsageError(f"there is no learning {shown!r}: 'ralph-tui memory list' names them")
+    none = f"there is no learning {shown!r}: 'ralph-tui memory list' names them"
+    raise UsageError(of_unknown_type(ledger, name) or none)
 
 
 def _entries(ledger: Ledger, learning: Learning) -> list[Entry]:

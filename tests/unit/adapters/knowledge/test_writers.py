@@ -1,6 +1,7 @@
 """Many writers at once: no update is lost, no lock outlives its holder, no file is torn."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -61,6 +62,23 @@ store = store_of(Path(sys.argv[1]), f"run-{sys.argv[2]}", patience_s=60)
 for number in itertools.count(1):
     store.credit([Credit(sys.argv[3], number, success=True)])
     print(number, flush=True)
+"""
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from ralph_tui.ports.knowledge import Credit
+from tests.unit.adapters.knowledge.stores import store_of
+
+replace = os.replace
+
+def killed(source, target, **options):
+    if str(target) == sys.argv[3]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target, **options)
+
+os.replace = killed
+store_of(Path(sys.argv[1]), "run-k").credit([Credit(sys.argv[2], 1, success=True)])
 """
 
 
@@ -144,6 +162,29 @@ def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -
     store.ledger()
     assert store.take_notices() == []
     assert json.loads((tmp_path / "ralph-learnings.json.bak").read_bytes())["learnings"]
+
+
+@pytest.mark.parametrize("written", ["ralph-learnings.json", "ralph-learnings.json.bak"])
+def test_what_a_killed_writer_has_left_goes_with_the_next_write(
+    tmp_path: Path, written: str
+) -> None:
+    name = known(tmp_path, "Mock the clock.").learning_id
+    left: list[Path] = []
+    for _ in range(2):
+        with python(KILLED, str(tmp_path), name, written) as child:
+            assert child.wait(60) == -signal.SIGKILL
+        left += {*tmp_path.glob(".*.tmp")} - {*left}
+    assert [path.name.startswith(f".{written}.") for path in left] == [True, True]
+    others = (f".{written}.tmp", f".{written}.0123abcd.tmp2", ".notes.json.0123abcd.tmp")
+    for other in others:
+        (tmp_path / other).write_text("not ours")
+    folder = tmp_path / f".{written}.0123abcd.tmp"
+    folder.mkdir()
+    kept = {left[1], folder, *(tmp_path / other for other in others)}
+    for path in {left[0], *kept} - {left[1]}:
+        os.utime(path, (0, 0))
+    store_of(tmp_path).change(name, "pin")
+    assert {path for path in {*left, *kept} if path.exists()} == kept
 
 
 def test_a_lock_of_a_stopped_process_is_not_waited_for_for_ever(tmp_path: Path) -> None:

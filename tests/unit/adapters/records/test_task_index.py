@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -239,6 +240,18 @@ def test_a_writer_that_stands_still_is_not_waited_for_without_end(tmp_path: Path
         path.unlink()
         with locked(path, 0.05):
             pass
+
+
+def test_what_a_killed_writer_has_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    attempt = begin(tmp_path, "fix it")
+    play(attempt, "running")
+    index = ralph_folder(tmp_path) / "index"
+    old, fresh = index / ".tasks.json.0123abcd.tmp", index / ".tasks.json.4567cdef.tmp"
+    for path in (old, fresh):
+        path.write_text("{")
+    os.utime(old, (0, 0))
+    play(attempt, "paused")
+    assert [path for path in (old, fresh) if path.exists()] == [fresh]
 
 
 def test_a_living_run_writes_it_when_its_status_changes_alone(
