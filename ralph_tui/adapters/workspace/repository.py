@@ -40,11 +40,14 @@ from ralph_tui.errors import (
     why,
     workspace_error,
 )
+from ralph_tui.plain_files import is_plain
 from ralph_tui.text.sanitize import one_line
 
 PROBE = 1 << 20
 """Bytes that must fit on a disk that is not full."""
 
+CLOCK_S = 1
+"""By which the time of a file may be behind our clock."""
 _WALK = ("status", "ls-files")
 """Commands that read what is ignored."""
 
@@ -175,6 +178,16 @@ class Repository:
                 return probe.write(bytes(PROBE)) == PROBE
         except OSError as error:
             return error.errno not in NO_ROOM
+
+    def clear_pieces(self, since: float) -> None:
+        """Take away the pieces of objects that a git without room has left since then; best effort.
+
+        They hold the room that the journal needs. Whose else they may be has no room either.
+        """
+        for piece in self.objects.glob("??/tmp_obj_*"):
+            with suppress(OSError):
+                if is_plain(piece) and piece.lstat().st_mtime >= since - CLOCK_S:
+                    piece.unlink()
 
     def branch(self) -> str | None:
         """The branch that is checked out, also one without commits; None when detached."""

@@ -4,6 +4,7 @@ A snapshot is a commit below ``refs/ralph/<run>/``. The user's index, branch, st
 never written.
 """
 
+import time
 from collections.abc import Callable
 from functools import partial
 from threading import Lock
@@ -50,10 +51,12 @@ class GitWorkspace:
         """
         ref = f"{self._refs}/{number:03d}"
         with self._lock:
+            began = time.time()
             try:
                 staged, commit = self._take(message, ref)
             except NoRoomError:
                 self._full = True
+                self.repository.clear_pieces(began)
                 raise
             self._full = False
         named = tuple(changes.shown(path) for path in staged.missing[:SHOWN_MISSING])
@@ -142,7 +145,7 @@ class GitWorkspace:
         return staged
 
     def _take(self, message: str, ref: str) -> tuple[Staged, str]:
-        # Each failure of git on a full disk leaves a piece of a file among the objects.
+        # Each failure of git on a full disk costs the journal its room for a moment.
         if self._full and not self.repository.has_room():
             raise NoRoomError(f"there is no room for a snapshot in {one_line(str(self.root))}")
         if not self._recalled:
