@@ -257,8 +257,7 @@ def _meant(ledger: Ledger, name: str) -> Learning:
     learnings = {learning.learning_id: learning for learning in all_learnings(ledger)}
     if name in learnings:
         return learnings[name]
-    begins = (name, f"{PREFIX}{name}")
-    found = [one for one in learnings if name and one.startswith(begins)]
+    found = [one for one in learnings if name and one.startswith((name, f"{PREFIX}{name}"))]
     if len(found) == 1:
         return learnings[found[0]]
     shown = one_line(name)[:80]
