@@ -1,5 +1,6 @@
 """``python -m tests.soak.begin SCENARIO``: the demo's run in a folder that is prepared already."""
 
+# ruff: noqa: T201  as the command line says it
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -9,6 +10,7 @@ from ralph_tui import demo
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.config.settings import Settings
+from ralph_tui.errors import RalphError
 from ralph_tui.runtime.assembly import AssembledRun, new_run
 from ralph_tui.runtime.request import RunRequest
 
@@ -29,7 +31,11 @@ def main(scenario: str, *options: str) -> int:
     def create_run(warn: Callable[[str], None]) -> AbstractContextManager[AssembledRun]:
         return new_run(Path.cwd(), request, warn)
 
-    return show_run(create_run, presentation)
+    try:
+        return show_run(create_run, presentation)
+    except RalphError as error:
+        print(f"ralph-tui: {error}", file=sys.stderr)
+        return error.exit_code
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from random import Random
 from typing import Literal
 
 from ralph_tui.adapters.processes.keeper import descendants, process_table
+from tests.soak.moments import SOON
 from tests.soak.program import Program
 
 Target = Literal[
@@ -102,6 +103,7 @@ def _git(program: Program, rng: Random, *, fatal: bool) -> Blow:
     until = time.monotonic() + (rng.uniform(*AGAIN_AND_AGAIN_S) if how == "each" else 0)
     while time.monotonic() < until and program.alive:
         killed |= _signalled(program.gits(), signal.SIGKILL)
+        time.sleep(SOON)
     if not killed or fatal:
         program.end()
     hit: Target = ("git, both" if fatal else "git") if killed else "ralph-tui"
@@ -137,7 +139,7 @@ def _soon(program: Program, look: Callable[[], Collection[int]]) -> Collection[i
     """The first that are there, should they come within a second."""
     until = time.monotonic() + SOON_S
     while not (found := look()) and time.monotonic() < until and program.alive:
-        pass
+        time.sleep(SOON)
     return found
 
 

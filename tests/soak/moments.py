@@ -16,6 +16,8 @@ from tests.soak.place import tree_of
 from tests.soak.program import Program
 
 OFTEN = 0.002
+SOON = 0.0002
+"""For what is there for a moment only: a look takes no longer, and the run needs the processor."""
 MISSED = 3
 """Renames, or snapshots, that may pass unseen: what is looked for is there for a moment only."""
 
@@ -69,7 +71,7 @@ def append(run: Watched) -> Iterator[float]:
         yield OFTEN
     size = run.journal.stat().st_size
     while run.journal.stat().st_size == size:
-        yield 0
+        yield SOON
 
 
 def projection(run: Watched) -> Iterator[float]:
@@ -84,7 +86,7 @@ def projection(run: Watched) -> Iterator[float]:
             seen.add((folder / "status.json").stat().st_mtime_ns)
         if len(seen) > MISSED:
             return
-        yield 0
+        yield SOON
 
 
 def snapshot(run: Watched) -> Iterator[float]:
@@ -92,7 +94,7 @@ def snapshot(run: Watched) -> Iterator[float]:
     yield from _for(run.rng.uniform(0.2, 2))
     lock = run.folder / ".git" / "ralph-tui" / "index.lock"
     while not lock.exists() and not run.missed():
-        yield 0
+        yield SOON
     yield from _for(run.rng.choice((0.0, 0.005, 0.02)))
 
 
@@ -104,7 +106,7 @@ def git_begins(run: Watched) -> Iterator[float]:
     yield from _for(run.rng.choice((0.0, run.rng.uniform(0.3, 2))))
     known = run.program.gits()
     while run.program.gits() <= known and not run.missed():
-        yield 0
+        yield SOON
     yield from _for(run.rng.choice((0.0, 0.003, 0.01)))
 
 

@@ -218,7 +218,7 @@ def open_repository(path: Path) -> Repository:
     answer = ("rev-parse", "--absolute-git-dir")
     result = run_git(folder, *answer, environment=named, accept=None, calls=calls)
     if result.status != 0:
-        raise _not_opened(folder, result)
+        raise _not_opened(folder, result, answer)
     git_dir = Path(result.line).resolve()
     root = _worktree(folder, git_dir)
     named["GIT_DIR"] = str(git_dir)
@@ -228,7 +228,7 @@ def open_repository(path: Path) -> Repository:
     return Repository(root, git_dir, common_dir.resolve(), carried(listing.out))
 
 
-def _not_opened(folder: Path, result: GitResult) -> RalphError:
+def _not_opened(folder: Path, result: GitResult, asked: Iterable[str]) -> RalphError:
     shown = one_line(str(folder))
     if "dubious ownership" in result.error:
         return WorkspaceError(
@@ -240,7 +240,7 @@ def _not_opened(folder: Path, result: GitResult) -> RalphError:
             f"{shown} is not inside a git repository; run `git init` there first, "
             "or go to the project's folder."
         )
-    return WorkspaceError(f"git cannot open {shown}: {one_line(result.error)}")
+    return git_error(result, asked, folder)
 
 
 def _worktree(folder: Path, git_dir: Path) -> Path:

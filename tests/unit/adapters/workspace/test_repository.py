@@ -1,6 +1,7 @@
 """Opening a repository: its facts, and one sentence for everything that is not one."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,22 @@ def test_git_is_too_old(git_repo: Path, tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(WorkspaceError) as raised:
         open_repository(git_repo)
     assert "2.17.1 is too old" in sentence(raised)
+
+
+def test_a_git_that_is_killed_is_told(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed, real = tmp_path / "bin" / "git", shutil.which("git")
+    killed.parent.mkdir()
+    killed.write_text(
+        f'#!/bin/sh\ncase $* in *--absolute-git-dir) kill -9 $$;; esac\nexec {real} "$@"\n'
+    )
+    killed.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{killed.parent}:{os.environ['PATH']}")
+    with pytest.raises(WorkspaceError) as raised:
+        open_repository(git_repo)
+    told = f"git rev-parse was ended by signal 9 in {git_repo}; try again"
+    assert sentence(raised) == told
 
 
 def test_a_failing_command_is_one_sentence(git_repo: Path) -> None:
