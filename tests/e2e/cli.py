@@ -11,11 +11,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from ralph_tui.cli import main
+from tests.e2e.forks import completed
 from tests.processes import Child
 
 Done = subprocess.CompletedProcess[str]
@@ -52,16 +54,17 @@ def run(
     *arguments: str, cwd: Path, timeout: float = 50, **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """Run ralph-tui to its end."""
-    return subprocess.run(
-        [*CLI, *arguments],
-        cwd=cwd,
-        env={**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here", **environ},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    with (
+        Path(os.devnull).open() as nobody,
+        tempfile.TemporaryFile("w+") as out,
+        tempfile.TemporaryFile("w+") as err,
+    ):
+        streams = (nobody.fileno(), out.fileno(), err.fileno())
+        variables = {**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here", **environ}
+        code = completed(arguments, cwd, variables, streams, timeout)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
 
 
 def here(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
