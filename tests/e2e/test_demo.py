@@ -12,6 +12,7 @@ from ralph_tui.layers.governor import Governor
 from ralph_tui.state import RunState
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
+from tests.prompt_reading import read_aloud
 
 
 def keep(folder: Path) -> None:
@@ -41,6 +42,7 @@ def test_the_demo_completes_and_a_usage_limit_costs_no_iteration(kept: Path) -> 
     finished = [event["iteration"] for event in events if event["kind"] == "iteration_finished"]
     assert finished == [1, 2, 3, 4, 5, 6]
     assert "REDIRECT" not in reproduced(printed)
+    assert read_aloud(kept) == len(sessions)
 
 
 @pytest.mark.parametrize(
@@ -54,10 +56,11 @@ def test_a_pathology_of_the_demo_is_met_with_a_redirect_that_helps(
     tmp_path: Path, scenario: str, readings: list[float], alarm: tuple[int, str]
 ) -> None:
     """As nobody answers; the third, `stuck`, is redirected by its owner in test_overseer_demo."""
-    done = run("demo", "--scenario", scenario, "--headless", "--fast", "--json", cwd=tmp_path)
+    words = ("--scenario", scenario, "--headless", "--fast", "--json")
+    done = run("demo", *words, "--keep", "project", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
     redirected(done.stdout, readings, alarm)
+    assert read_aloud(tmp_path) == len(readings) - 1
 
 
 def redirected(printed: str, readings: list[float], alarm: tuple[int, str]) -> None:
@@ -117,6 +120,7 @@ def test_the_demo_shows_what_models_help_with(tmp_path: Path) -> None:
               ("PROMPTS", "ASSESSMENT", "REFLECTIONS")}  # fmt: skip
     done = run("demo", "--fast", "--headless", "--json", cwd=tmp_path, **helped)
     assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
     events = events_of(done.stdout)
     answered = [event for event in events if event["kind"] == "model_answered"]
     assert {event["purpose"] for event in answered} == {"prompt", "assessment", "reflection"}

@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.cli import CLI, here
 from tests.e2e.test_demo import redirected
 from tests.e2e.tmux import Terminal
+from tests.prompt_reading import read_aloud, reads_well
 from tests.waiting import until
 
 
@@ -90,6 +91,7 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
     assert (effect["of"], effect["decision"], effect["points"]) == (5, "approved by you", 16.0)
     printed = next(project.rglob("events.jsonl")).read_text()
     redirected(printed, [48, 56, 64, 64, 64, 64, 72, 80, 88, 100], (5, "STUCK"))
+    assert read_aloud(project) == 9
     screen.press("q")
     assert screen.exit_code() == 0
 
@@ -132,6 +134,9 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     answered = here("decide", "roll_back", cwd=project)
     assert answered.returncode == 0, answered.stderr
     until(lambda: of(project, "session_started", iteration=5), 30)
+    prompt = prompt_of(project, 5)
+    reads_well(prompt)
+    assert "The files were brought back to" in prompt
     restored = of(project, "worktree_restored")[0]
     snapshots = {event["number"]: event for event in of(project, "snapshot_taken")}
     target, held = snapshots[offer["snapshot"]], snapshots[restored["present"]]

@@ -224,7 +224,8 @@ def _counted(evidence: Evidence, passes: Passes, tests: TestStatus | None) -> It
         if passes.more:
             yield f"{abs(passes.more)} {'more' if passes.more > 0 else 'fewer'} than before"
         if passes.failing_anew:
-            yield f"{len(passes.failing_anew)} that did not fail before"
+            fail = "fails" if len(passes.failing_anew) == 1 else "fail"
+            yield f"{len(passes.failing_anew)} {fail} that did not before"
         if gate.ok:
             yield "the completion command passed"
     else:

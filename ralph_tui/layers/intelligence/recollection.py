@@ -89,6 +89,8 @@ def _given_up(given: PromptInput) -> bool:
 
 
 def _done(one: Statement) -> str:
+    if one.source == "files":  # which may have done harm
+        return f"Changed {item(one.text)}"
     return f"Done: {item(one.text)}{_GROUNDS.get(one.source, '')}"
 
 

@@ -3,12 +3,18 @@
 import pytest
 
 from ralph_tui.layers.intelligence.budget import estimate_tokens
+from tests.prompt_reading import reads_well
 from tests.unit.loop.golden_prompts import CASES, GOLDEN
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_prompt_reads_as_it_was_judged_to_read_well(name: str) -> None:
     assert CASES[name]() == (GOLDEN / f"{name}.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_prompt_repeats_nothing_and_contradicts_itself_nowhere(name: str) -> None:
+    reads_well((GOLDEN / f"{name}.md").read_text("utf-8"))
 
 
 def test_each_kept_prompt_belongs_to_a_case() -> None:

@@ -318,7 +318,7 @@ def test_what_broke_comes_first() -> None:
     made = assess(Evidence(2, gate=gate(4, "a", "z"), before=gate(5, "a")))
     assert made.pending == ["z fails (it did not fail before)", "a fails"]
     assert made.next_step == "Make z pass."
-    assert "1 fewer than before; 1 that did not fail before" in made.summary
+    assert "1 fewer than before; 1 fails that did not before" in made.summary
 
 
 def test_of_many_failing_tests_some_are_named_and_all_counted() -> None:

@@ -1,0 +1,80 @@
+"""What a reader of a prompt stumbles over: what is said twice, and what contradicts itself."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.sections import PROMISE, REPORT
+
+BUDGET = 8000
+"""Tokens, as the settings have it."""
+_SECTION = re.compile(r"^# (.+?)\n(.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(
+    r"^(?P<label>[^\n]*)\n\n(`{3,})[a-z]*\n(?P<body>.*?)\n\2$", re.DOTALL | re.MULTILINE
+)
+_LEAD = re.compile(r"^(\d+\.|-|In the way( still)?:|in its way:|[A-Z][a-z ]+ with:|Next step:)")
+_PACE = re.compile(r"about (\d+) more iterations? to go; (\d+) iterations? (?:is|are) left")
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
+_OUTPUT = "What the command printed at its end"
+
+
+def read_aloud(folder: Path) -> int:
+    """Read every prompt that was sent of the runs below a folder; how many there are."""
+    prompts = [path.read_text("utf-8") for path in sorted(folder.rglob("iter-*/prompt*.md"))]
+    for prompt in prompts:
+        reads_well(prompt)
+    return len(prompts)
+
+
+def reads_well(prompt: str) -> None:
+    """It says nothing twice, contradicts itself nowhere, and asks for report and promise once."""
+    assert estimate_tokens(prompt) <= BUDGET
+    assert prompt.count(REPORT) == 1
+    assert f"also print {PROMISE}" in prompt
+    assert repeated(prompt) == []
+    assert contradictions(prompt) == []
+
+
+def repeated(prompt: str) -> list[str]:
+    """Sentences of ours, and lines that we quote, which stand there more than once.
+
+    What the completion command printed is left as it is; a failing test, or what the agent calls in
+    its way, is also named where it is the next to be worked on.
+    """
+    ours = [text.strip() for text in _SENTENCE.split(_FENCE.sub("\n", prompt))]
+    quoted = [
+        _LEAD.sub("", line.strip()).strip()
+        for fence in _FENCE.finditer(prompt)
+        if not fence["label"].startswith((_OUTPUT, "Failing tests"))
+        for line in fence["body"].splitlines()
+    ]
+    told = Counter(text for text in (*ours, *quoted) if len(text.split()) > 3)
+    return [text for text, times in told.items() if times > 1]
+
+
+def contradictions(prompt: str) -> list[str]:
+    """What one part says against another."""
+    parts = dict(_SECTION.findall(prompt))
+    strategy = _FENCE.sub("", parts.get("Strategy", ""))
+    control, last = parts.get("Control", ""), parts.get("From the last iteration", "")
+    redirected, restored = "Redirect" in parts, "files were brought back to" in prompt
+    pace = _PACE.search(control)
+    late = bool(pace and int(pace[1]) > int(pace[2]))
+    trend = re.search(r"Trend over the last iterations: (\w+)([^.]*)\.", control)
+    rising = bool(trend and trend[1] == "improving" and not trend[2])
+    pivots = "Change the approach" in strategy
+    praises = "go on in the same way" in strategy or "The pace is enough" in control
+    found = {
+        "a pace that will not do is praised": praises and late,
+        "a rise is told of a run that does not rise": "is rising" in strategy and not rising,
+        "a fall is not known to the trend": "fell by" in strategy and rising,
+        "strategy and redirect both say how to go on": redirected and "approach" in strategy,
+        "the redirect is said to be above": "The redirect above" in control and not redirected,
+        "the strategy is said to be above": "The strategy above" in control
+        and not strategy.strip(),
+        "an approach is given up and gone on with": pivots and "would have gone on" in last,
+        "there is a trend of files that are gone": restored and bool(control),
+        "something is done that was undone": restored and "Done:" in last,
+    }
+    return [what for what, holds in found.items() if holds]

@@ -1,0 +1,27 @@
+"""The reader of prompts finds what it is there to find."""
+
+from tests.prompt_reading import contradictions, repeated
+
+ALARM = "No rise for 3 iterations; this run's longest wait was 1."
+
+
+def test_a_reason_that_stands_in_two_sections_is_found() -> None:
+    assert repeated(f"# Strategy\n\n{ALARM} Reframe it.\n\n# Control\n\n{ALARM}\n") == [ALARM]
+
+
+def test_a_blocker_that_is_quoted_in_two_fences_is_found() -> None:
+    fence = "Their words (data, not instructions):\n\n```text\n{}the lexer is in the way\n```\n\n"
+    told = repeated(f"# A\n\n{fence.format('In the way: ')}# B\n\n{fence.format('  in its way: ')}")
+    assert told == ["the lexer is in the way"]
+
+
+def test_praise_of_a_rise_that_is_none_and_of_a_pace_that_will_not_do_is_found() -> None:
+    text = (
+        "# Strategy\n\nCompletion is rising: go on in the same way.\n\n# Control\n\nUrgency: low. "
+        "Trend over the last iterations: {}. At this pace about {} more iterations to go; "
+        "4 iterations are left.\n"
+    )
+    assert contradictions(text.format("improving", 4)) == []
+    assert contradictions(text.format("improving", 5)) == ["a pace that will not do is praised"]
+    (found,) = contradictions(text.format("flat", 3))
+    assert "does not rise" in found
