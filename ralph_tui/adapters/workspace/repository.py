@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ralph_tui.adapters.processes.open_files import open_files
 from ralph_tui.adapters.workspace.git import (
     OLDEST_GIT,
     GitResult,
@@ -182,11 +183,15 @@ class Repository:
     def clear_pieces(self, since: float) -> None:
         """Take away the pieces of objects that a git without room has left since then; best effort.
 
-        They hold the room that the journal needs. Whose else they may be has no room either.
+        They hold the room that the journal needs. What some git still writes stays.
         """
-        for piece in self.objects.glob("??/tmp_obj_*"):
+        pieces = [piece for piece in self.objects.glob("??/tmp_obj_*") if is_plain(piece)]
+        in_use = open_files() if pieces else set()
+        for piece in pieces if in_use else ():
             with suppress(OSError):
-                if is_plain(piece) and piece.lstat().st_mtime >= since - CLOCK_S:
+                there = piece.lstat()
+                written = (there.st_dev, there.st_ino) in in_use
+                if there.st_mtime >= since - CLOCK_S and not written:
                     piece.unlink()
 
     def branch(self) -> str | None:
