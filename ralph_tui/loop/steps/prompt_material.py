@@ -97,14 +97,14 @@ def _judged(state: RunState) -> CriterionJudged | None:
 
 def _reports(iteration: int, state: RunState) -> Sequence[AgentReported]:
     """The last ones of the iterations before whose work is there; the older first."""
-    back = state.oversight.rollback if _restored(state) else None
-    until = _at(state, back) if back is not None else None
-    if back is not None and until is None:
-        return []
-    newest = iteration - 1 if until is None else until.number
-    spans = {span.number: span for span in state.timeline.spans}  # the later of two counts
-    numbers = range(max(1, newest - LAST_REPORTS + 1), newest + 1)
-    return [spans[n].reports[-1] for n in numbers if n in spans and spans[n].reports]
+    there: dict[int, IterationSpan] = {}
+    for span in reversed(state.timeline.spans):  # the later of two of one number counts
+        before = 0 < span.number < iteration and span.number not in there
+        if before and not _undone_since(state, span.number):
+            there[span.number] = span
+        if len(there) == LAST_REPORTS:
+            break
+    return [span.reports[-1] for span in reversed(there.values()) if span.reports]
 
 
 def _restored(state: RunState) -> str:

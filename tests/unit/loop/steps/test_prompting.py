@@ -1,12 +1,14 @@
 """Step 9: what goes into a prompt of what the owner says, the one edit, and what is kept of it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ralph_tui.commands import Answer, EditPrompt, Guide, Instruct, Pause, Restore, Unpause
 from ralph_tui.events import (
+    AgentReported,
     GuidanceDelivered,
     Noticed,
     PromptPrepared,
@@ -28,6 +30,7 @@ from ralph_tui.layers.intelligence.template import (
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import PromptTemplate
 from tests.world import FakeAsker, World, promise
+from tests.world.agents import FakeSession
 from tests.world.owner import Reply, answer
 
 EDITED = "Only look at the lexer.\n\nPrint <promise>COMPLETE</promise> when it is done."
@@ -300,3 +303,28 @@ def test_what_a_judge_said_of_work_that_was_undone_is_not_said(back_to: int) -> 
     assert world.only(WorktreeRestored).snapshot == back_to
     assert ("page 2 is missing" in world.agent.prompts[1]) == (back_to == 2)
     assert ("# Verdict" in world.agent.prompts[1]) == (back_to == 2)
+
+
+def said(summary: str) -> Callable[[FakeSession], None]:
+    """An act: report on the work, and end the turn."""
+
+    def act(session: FakeSession) -> None:
+        session.emit(AgentReported(iteration=session.iteration, summary=summary))
+        session.finish()
+
+    return act
+
+
+def test_what_undone_iterations_said_is_not_quoted_later_either() -> None:
+    """Iteration 2 is undone after it; the prompt of 4 quotes 3, and 1, whose work is there."""
+    world = World([3, 4, 2, 5, 6], mode="attended", max_iterations=4)
+    for number in (1, 2, 3, 4):
+        world.agent.acts.append(said(f"the work of session {number}"))
+    for event in world.steps():
+        if event.kind == "iteration_started" and len(world.agent.prompts) == 1:
+            world.host.inbox.append(Pause())
+        if event.kind == "paused":
+            world.host.inbox.extend([Restore(snapshot=2), Unpause()])
+    assert world.only(WorktreeRestored).iteration == 2
+    quoted = [re.findall(r"work of session (\d)", prompt) for prompt in world.agent.prompts]
+    assert quoted == [[], ["1"], ["1"], ["1", "3"]]
