@@ -29,7 +29,7 @@ run: $(VENV)/.runtime ## ralph-tui run, with ARGS='"Fix the tests" -c "pytest -q
 
 setup: $(VENV)/.dev ## everything that working on ralph-tui needs
 
-test: $(VENV)/.dev ## all tests (ARGS="-k journal", WORKERS=1 for one process)
+test: $(VENV)/.collected ## all tests (ARGS="-k journal", WORKERS=1 for one process)
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -rs $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts
@@ -91,6 +91,11 @@ $(VENV)/.made:
 $(VENV)/.runtime: $(VENV)/.made requirements.lock pyproject.toml
 	@$(PIP) -r requirements.lock
 	@$(PIP) --no-deps --editable .
+	@touch $@
+
+# Tests are compiled once, when they have changed: else each worker would do it, ten seconds long.
+$(VENV)/.collected: $(VENV)/.dev $(shell find tests -name '*.py')
+	@$(PY) -m pytest --collect-only -qq >/dev/null || true   # what is wrong is said when they run
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock

@@ -1,20 +1,23 @@
 """What one run learns, the next one knows: real runs, whose agent knows nothing but its prompt."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.cli import Done, events_of, run
+from tests.e2e.cli import Done, events_of, here, run
+from tests.e2e.shared import once
+from tests.e2e.test_resume import git
 
 AGENT = """\
 import json, re, subprocess, sys
 prompt = sys.stdin.read()
-tried = re.findall(r"would have gone on with: use approach ([A-Z])", prompt)
+tried = re.findall(r"used approach ([A-Y])", prompt)
 taught = re.findall(r"tokenizer needs approach ([A-Z])", prompt)
-approach = (taught or tried or ["A"])[0]
+approach = taught[0] if taught else chr(ord(max(tried)) + 1) if tried else "A"
 open("work.txt", "w").write(approach + "\\n")
 works = subprocess.run(["sh", "check.sh"], capture_output=True).returncode == 0
 print(json.dumps({"ralph": {
@@ -33,9 +36,31 @@ OBJECTIVE = "Fix the failing tokenizer tests"
 
 @pytest.fixture
 def root(git_repo: Path) -> Path:
-    (git_repo / "check.sh").write_text(CHECK)
-    (git_repo / "agent.py").write_text(AGENT)
-    return git_repo
+    return filled(git_repo)
+
+
+def filled(folder: Path) -> Path:
+    (folder / "check.sh").write_text(CHECK)
+    (folder / "agent.py").write_text(AGENT)
+    return folder
+
+
+@pytest.fixture
+def taught(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """A copy of what the first run leaves, which found out by itself."""
+
+    def make(folder: Path) -> None:
+        git(folder, "init", "-q")
+        assert iterations(attempt(filled(folder))) == 4
+
+    kept = once(tmp_path_factory, "taught", make)
+    return Path(shutil.copytree(kept, tmp_path / "taught", symlinks=True))
+
+
+def first_of(root: Path) -> list[dict[str, Any]]:
+    """The events of its first run."""
+    journal = root / ".aiwg/ralph/tasks/task-001/attempts/001/events.jsonl"
+    return events_of(journal.read_text("utf-8"))
 
 
 def attempt(root: Path, *more: str, objective: str = OBJECTIVE) -> list[dict[str, Any]]:
@@ -59,9 +84,8 @@ def of_kind(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [event for event in events if event["kind"] == kind]
 
 
-def test_the_second_run_knows_what_the_first_has_learned(root: Path) -> None:
-    first = attempt(root)
-    assert iterations(first) == 4
+def test_the_second_run_knows_what_the_first_has_learned(taught: Path) -> None:
+    root, first = taught, first_of(taught)
     assert "needs approach D" in of_kind(first, "learning_staged")[0]["learning"]["text"]
     second = attempt(root)
     assert iterations(second) == 1
@@ -87,9 +111,8 @@ def test_the_second_run_knows_what_the_first_has_learned(root: Path) -> None:
     assert (again["related"], again["estimate_from"]) == (["task-002"], 3), "its own two as well"
 
 
-def test_with_memory_off_every_run_starts_fresh(root: Path) -> None:
-    attempt(root)
-    off = attempt(root, "--set", "memory.enabled=false")
+def test_with_memory_off_every_run_starts_fresh(taught: Path) -> None:
+    off = attempt(taught, "--set", "memory.enabled=false")
     assert iterations(off) == 4
     assert not [event for event in off if event["kind"].startswith("learning")]
     assert not of_kind(off, "plan_made")
@@ -97,12 +120,11 @@ def test_with_memory_off_every_run_starts_fresh(root: Path) -> None:
 
 @pytest.mark.parametrize("wish", [("mute",), ("delete", "--yes")])
 def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(
-    root: Path, wish: tuple[str, ...]
+    taught: Path, wish: tuple[str, ...]
 ) -> None:
-    first = attempt(root)
-    change, *more = wish
-    for event in of_kind(first, "learning_staged"):
-        run("memory", change, event["learning"]["learning_id"], *more, cwd=root)
+    root, (change, *more) = taught, wish
+    for event in of_kind(first_of(root), "learning_staged"):
+        here("memory", change, event["learning"]["learning_id"], *more, cwd=root)
     second = attempt(root)
     assert not of_kind(second, "learnings_retrieved")
     prompt = root / ".aiwg/ralph/tasks/task-001/attempts/002/results/iter-001/prompt.md"
@@ -162,7 +184,7 @@ def test_a_key_in_an_agents_output_surfaces_nowhere_in_memory(root: Path) -> Non
         assert of_kind(events, "learning_staged")
     assert (root / ".aiwg/knowledge/ralph-learnings.json").exists(), "two runs have said it"
     told = [
-        run(*command, cwd=root).stdout
+        here(*command, cwd=root).stdout
         for command in (
             ("memory", "list"),
             ("memory", "export"),

@@ -96,9 +96,7 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
     assert screen.exit_code() == 0
 
 
-@pytest.mark.parametrize(
-    ("scenario", "pause_at"), [("stuck", 7), ("oscillating", 6), ("regressing", 6)]
-)
+@pytest.mark.parametrize(("scenario", "pause_at"), [("stuck", 7), ("regressing", 6)])
 def test_declined_a_pause_follows_and_words_help(
     demo: Any, project: Path, scenario: str, pause_at: int
 ) -> None:
