@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
 from tests.tui.held import Held
+from tests.tui.test_assessment import MADE
 
 Compare = Callable[..., bool]
 SMALL, MEDIUM, LARGE = (80, 24), (100, 30), (140, 45)
@@ -153,6 +154,15 @@ def test_learnings_alone(snap_compare: Compare, size: tuple[int, int]) -> None:
 def test_no_learnings(snap_compare: Compare, size: tuple[int, int]) -> None:
     driver = live(story("untaught"))
     assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "5"))
+
+
+@SIZES
+def test_assessment(snap_compare: Compare, size: tuple[int, int]) -> None:
+    told = story("running")
+    last = told[-1]
+    made = MADE.model_copy(update={"iteration": 6, "seq": last.seq + 1, "at": last.at})
+    driver = live([*told, made])
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "9"))
 
 
 @SIZES
