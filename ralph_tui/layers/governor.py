@@ -139,6 +139,8 @@ class Governor:
         history = self.history.copy()
         for sample in self._untaken:
             history.add(sample)
+        if history.count != self.history.count + len(self._untaken):
+            raise LookupError("a reading is missing in the history")
         self.history, self._untaken = history, []
         return watch(history, budget, self.control, self.evaluation)
 

@@ -4,6 +4,11 @@ from collections.abc import Mapping
 
 from ralph_tui.events.oversight import Subject
 
+UNWATCHED = (
+    "Look at the run yourself: the log names what failed, and its record has the traceback.",
+    "Stop the run if it must not go on unwatched; it can be resumed.",
+)
+"""What people can do where the overseer itself has failed."""
 _INSTRUCTIONS: Mapping[Subject, str] = {
     "stuck": (
         "The last iterations brought no progress: the present approach does not work. Step back "
@@ -78,10 +83,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Roll back to a point before them.",
     ),
     "owner": (),
-    "oversight": (
-        "Look at the run yourself: the log names what failed, and its record has the traceback.",
-        "Stop the run if it must not go on unwatched; it can be resumed.",
-    ),
+    "oversight": UNWATCHED,
 }
 
 

@@ -15,6 +15,7 @@ from ralph_tui.events import (
     LearningsRetrieved,
     LearningStaged,
     Noticed,
+    PlanMade,
     ReflectionWritten,
 )
 from ralph_tui.events.memory import Learning, Retrieved
@@ -72,7 +73,12 @@ class MemoryLayer:
         command = self._run.start.command or ""
         yield from (
             yield from self._decide(
-                lambda: [plan(command, self._task_type, reflections, learnings, related, needed)]
+                lambda: [
+                    _of(
+                        PlanMade,
+                        plan(command, self._task_type, reflections, learnings, related, needed),
+                    )
+                ]
             )
         )
 
@@ -135,7 +141,9 @@ class MemoryLayer:
             yield from self.extract(k)
         yield from self._stage(k, lambda: self._unheard(concluded(self._state, outcome)))
         yield from self.promote(k)
-        reflections = yield from self._decide(lambda: reflect(self._state, outcome))
+        reflections = yield from self._decide(
+            lambda: [_of(ReflectionWritten, one) for one in reflect(self._state, outcome)]
+        )
         for reflection in reflections:
             if not self._state.memory.wrote(reflection):
                 yield (yield from self._reworded(reflection, outcome))
@@ -252,7 +260,15 @@ class MemoryLayer:
 
 
 def _found(k: int, task: str, learnings: Sequence[Retrieved]) -> LearningsRetrieved:
-    return LearningsRetrieved(iteration=k, task_type=task, learnings=list(learnings))
+    known = [_of(Retrieved, one) for one in learnings]
+    return LearningsRetrieved(iteration=k, task_type=task, learnings=known)
+
+
+def _of(kind: type[T], given: T) -> T:
+    """The same; raises ``TypeError`` where a rule gave something else."""
+    if not isinstance(given, kind):
+        raise TypeError(f"a {kind.__name__} is no {type(given).__name__}")
+    return given
 
 
 def _is_told(learning: Learning, told: Iterable[str]) -> bool:

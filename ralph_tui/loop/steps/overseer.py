@@ -20,6 +20,7 @@ from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.oversight import Finding, Situation, propose, recommendations
+from ralph_tui.layers.oversight.redirects import UNWATCHED
 from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -98,7 +99,7 @@ class Overseer:
             f"The overseer itself failed after iteration {k}. The run goes on, and nobody watches "
             "over it while that lasts."
         )
-        yield from self._escalation(k, "critical", "oversight", text, recommendations("oversight"))
+        yield from self._escalation(k, "critical", "oversight", text, UNWATCHED)
 
     def _let_go(self, k: int) -> Steps[None]:
         """A REDIRECT that nobody could be asked about is not approved."""

@@ -1,0 +1,60 @@
+"""Whatever fails in the layers of a run, and however: it ends properly, and loses no words of its
+owner.
+"""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ralph_tui.commands import Guide, Instruct
+from ralph_tui.events import (
+    GuidanceDelivered,
+    GuidanceQueued,
+    IterationStarted,
+    ReadingTaken,
+    RunFinished,
+    SignalComputed,
+)
+from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.loop.run import Rules
+from tests.world import owner
+from tests.world.faults import ALL, GARBAGE, Fault, busy, injected
+
+RULES = Rules(
+    intelligence=IntelligenceSettings(
+        model_prompts=True, model_assessment=True, model_reflections=True
+    )
+)
+LASTING = [part for part in ALL if part.name != "run"]
+KINDS = ["raise", *(name for name in GARBAGE if name != "long")]
+INSTRUCTION, GUIDANCE = "Touch no file below vendor.", "Begin with the lexer."
+faults = st.lists(
+    st.builds(
+        Fault,
+        st.sampled_from(LASTING),
+        st.sampled_from(KINDS),
+        st.frozensets(st.integers(0, 6), min_size=1, max_size=3),
+    ),
+    max_size=4,
+    unique_by=lambda fault: fault.part,
+)
+
+
+@given(faults)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_faults_end_no_run_and_lose_no_word(chosen: list[Fault]) -> None:
+    world = busy([2, 4, 6, 4, 6, 4, 6], RULES, max_iterations=6)
+    world.host.inbox.extend([Instruct(text=INSTRUCTION), Guide(text=GUIDANCE)])
+    with injected(world, *chosen):
+        world.play(owner.first)
+    assert isinstance(world.events[-1], RunFinished)
+    assert world.end.outcome in ("limit_reached", "aborted"), world.end.reason
+    assert [event.iteration for event in world.all(ReadingTaken)] == list(range(7))
+    assert [event.iteration for event in world.all(SignalComputed)] == list(range(1, 7))
+    assert all(0 <= event.completion < 100 for event in world.all(ReadingTaken))
+    for prompt in world.agent.prompts:
+        assert "Fix it" in prompt
+        assert INSTRUCTION in prompt
+    assert GUIDANCE in world.agent.prompts[0]
+    queued = {event.guidance_id for event in world.all(GuidanceQueued)}
+    assert queued <= {event.guidance_id for event in world.all(GuidanceDelivered)}
+    assert len(world.all(IterationStarted)) == 6

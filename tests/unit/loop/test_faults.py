@@ -1,0 +1,373 @@
+"""A fault inside any part of any layer costs that layer's advice in that iteration, and no more."""
+
+import pytest
+
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import (
+    AssessmentMade,
+    EscalationRaised,
+    GateFinished,
+    HealthChecked,
+    IterationStarted,
+    LearningsRetrieved,
+    LearningStaged,
+    ModelAnswered,
+    Noticed,
+    PromptPrepared,
+    ReadingTaken,
+    RedirectDecided,
+    SignalComputed,
+    StrategyPlanned,
+)
+from ralph_tui.layers.control import PROFILES
+from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.sensor import Counts, GateResult, Progress
+from ralph_tui.loop.run import Rules
+from tests.world import owner
+from tests.world.faults import (
+    ALL,
+    CONTROL,
+    GARBAGE,
+    HELP,
+    INTELLIGENCE,
+    MEMORY,
+    OVERSIGHT,
+    PROMPT,
+    RECORDS,
+    SENSOR,
+    Fault,
+    Part,
+    busy,
+    injected,
+)
+from tests.world.world import World
+
+ASKING = Rules(
+    intelligence=IntelligenceSettings(
+        model_prompts=True, model_assessment=True, model_reflections=True
+    )
+)
+COMPLETED = [2, 4, 6, 4, 6, 8, 10]
+PROMISE = "<promise>COMPLETE</promise>"
+
+
+def named(parts: list[Part]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("part", parts, ids=str)
+
+
+def world_for(part: Part) -> World:
+    """A busy run in which this part has something to do."""
+    return busy(COMPLETED, ASKING) if part in HELP else busy()
+
+
+def run_with(*faults: Fault) -> World:
+    """A busy run with these faults, whose owner takes the first of every options."""
+    world = world_for(faults[0].part)
+    with injected(world, *faults) as met:
+        world.play(owner.first)
+    assert all(met.values()), "a fault that never came true shows nothing"
+    return world
+
+
+def failures(world: World) -> list[Noticed]:
+    return [event for event in world.all(Noticed) if event.level == "error"]
+
+
+def check(world: World) -> None:
+    """What holds of every run, whatever fails in it."""
+    assert world.end.outcome in ("limit_reached", "completed", "aborted"), world.end.reason
+    begun = [event.iteration for event in world.all(IterationStarted)]
+    assert begun == list(range(1, len(begun) + 1))
+    assert [event.iteration for event in world.all(ReadingTaken)] == [0, *begun]
+    assert [event.iteration for event in world.all(SignalComputed)] == begun
+    for prompt in world.agent.prompts:
+        assert "Fix it" in prompt
+        assert "pytest -q" in prompt
+        assert PROMISE in prompt
+
+
+ONCE = ("baseline", "concluded", "reflect", "reflection_question", "plan")
+"""What is done once in a run; of the two that are called `plan` the fold's is looked at below."""
+LASTING = [part for part in ALL if part.name != "run"]
+"""Without a baseline there is no run."""
+
+
+@named(LASTING)
+def test_a_part_that_always_raises_ends_no_run(part: Part) -> None:
+    world = run_with(Fault(part))
+    check(world)
+    told = [event for event in failures(world) if event.source == part.layer]
+    assert told
+    assert all("Traceback" in event.detail for event in told)
+    assert any(f"BrokenError: inside {part}" in event.text for event in told)
+
+
+@pytest.mark.parametrize("kind", GARBAGE)
+@named(LASTING)
+def test_a_part_that_gives_garbage_ends_no_run(part: Part, kind: str) -> None:
+    check(run_with(Fault(part, kind)))
+
+
+@named([part for part in LASTING if part.name not in ONCE])
+def test_the_next_iteration_tries_again(part: Part) -> None:
+    for k in (3, 4, 5, 6, 7):  # the first one in which it has something to do
+        world = world_for(part)
+        with injected(world, Fault(part, at=[k])) as met:
+            world.play(owner.first)
+        if any(met.values()):
+            break
+    check(world)
+    told = failures(world)
+    assert 1 <= len(told) <= 4
+    later = max(event.seq for event in told)
+    begun = [event.iteration for event in world.all(IterationStarted) if event.seq > later]
+    assert begun == list(range(k + 1, world.end.iterations + 1))
+
+
+SUMS = (
+    "completion", "proportional", "integral", "integral_mean", "derivative", "velocity",
+    "volatility", "issue_load", "forecast", "fits", "trend",
+)  # fmt: skip
+
+
+@named([*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE, *RECORDS])
+def test_later_signals_are_those_of_a_run_without_the_fault(part: Part) -> None:
+    """All but the gains after a failed control law: they follow the default ones as gently as
+    they follow any others, so that what is left of the difference is 0.3 of it each time.
+    """
+    sound, world = busy().play(owner.first), busy()
+    with injected(world, Fault(part, at=[3])):
+        world.play(owner.first)
+    expected = {event.iteration: event for event in sound.all(SignalComputed)}
+    for signal in world.all(SignalComputed):
+        k, twin = signal.iteration, expected[signal.iteration]
+        if k == 3 and part in CONTROL:
+            continue
+        for name in SUMS:
+            assert getattr(signal, name) == pytest.approx(getattr(twin, name)), (k, name)
+        left = 0.5 * 0.3 ** (k - 3) if part in CONTROL and k > 3 else 1e-9
+        assert abs(signal.kp - twin.kp) <= left
+        assert abs(signal.output - twin.output) <= 2 * left
+
+
+# -- what stands in for each layer ---------------------------------------------------------------
+
+
+@named([part for part in CONTROL if part.name not in ("conditions", "add")])
+def test_without_the_control_law_default_gains_answer(part: Part) -> None:
+    world = run_with(Fault(part, at=[3]))
+    signal = next(e for e in world.all(SignalComputed) if e.iteration == 3)
+    assert signal.profile == "focused"
+    assert (signal.kp, signal.ki, signal.kd) == tuple(PROFILES["focused"])
+    assert signal.proportional == pytest.approx(1 - 0.4)
+    assert signal.output == pytest.approx(0.7 * signal.proportional)
+    (told,) = failures(world)
+    assert told.text.endswith("default gains answer this reading")
+
+
+@named([part for part in CONTROL if part.name != "add"])
+def test_a_failing_control_law_leaves_oversight(part: Part) -> None:
+    world = run_with(Fault(part))
+    assert [e.iteration for e in world.all(HealthChecked)] == list(range(1, 9))
+    asked = bool(world.all(RedirectDecided))
+    assert asked is (part.name != "conditions"), "without conditions nothing can be up"
+    assert not [e for e in world.all(EscalationRaised) if e.about == "oversight"]
+
+
+def test_a_history_that_cannot_take_a_reading_takes_it_with_the_next() -> None:
+    add = next(part for part in CONTROL if part.name == "add")
+    world = run_with(Fault(add, at=[3]))
+    assert world.loop.iteration.governor.history.count == 8
+    assert [e.iteration for e in world.all(HealthChecked)] == [1, 2, 4, 5, 6, 7, 8]
+
+
+@named(OVERSIGHT)
+def test_a_failing_overseer_is_told_to_people_once_and_takes_no_signal(part: Part) -> None:
+    world = run_with(Fault(part))
+    assert [e.iteration for e in world.all(SignalComputed)] == list(range(1, 9))
+    told = [e for e in world.all(EscalationRaised) if e.about == "oversight"]
+    if part.name == "_health":  # what is asked is asked; the check alone is missing
+        assert {event.status for event in world.all(HealthChecked)} == {"paused"}
+    else:
+        assert len(told) == 1
+        assert told[0].level == "critical"
+        assert told[0] in world.outreach.sent or told[0].escalation_id in [
+            sent.escalation_id for sent in world.outreach.sent
+        ]
+
+
+def test_a_redirect_that_cannot_be_proposed_is_not_approved() -> None:
+    propose = next(part for part in OVERSIGHT if part.name == "propose")
+    world = run_with(Fault(propose))
+    assert world.all(RedirectDecided)
+    assert not any(event.approved for event in world.all(RedirectDecided))
+    assert world.state.oversight.undecided is None
+
+
+@named(PROMPT)
+def test_without_the_prompts_parts_what_the_owner_has_said_is_sent(part: Part) -> None:
+    world = run_with(Fault(part, at=[3]))
+    prepared = world.all(PromptPrepared)
+    origins = {event.iteration: event.origin for event in prepared}
+    assert origins.pop(3) == "fallback"
+    assert set(origins.values()) == {"template"}
+
+
+@pytest.mark.parametrize("name", ["assess", "gather"])
+def test_without_an_assessment_the_phase_is_unknown(name: str) -> None:
+    part = next(part for part in INTELLIGENCE if part.name == name)
+    made = run_with(Fault(part, at=[3])).all(AssessmentMade)
+    assert [e.iteration for e in made if e.phase == "unknown"] == [3]
+
+
+def test_without_a_strategy_the_others_are_planned() -> None:
+    part = next(part for part in INTELLIGENCE if part.name == "next_strategy")
+    world = run_with(Fault(part, at=[3]))
+    assert [e.iteration for e in world.all(StrategyPlanned)] == [1, 2, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("name", ["retrieve", "candidates"])
+def test_without_memory_the_prompt_has_no_learnings(name: str) -> None:
+    part = next(part for part in MEMORY if part.name == name)
+    world = run_with(Fault(part, at=[3]))
+    found = {event.iteration: event.learnings for event in world.all(LearningsRetrieved)}
+    assert found[3] == []
+    assert "Run one test at a time." not in world.agent.prompts[2]
+    assert "Run one test at a time." in world.agent.prompts[3]
+
+
+def test_what_fails_before_it_is_staged_is_staged_by_the_next_report() -> None:
+    part = next(part for part in MEMORY if part.name == "reported")
+    world = run_with(Fault(part, at=[3]))
+    staged = [e.iteration for e in world.all(LearningStaged) if e.learning.confidence == 0.6]
+    assert 3 not in staged
+    assert {2, 4} <= set(staged)
+
+
+@named([part for part in SENSOR if part.name in ("read", "tests_say", "tampering")])
+def test_without_the_sensor_the_last_value_is_held(part: Part) -> None:
+    world = run_with(Fault(part, at=[3]))
+    readings = {event.iteration: event for event in world.all(ReadingTaken)}
+    assert readings[3].held
+    assert readings[3].completion == readings[2].completion
+    assert not readings[4].held
+    assert [event.source for event in failures(world)] == ["sensor"]
+
+
+def test_without_the_sensor_the_exit_code_alone_ends_the_run() -> None:
+    read = next(part for part in SENSOR if part.name == "read")
+    world = busy([2, 10])
+    with injected(world, Fault(read)):
+        world.play(owner.first)
+    assert world.end.outcome == "completed"
+    assert world.all(ReadingTaken)[-1].note == "gate passed, by its exit code alone"
+
+
+def test_a_gate_that_cannot_be_measured_is_told_and_measured_again() -> None:
+    part = next(part for part in SENSOR if part.name == "run")
+    world = run_with(Fault(part, at=[3]))
+    gates = {event.iteration: event for event in world.all(GateFinished)}
+    assert "could not be measured" in gates[3].error
+    assert not gates[4].error
+
+
+def test_a_prompt_that_cannot_be_kept_ends_the_run_with_a_sentence() -> None:
+    world = busy()
+    keep = Part("records", "tests.world.records:FakeRecords", "write_prompt")
+    with injected(world, Fault(keep, at=[3])):
+        world.play(owner.first)
+    assert world.end.outcome == "failed"
+    assert world.end.reason == "the prompt of iteration 3 could not be kept; the log says why"
+    assert failures(world)[0].source == "records"
+
+
+# -- what never ends -----------------------------------------------------------------------------
+
+HANGING = {
+    "knowledge": "memory",
+    "staging": "memory",
+    "credits": "memory",
+    "promotion": "memory",
+    "search index": "memory",
+    "plan": "sensor",
+    "traces": "intelligence",
+    "question": "model help",
+}
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_what_hangs_is_let_go_after_its_time(name: str) -> None:
+    world = busy(rules=ASKING if name == "question" else None, plan="PLAN.md")
+    world.plan = Progress(1, 2, (("a", True), ("b", False)))
+    world.host.hangs = lambda job: job == name and world.state.run.iteration >= 2
+    world.play(owner.first)
+    check(world)
+    warned = [event for event in world.all(Noticed) if event.level == "warn"]
+    assert [event for event in warned if event.source == HANGING[name]]
+    if name == "question":
+        assert all(e.error for e in world.all(ModelAnswered) if e.iteration >= 2)
+
+
+def test_memory_that_hangs_is_waited_for_once_and_used_again_when_it_answers() -> None:
+    world = busy()
+    hanging = True
+    world.host.hangs = lambda job: hanging and job == "knowledge"
+    for event in world.steps():
+        if isinstance(event, IterationStarted) and event.iteration == 4:
+            hanging = False
+            job = world.loop.iteration.memory._hanging
+            assert job is not None
+            world.host.inbox.append(job)
+        if hanging:
+            assert world.host.clock.seconds < 400
+    assert next(e.iteration for e in world.all(LearningsRetrieved)) in (4, 5)
+
+
+def test_a_gate_past_its_time_is_a_reading_that_is_held() -> None:
+    world = busy([2, 4, 6, 10])
+    gate, real = world.gate, world.gate.run
+
+    def slow(log: object) -> GateResult:
+        result = real(log)  # type: ignore[arg-type]
+        if world.state.run.iteration == 2:
+            return GateResult(ok=False, exit_code=None, timed_out=True, duration_s=1800.0)
+        return result
+
+    gate.run = slow  # type: ignore[method-assign]
+    world.play(owner.first)
+    assert world.end.outcome == "completed"
+    assert [e.iteration for e in world.all(ReadingTaken) if e.held] == [2]
+
+
+def test_git_past_its_time_costs_a_snapshot_and_not_the_run() -> None:
+    world = busy()
+    take = Part("workspace", "tests.world.worktree:FakeWorkspace", "snapshot")
+
+    def late(*_: object) -> None:
+        raise WorkspaceError("git took too long")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(GARBAGE, "late", late)
+        with injected(world, Fault(take, "late", at=[3])):
+            world.play(owner.first)
+    check(world)
+    assert any("no snapshot taken" in event.text for event in failures(world))
+
+
+# -- who counts the tests ------------------------------------------------------------------------
+
+
+def test_counts_of_impossible_numbers_are_no_reading() -> None:
+    world = busy([2, 4, 6])
+    real = world.gate.run
+
+    def odd(log: object) -> GateResult:
+        result = real(log)  # type: ignore[arg-type]
+        if world.state.run.iteration == 2:
+            return GateResult(False, 1, counts=Counts("pytest", -5, 3), tail="x" * 4000)
+        return result
+
+    world.gate.run = odd  # type: ignore[method-assign]
+    world.play(owner.first)
+    check(world)
+    assert all(0 <= event.completion <= 100 for event in world.all(ReadingTaken))

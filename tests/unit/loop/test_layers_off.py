@@ -1,0 +1,122 @@
+"""Each layer switched off, alone and with others: the run ends as it should, and says no more than
+what its layers know; so does its resume.
+"""
+
+from itertools import product
+
+import pytest
+
+from ralph_tui.events import (
+    AlarmRaised,
+    AssessmentMade,
+    Event,
+    HealthChecked,
+    InterventionMade,
+    IterationStarted,
+    LearningsRetrieved,
+    LearningStaged,
+    Noticed,
+    PlanMade,
+    ReadingTaken,
+    ReflectionWritten,
+    RunFinished,
+    RunResumed,
+    SignalComputed,
+    StrategyPlanned,
+    ValidationDone,
+)
+from ralph_tui.layers.control import ControlSettings
+from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.loop.run import Rules
+from tests.world import owner
+from tests.world.faults import Known, busy
+from tests.world.world import World
+
+RUNS = {
+    "steady": [0, 2, 4, 6, 8, 10],
+    "stuck": [3] * 12,
+    "oscillating": [2, 4, 6, 4, 6, 4, 6, 4, 6, 4, 6],
+}
+BELONGS: dict[str, tuple[type[Event], ...]] = {
+    "control": (AlarmRaised,),
+    "oversight": (HealthChecked, InterventionMade),
+    "memory": (LearningsRetrieved, LearningStaged, PlanMade, ReflectionWritten),
+    "intelligence": (AssessmentMade, StrategyPlanned, ValidationDone),
+}
+"""What only the layer records."""
+ALWAYS: dict[str, tuple[type[Event], ...]] = {
+    "control": (),
+    "oversight": (HealthChecked,),
+    "memory": (LearningsRetrieved, LearningStaged, PlanMade, ReflectionWritten),
+    "intelligence": (AssessmentMade, StrategyPlanned, ValidationDone),
+}
+"""What it records in any run."""
+HEADINGS = {"control": "# Control", "memory": "Run one test at a time.", "intelligence": "# Strat"}
+"""What only it says in a prompt."""
+LAYERS = tuple(BELONGS)
+COMBINATIONS = [
+    frozenset(name for name, on in zip(LAYERS, chosen, strict=True) if on)
+    for chosen in product((True, False), repeat=4)
+]
+
+
+def rules_with(layers: frozenset[str]) -> Rules:
+    return Rules(
+        control=ControlSettings(enabled="control" in layers),
+        oversight=OversightSettings(enabled="oversight" in layers),
+        memory="memory" in layers,
+        intelligence=IntelligenceSettings(enabled="intelligence" in layers),
+    )
+
+
+def check(world: World, layers: frozenset[str]) -> None:
+    assert isinstance(world.events[-1], RunFinished)
+    assert not [event for event in world.all(Noticed) if event.level == "error"]
+    for layer in LAYERS:
+        found = {type(event) for kind in BELONGS[layer] for event in world.all(kind)}
+        if layer in layers:
+            assert found >= set(ALWAYS[layer])
+        else:
+            assert not found
+    for prompt in world.agent.prompts:
+        assert "Fix it" in prompt
+        assert "pytest -q" in prompt
+        assert "<promise>COMPLETE</promise>" in prompt
+        for layer, words in HEADINGS.items():
+            assert layer in layers or words not in prompt
+
+
+def in_words(layers: frozenset[str]) -> str:
+    return "+".join(name for name in LAYERS if name in layers) or "none"
+
+
+@pytest.mark.parametrize("layers", COMBINATIONS, ids=in_words)
+@pytest.mark.parametrize("run", RUNS)
+def test_a_run_needs_none_of_its_layers(run: str, layers: frozenset[str]) -> None:
+    rules = rules_with(layers)
+    whole = busy(RUNS[run], rules, max_iterations=10).play(owner.first)
+    check(whole, layers)
+    hopeless = "aborted" if "oversight" in layers else "limit_reached"
+    ends = {"steady": "completed", "stuck": hopeless, "oscillating": "limit_reached"}
+    assert whole.end.outcome == ends[run]
+    begun = [event.iteration for event in whole.all(IterationStarted)]
+    assert [event.iteration for event in whole.all(ReadingTaken)] == [0, *begun]
+    assert [event.iteration for event in whole.all(SignalComputed)] == begun
+    if run == "oscillating":
+        assert bool(whole.all(InterventionMade)) is ("oversight" in layers)
+
+
+@pytest.mark.parametrize("layers", COMBINATIONS, ids=in_words)
+def test_its_resume_needs_none_of_them_either(layers: frozenset[str]) -> None:
+    """Killed right after the reading of iteration 5, which is then evaluated by the resume."""
+    rules, readings = rules_with(layers), RUNS["oscillating"]
+    first = busy(readings, rules, max_iterations=8)
+    for event in first.steps():
+        if isinstance(event, ReadingTaken) and event.iteration == 5:
+            break
+    again = busy(readings[6:], rules, max_iterations=8, past=first.events, knowledge=Known())
+    again.play(owner.first, again.loop.resume(RunResumed()))
+    check(again, layers)
+    assert [event.iteration for event in again.all(ReadingTaken)] == list(range(9))
+    assert [event.iteration for event in again.all(SignalComputed)] == list(range(1, 9))

@@ -1,0 +1,244 @@
+"""Faults inside the real parts of every layer: one raises, or gives what is none, when it is told.
+
+A `Part` names a function deep in a layer where it is called, and the layer that does without it. A
+`Fault` is one of them in some iterations; `injected` puts faults into a world for a with-block.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pkgutil import resolve_name
+from typing import Any
+from unittest.mock import patch
+
+from ralph_tui.events import AgentReported
+from ralph_tui.events.memory import Learning
+from ralph_tui.loop.run import Rules
+from ralph_tui.ports import Candidate, Credit, Promotion
+from tests.world.agents import FakeAsker, FakeSession
+from tests.world.world import World
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that can fail."""
+
+    layer: str
+    """Whose failure the log tells."""
+    owner: str
+    """Module, or module and class, as `pkgutil.resolve_name` takes it."""
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.owner.rpartition('.')[2]}.{self.name}"
+
+
+_LAYERS, _STEPS = "ralph_tui.layers", "ralph_tui.loop.steps"
+_EVALUATION, _LEVELS = f"{_LAYERS}.control.evaluation", f"{_LAYERS}.oversight.levels"
+CONTROL = [
+    Part("control", _EVALUATION, "measure"),
+    Part("control", _EVALUATION, "schedule"),
+    Part("control", _EVALUATION, "follow"),
+    Part("control", _EVALUATION, "output"),
+    Part("control", _EVALUATION, "conditions"),
+    Part("control", _EVALUATION, "trend_of"),
+    Part("control", f"{_LAYERS}.control.history:History", "add"),
+]
+OVERSIGHT = [
+    Part("oversight", f"{_LAYERS}.governor", "assess"),
+    Part("oversight", f"{_LAYERS}.governor", "evidence_of"),
+    Part("oversight", _LEVELS, "detect"),
+    Part("oversight", _LEVELS, "deviation"),
+    Part("oversight", f"{_LAYERS}.oversight.trail:Trail", "after"),
+    Part("oversight", f"{_LAYERS}.oversight.situations", "pace"),
+    Part("oversight", f"{_LAYERS}.oversight.episodes:Episode", "pause"),
+    Part("oversight", f"{_STEPS}.overseer", "propose"),
+    Part("oversight", f"{_STEPS}.overseer", "recommendations"),
+    Part("oversight", f"{_STEPS}.overseer", "_health"),
+]
+STORE = "tests.world.faults:Known"
+MEMORY = [
+    Part("memory", f"{_STEPS}.memory", "plan"),
+    Part("memory", f"{_STEPS}.memory", "retrieve"),
+    Part("memory", f"{_STEPS}.memory", "success"),
+    Part("memory", f"{_STEPS}.memory", "reported"),
+    Part("memory", f"{_STEPS}.memory", "concluded"),
+    Part("memory", f"{_STEPS}.memory", "reflect"),
+    *(
+        Part("memory", STORE, name)
+        for name in ("candidates", "stage", "credit", "promote", "take_notices")
+    ),
+]
+PROMPT = [
+    Part("intelligence", f"{_LAYERS}.intelligence.prompts", "sections_of"),
+    Part("intelligence", f"{_LAYERS}.intelligence.prompts", "fit"),
+    Part("intelligence", f"{_LAYERS}.intelligence.budget", "estimate_tokens"),
+    Part("intelligence", f"{_LAYERS}.intelligence.template:Template", "fill"),
+    Part("intelligence", f"{_LAYERS}.intelligence.sections", "useful_lines"),
+    Part("intelligence", f"{_STEPS}.prompting", "all_known"),
+    Part("intelligence", f"{_STEPS}.prompting", "build_prompt"),
+    Part("intelligence", f"{_STEPS}.prompt_material", "advice"),
+    Part("intelligence", f"{_STEPS}.prompt_material", "knowledge_lines"),
+]
+"""Without one of these the prompt is the fallback."""
+INTELLIGENCE = [
+    Part("intelligence", f"{_STEPS}.assessment", "assess"),
+    Part("intelligence", f"{_STEPS}.assessment", "gather"),
+    Part("intelligence", f"{_LAYERS}.governor", "plan"),
+    Part("intelligence", f"{_LAYERS}.governor", "grounds_of"),
+    Part("intelligence", f"{_STEPS}.strategy", "next_strategy"),
+    Part("intelligence", f"{_STEPS}.strategy.validation", "before"),
+    Part("intelligence", f"{_STEPS}.strategy.validation", "after"),
+    Part("intelligence", f"{_STEPS}.prompting", "system_context"),
+    *PROMPT,
+]
+SENSOR = [
+    Part("sensor", f"{_LAYERS}.sensor.sensor:Sensor", "read"),
+    Part("sensor", f"{_LAYERS}.sensor.sensor:Sensor", "baseline"),
+    Part("sensor", f"{_LAYERS}.sensor.sensor", "tests_say"),
+    Part("sensor", f"{_LAYERS}.sensor.sensor", "counts_of"),
+    Part("sensor", f"{_LAYERS}.sensor.sensor", "tampering"),
+    Part("sensor", "tests.world.worktree:FakeGate", "run"),
+]
+_RECORDS = "tests.world.records:FakeRecords"
+RECORDS = [
+    Part("records", _RECORDS, name)
+    for name in (
+        "project",
+        "write_projections",
+        "write_verification",
+        "write_iteration_file",
+        "assessment",
+    )
+]
+HELP = [
+    Part("intelligence", "tests.world.agents:FakeAsker", "ask"),
+    Part("intelligence", f"{_STEPS}.prompting", "worded_prompt"),
+    Part("intelligence", f"{_STEPS}.prompting", "prompt_question"),
+    Part("intelligence", f"{_STEPS}.second_opinion", "assessment_question"),
+    Part("intelligence", f"{_STEPS}.memory", "reflection_question"),
+]
+"""Where models are asked."""
+OUTREACH = [Part("outreach", "tests.world.outreach:FakeOutreach", "send")]
+ALL = [*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE, *SENSOR, *RECORDS, *HELP, *OUTREACH]
+
+GARBAGE: dict[str, Callable[[], Any]] = {
+    "none": lambda: None,
+    "nan": lambda: float("nan"),
+    "object": object,
+    "long": lambda: "x" * 1_000_000,
+}
+"""What is given in the place of what was asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fault:
+    """What fails, how, and when."""
+
+    part: Part
+    kind: str = "raise"
+    """Or a name of `GARBAGE`."""
+    at: Collection[int] = range(1000)
+    """Iterations."""
+
+
+class BrokenError(Exception):
+    """Nobody expects it."""
+
+
+@contextmanager
+def injected(world: World, *faults: Fault) -> Iterator[dict[Fault, int]]:
+    """With these faults in it; gives how often each came true."""
+    met = dict.fromkeys(faults, 0)
+    with ExitStack() as held:
+        for fault in faults:
+            owner = resolve_name(fault.part.owner)
+            failing = _failing(world, fault, getattr(owner, fault.part.name), met)
+            held.enter_context(patch.object(owner, fault.part.name, failing))
+        yield met
+
+
+def _failing(
+    world: World, fault: Fault, real: Callable[..., Any], met: dict[Fault, int]
+) -> Callable[..., Any]:
+    @wraps(real)
+    def failing(*args: Any, **named: Any) -> Any:
+        if world.state.run.iteration not in fault.at:
+            return real(*args, **named)
+        met[fault] += 1
+        if fault.kind == "raise":
+            raise BrokenError(f"inside {fault.part}")
+        return GARBAGE[fault.kind]()
+
+    return failing
+
+
+TAUGHT = Learning(
+    learning_id="learn-1",
+    type="strategy",
+    task_type="bug-fix",
+    text="Run one test at a time.",
+    confidence=0.9,
+)
+
+
+class Known:
+    """Knowledge with one learning, which promotes whatever it is told."""
+
+    def __init__(self) -> None:
+        self.staged: dict[str, Learning] = {}
+
+    def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
+        return [Candidate(TAUGHT, 1.0)]
+
+    def stage(self, learnings: Sequence[Learning]) -> None:
+        self.staged |= {one.learning_id: one for one in learnings}
+
+    def credit(self, given: Sequence[Credit]) -> None:
+        pass
+
+    def promote(self) -> Sequence[Promotion]:
+        return [
+            Promotion(name, learning, merged=False, because="Two runs have said it.")
+            for name, learning in self.staged.items()
+        ]
+
+    def change(self, learning_id: str, change: str, text: str = "") -> Learning | None:
+        return TAUGHT
+
+    def take_notices(self) -> Sequence[str]:
+        return ()
+
+
+SWINGS = [2, 4, 6, 4, 6, 4, 6, 4, 6, 4, 6]
+"""Tests that pass: a REDIRECT is approved, and a PAUSE follows."""
+PROMPTED: dict[str, object] = {
+    "prompt": "Read the first failing test.",
+    "systemContext": "",
+    "focusAreas": ["one"],
+    "urgency": "normal",
+}
+
+
+def learns(session: FakeSession) -> None:
+    """A session that reports a learning and a blocker that stays."""
+    session.emit(
+        AgentReported(
+            iteration=session.iteration,
+            summary="two tests pass now",
+            learnings=[f"Quotes carry state {session.iteration}."],
+            blockers=["no network"],
+        )
+    )
+    session.finish()
+
+
+def busy(passed: Sequence[int] = SWINGS, rules: Rules | None = None, **fields: Any) -> World:
+    """A run that has something to do in every layer."""
+    asker = FakeAsker()
+    asker.answers.extend([PROMPTED] * 50)
+    given: dict[str, Any] = {"knowledge": Known(), "max_iterations": 8, "asker": asker}
+    world = World(list(passed), rules=rules, **(given | fields))
+    world.agent.acts.extend([learns] * 30)
+    return world
