@@ -65,12 +65,10 @@ class Governor:
         self.plans = plans
         self._attempt = attempt
         self.history = History(baseline)
-        self._untaken: list[Sample] = []
-        """Readings that could not be taken in yet."""
+        self._untaken: list[Sample] = []  # readings that could not be taken in yet
         self.evaluation: Evaluation | None = None
         """Of the latest reading; None before the first."""
-        self.course = Course()
-        """The strategy after the latest reading."""
+        self.course = Course()  # after the latest reading
         self.memory = Oversight()
         self._learned: set[str] = set()
         self.recalled: Evaluated | None = None
@@ -140,7 +138,7 @@ class Governor:
         for sample in self._untaken:
             history.add(sample)
         if history.count != self.history.count + len(self._untaken):
-            raise LookupError("a reading is missing in the history")
+            raise LookupError("a reading is missing")
         self.history, self._untaken = history, []
         return watch(history, budget, self.control, self.evaluation)
 

@@ -120,6 +120,20 @@ def test_only_the_engine_and_the_guard_of_layers_catch_what_nobody_expected() ->
     assert caught == []
 
 
+def test_layers_are_guarded_in_one_module_of_the_loop() -> None:
+    """At once in `Guard.attempt`, and in what takes waits in `guarded_steps`."""
+    tree = ast.parse((PACKAGE / "loop" / "guard.py").read_text())
+    catching = [
+        function.name
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(
+            isinstance(n, ast.ExceptHandler) and catches_everything(n) for n in ast.walk(function)
+        )
+    ]
+    assert sorted(catching) == ["attempt", "guarded_steps"]
+
+
 def test_the_keeper_needs_the_standard_library_only() -> None:
     """It runs with ``python -I -S``, where nothing else is found."""
     tree = ast.parse((PACKAGE / "adapters" / "processes" / "keeper.py").read_text())

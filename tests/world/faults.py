@@ -127,7 +127,7 @@ GARBAGE: dict[str, Callable[[], Any]] = {
     "none": lambda: None,
     "nan": lambda: float("nan"),
     "object": object,
-    "long": lambda: "x" * 1_000_000,
+    "long": lambda: "x" * 100_000,
 }
 """What is given in the place of what was asked for."""
 

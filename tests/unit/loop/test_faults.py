@@ -1,5 +1,7 @@
 """A fault inside any part of any layer costs that layer's advice in that iteration, and no more."""
 
+from pkgutil import resolve_name
+
 import pytest
 
 from ralph_tui.errors import WorkspaceError
@@ -16,6 +18,7 @@ from ralph_tui.events import (
     PromptPrepared,
     ReadingTaken,
     RedirectDecided,
+    RunResumed,
     SignalComputed,
     StrategyPlanned,
 )
@@ -35,6 +38,7 @@ from tests.world.faults import (
     PROMPT,
     RECORDS,
     SENSOR,
+    BrokenError,
     Fault,
     Part,
     busy,
@@ -279,6 +283,24 @@ def test_a_prompt_that_cannot_be_kept_ends_the_run_with_a_sentence() -> None:
     assert world.end.outcome == "failed"
     assert world.end.reason == "the prompt of iteration 3 could not be kept; the log says why"
     assert failures(world)[0].source == "records"
+
+
+@named([CONTROL[0], OVERSIGHT[2], INTELLIGENCE[2], SENSOR[0]])
+def test_a_run_whose_layer_still_fails_can_be_resumed(
+    part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise BrokenError(f"inside {part}")
+
+    monkeypatch.setattr(resolve_name(part.owner), part.name, broken)
+    first = busy()
+    for event in first.steps():
+        if isinstance(event, ReadingTaken) and event.iteration == 5:
+            break
+    again = busy([4, 6, 4, 6], past=first.events)
+    again.play(owner.first, again.loop.resume(RunResumed()))
+    check(again)
+    assert again.all(Noticed)
 
 
 # -- what never ends -----------------------------------------------------------------------------
