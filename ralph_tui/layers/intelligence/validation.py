@@ -76,7 +76,7 @@ def after(readings: Sequence[ReadingTaken], session: Session) -> list[Validation
         text = "The agent says that it is done, and the completion command fails."
         found.append(_issue("high", "unproven_promise", text))
     if reading.completion >= NEARLY and not session.promised:
-        text = f"{percent(reading.completion)} are reached, and the agent does not say it is done."
+        text = f"{percent(reading.completion)} is reached, and the agent does not say it is done."
         found.append(_issue("medium", "missing_completion_signal", text))
     if session.tool_errors > ERRORS:
         text = f"{session.tool_errors} tool calls failed in this session."
