@@ -196,7 +196,7 @@ def test_a_replay_whose_snapshots_are_gone_says_so(
     shutil.copytree(attempt, copied)
     screen = Terminal([*CLI, "replay", str(copied)], tmp_path, width=80, height=24)
     try:
-        screen.shows("checkpoints")
+        screen.shows("3 points")
         screen.press("3", "Enter")
         screen.shows("not inside a git repository")
         press_until(screen, "Escape", lambda: "long lines" not in screen.screen)
