@@ -1,8 +1,9 @@
 """The assessment pane, and reading earlier iterations: tests, prompt and assessment together."""
 
 import pytest
+from textual.events import Key
 
-from ralph_tui.commands import EditPrompt, Instruct
+from ralph_tui.commands import Command, EditPrompt, Guide, Instruct
 from ralph_tui.events import (
     AssessmentMade,
     AssessmentRefined,
@@ -20,6 +21,7 @@ from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, Valida
 from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.panes.assessment import AssessmentPane
 from tests.tui.driving import Driver, drive, live, replay, story
 
@@ -252,6 +254,36 @@ def test_words_can_stand_in_every_prompt_and_be_taken_back() -> None:
         assert driver.sent[-1] == Instruct(text="")
 
     drive(live(story("running")), look, (80, 24))
+
+
+@pytest.mark.parametrize(
+    ("key", "sent", "draft"),
+    [
+        ("ctrl+t", [Instruct(text="mind the tests")], ""),
+        ("enter", [Guide(text="mind the tests")], ""),
+        ("escape", [], "mind the tests"),
+    ],
+)
+def test_words_that_are_typed_faster_than_they_are_drawn_are_not_lost(
+    key: str, sent: list[Command], draft: str
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("g")
+        await driver.until(lambda: not driver._opens())
+        driver.watch.now += 3.0
+        for each in "mind the tests":
+            driver.app.post_message(Key(key_of(each), each))
+        driver.app.post_message(Key(key, None))
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+        assert driver.sent == sent
+        await driver.press("g")
+        assert driver.app.screen.query_one(TextEntry).text == draft
+
+    drive(live(story("running")), look, (80, 24))
+
+
+def key_of(character: str) -> str:
+    return "space" if character == " " else character
 
 
 def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:

@@ -17,7 +17,11 @@ from ralph_tui.tui.modals.modal import Modal
 
 
 class TextEntry(TextArea):
-    """A text area in which enter sends and ctrl+j breaks the line."""
+    """A text area in which enter sends and ctrl+j breaks the line.
+
+    The app takes these keys before the area has taken in what was typed just before them: what they
+    do waits behind it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", show=False, priority=True),
@@ -37,7 +41,7 @@ class TextEntry(TextArea):
 
     def action_newline(self) -> None:
         """Break the line."""
-        self.insert("\n")
+        self.call_later(self.insert, "\n")
 
 
 class Written(NamedTuple):
@@ -88,7 +92,12 @@ class Writing(Modal[Written]):
 
     def action_keep(self) -> None:
         """Close; the text waits for the next time."""
-        self.dismiss(Written(False, self.query_one(TextEntry).text))
+        area = self.query_one(TextEntry)
+
+        def close() -> None:
+            self.dismiss(Written(False, area.text))
+
+        area.call_later(close)
 
 
 class Guide(Writing):
@@ -119,8 +128,13 @@ class Guide(Writing):
 
     def action_always(self) -> None:
         """These words stand in every prompt; none: nothing does any more."""
-        text = self.query_one(TextEntry).text.strip()
-        self.dismiss(Written(bool(text or self._standing), text, always=True))
+        area = self.query_one(TextEntry)
+
+        def send() -> None:
+            text = area.text.strip()
+            self.dismiss(Written(bool(text or self._standing), text, always=True))
+
+        area.call_later(send)
 
 
 class Rewording(Writing):
