@@ -35,6 +35,7 @@ from ralph_tui.layers.sensor.spoken import (
 )
 from ralph_tui.layers.sensor.tampering import named_files, tampering
 from ralph_tui.state import RunState
+from ralph_tui.text.format import count
 
 SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
 UNPROVEN = 99.9
@@ -306,5 +307,9 @@ def _shrinkage(before: SensorState, reading: Reading) -> tuple[str, ...]:
     total, was = reading.total, before.total
     if reading.source != before.source or total is None or was is None or total >= was:
         return ()
-    things = "tests were counted" if reading.source == "tests" else "items are in the plan"
-    return (f"{total} {things}, {was} before: see whether any were removed.",)
+    told = (
+        f"{count(total, 'test')} {'was' if total == 1 else 'were'} counted"
+        if reading.source == "tests"
+        else f"{count(total, 'item')} {'is' if total == 1 else 'are'} in the plan"
+    )
+    return (f"{told}, {was} before: see whether any were removed.",)

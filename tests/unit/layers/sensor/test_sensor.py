@@ -209,6 +209,9 @@ def test_a_total_that_shrank_is_a_warning_once() -> None:
         "10 tests were counted, 20 before: see whether any were removed.",
     )
     assert sensor.read(2, red(5, 5)).warnings == ()
+    assert sensor.read(3, red(0, 1)).warnings == (
+        "1 test was counted, 10 before: see whether any were removed.",
+    )
 
 
 def test_changed_tests_and_gate_files_are_named() -> None:
