@@ -138,7 +138,7 @@ def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
                 iteration=1, question_id="a", purpose="judge", seconds=6, cost_usd=cost, error=error
             )
         )
-    told = "help of models: 2 questions, 1 without an answer, 12s, $0.02"
+    told = "help of models: 2 questions, 1 without an answer, 12s, $0.0200"
     assert pane.subtitle(60)[0][0] == told
 
 

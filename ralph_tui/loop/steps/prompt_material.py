@@ -60,9 +60,10 @@ def all_known(
     agent, known = state.agent, state.intelligence
     restored, back = _restored(state), state.oversight.rollback
     reading, gate = _measured(state)
-    assessment = None if restored or iteration < 2 else known.assessments.get(iteration - 1)
+    last = _last_worked(iteration, state)
+    assessment = known.assessments.get(last) if last and not restored else None
     strategy = None if restored else known.strategies.get(iteration)
-    interrupted, files = _interrupted(iteration, state)
+    interrupted, files = _interrupted(last, state)
     return replace(
         said_only(iteration, start, state),
         reading=reading,
@@ -184,13 +185,22 @@ def _advice(control: Evaluation, state: RunState, *, planned: bool) -> str:
     )
 
 
-def _interrupted(iteration: int, state: RunState) -> tuple[str, list[str]]:
-    """What the iteration before left behind when it was cut off, and the files it had changed.
+def _last_worked(iteration: int, state: RunState) -> int:
+    """The iteration before that one in which an agent was told anything; 0 without one."""
+    last = iteration - 1
+    for span in reversed(state.timeline.spans):
+        cut_off = span.finished is not None and span.finished.status == "interrupted"
+        if span.number == last and cut_off and not span.prompts:
+            last -= 1
+    return last
+
+
+def _interrupted(last: int, state: RunState) -> tuple[str, list[str]]:
+    """What iteration `last` left behind when it was cut off, and the files it had changed.
 
     Empty when it was not.
     """
-    spans = state.timeline.spans
-    before = next((span for span in reversed(spans) if span.number == iteration - 1), None)
+    before = next((span for span in reversed(state.timeline.spans) if span.number == last), None)
     if before is None or before.finished is None or before.finished.status != "interrupted":
         return "", []
     changes = before.files.changes if before.files and not before.files.live else []

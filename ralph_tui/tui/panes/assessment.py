@@ -63,7 +63,7 @@ class AssessmentPane(IterationPane):
             return [(f"a model is asked: {in_words(known.asked.purpose)}", "accent")]
         if not known.help_calls:
             return []
-        cost = "" if known.help_cost_usd is None else f", {money(known.help_cost_usd)}"
+        cost = "" if known.help_cost_usd is None else f", {money(known.help_cost_usd, exact=True)}"
         failed = f", {known.help_failed} without an answer" if known.help_failed else ""
         asked = count(known.help_calls, "question")
         return [(f"help of models: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]

@@ -132,6 +132,16 @@ def test_an_interrupted_iteration_is_marked_not_spent_and_told_to_the_next_sessi
     assert not any("was interrupted" in prompt for prompt in later.agent.prompts[1:])
 
 
+def test_an_iteration_that_never_had_a_session_hides_nothing_of_the_one_before() -> None:
+    whole = world(STORIES["steady"]).play(first)
+    prepared = [e.seq for e in whole.events if e.kind == "prompt_prepared"][1]
+    later = go_on(whole, prepared - 1)
+    assert later.all(IterationFinished)[1].status == "interrupted"
+    prompt = later.agent.prompts[0]
+    assert "was interrupted" not in prompt
+    assert "What it came to" in prompt
+
+
 def test_resumed_twice_it_is_spared_once() -> None:
     whole = world(STORIES["steady"]).play(first)
     started = [e.seq for e in whole.events if e.kind == "session_started"][1]
