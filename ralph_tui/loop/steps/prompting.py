@@ -18,6 +18,7 @@ from ralph_tui.layers.control import Evaluation
 from ralph_tui.layers.intelligence import Prompt, build_prompt
 from ralph_tui.layers.intelligence.answers import PromptAnswer
 from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.fence import closed
 from ralph_tui.layers.intelligence.plain import plain_prompt, sound
 from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
@@ -177,7 +178,7 @@ class PromptWriter:
         heard = {item.guidance_id for item in queued}
         later = [i for i in self._state.guidance.queued if i.guidance_id not in heard]
         said = later_words(self._state, [item.text for item in later], instructed)
-        words = _reworded(words, f"{words.prompt.text.rstrip()}{said}") if said else words
+        words = _reworded(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
         return words, [*heard, *(item.guidance_id for item in later)]
 
     def _edited(self, k: int, words: Words) -> Steps[Words]:
@@ -291,9 +292,9 @@ def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
     now = state.intelligence.standing_instruction
     if now != instructed:
         changed = now or "The standing instruction above was taken back: it does not hold any more."
-        said += f"\n\n# Standing instruction\n\n{changed.strip()}\n"
+        said += f"\n\n# Standing instruction\n\n{closed(changed.strip())}\n"
     if guidance:
-        words = "\n\n".join(text.strip() for text in guidance)
+        words = "\n\n".join(closed(text.strip()) for text in guidance)
         said += f"\n\n# Guidance from the owner\n\n{words}\n"
     return said
 

@@ -100,6 +100,20 @@ def test_guidance_that_comes_while_the_question_is_open_goes_in() -> None:
     assert len(world.all(PromptPrepared)) == 1
 
 
+def test_a_code_block_that_an_edit_leaves_open_does_not_hold_what_is_said_later() -> None:
+    world = World([0, 10], mode="attended")
+    world.host.inbox.append(EditPrompt())
+    for event in world.steps():
+        if isinstance(event, QuestionAsked):
+            world.host.inbox.extend([Instruct(text="```\nmake"), Guide(text="mind the lexer")])
+            asked = Answer(question_id=event.question_id, answer="send", text="Do this:\n~~~\nls")
+            world.host.inbox.append(asked)
+    assert world.agent.prompts[0] == (
+        "Do this:\n~~~\nls\n~~~\n\n# Standing instruction\n\n```\nmake\n```\n\n\n"
+        "# Guidance from the owner\n\nmind the lexer\n"
+    )
+
+
 def broken_off(whole: World, mode: Mode) -> World:
     """Another process, on a journal that ends where the question about a prompt was open."""
     until = next(i for i, e in enumerate(whole.events) if isinstance(e, QuestionAsked)) + 1
