@@ -78,7 +78,8 @@ class Dialogs:
         most = MOST_STANDING if always else MOST_CHARACTERS
         if send and len(text) > most:
             send = False
-            self._host.say(f"these words are limited to {most} characters; the text is kept")
+            what = "what every prompt carries" if always else "guidance"
+            self._host.say(f"{what} is limited to {most} characters; the text is kept")
         self._draft = "" if send else text
         if send and always:
             self._source.send(commands.Instruct(text=text))

@@ -43,7 +43,7 @@ assert engine.error is None
         ("threading.stack_size(1 << 30); engine.start('job', print)", "starts no more threads"),
         ("bytearray(1 << 30)", "there is no memory left"),
         (
-            "resource.setrlimit(resource.RLIMIT_AS, (size,) * 2); import _ctypes",
+            "resource.setrlimit(resource.RLIMIT_AS, (size,) * 2); import _sqlite3",
             "there is no memory left",
         ),
     ],
