@@ -7,6 +7,7 @@ from ralph_tui.commands import Command, EditPrompt, Guide, Instruct
 from ralph_tui.events import (
     AssessmentMade,
     AssessmentRefined,
+    CriterionJudged,
     Event,
     ModelAnswered,
     ModelAsked,
@@ -110,6 +111,12 @@ def test_a_second_opinion_stands_beside_it() -> None:
     told = rows(MADE, opinion)
     at = told.index("a model's second opinion  about 52 %")
     assert told[at + 1 : at + 3] == ["Half of it.", "next Bisect."]
+
+
+def test_a_models_verdict_is_told_where_it_was_given() -> None:
+    said = CriterionJudged(iteration=1, met=False, reason="deep.txt is not read yet.")
+    assert "▲ a model judges the criterion not met: deep.txt is not read" in rows(MADE, said)
+    assert not any("judges" in row for row in rows(MADE, said.model_copy(update={"iteration": 0})))
 
 
 def test_an_approach_that_goes_on_says_since_when() -> None:

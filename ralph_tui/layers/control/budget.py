@@ -50,7 +50,8 @@ class Budget:
     def used_words(self, iteration: int) -> str:
         """``9 of 10 iterations are used``; ``95 % of the budget is used`` by cost or tokens."""
         if self.spent <= iteration / self.max_iterations:
-            return f"{iteration} of {count(self.max_iterations, 'iteration')} are used"
+            used = "is" if self.max_iterations == 1 else "are"
+            return f"{iteration} of {count(self.max_iterations, 'iteration')} {used} used"
         return f"{self.spent:.0%} of the budget is used".replace("%", " %", 1)
 
     def has_used(self, tenths: int, iteration: int) -> bool:

@@ -4,7 +4,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar
 
-from ralph_tui.events import AssessmentMade, AssessmentRefined, StrategyPlanned, ValidationDone
+from ralph_tui.events import (
+    AssessmentMade,
+    AssessmentRefined,
+    CriterionJudged,
+    StrategyPlanned,
+    ValidationDone,
+)
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, money
 from ralph_tui.text.terms import GOOD, SEVERITIES, WARNING, in_words
@@ -48,6 +54,7 @@ class AssessmentPane(IterationPane):
             estimated = self.state.run.source == "estimate"
             rows += _assessment(assessment, width, estimated=estimated)
             rows += _second_opinion(known.refined.get(assessed), width)
+            rows += _verdict(known.judged, assessed, width)
             rows += _issues(known.validations.get((assessed, "after")), width)
         return [*past, *(rows or [[("nothing was assessed in this iteration", "dim")]])]
 
@@ -125,6 +132,15 @@ def _second_opinion(refined: AssessmentRefined | None, width: int) -> list[Line]
     if refined.approach:
         rows += _item("next ", "dim", refined.approach, width)
     return [*rows, *_listed("learned", refined.learnings, width)]
+
+
+def _verdict(judged: CriterionJudged | None, iteration: int, width: int) -> list[Line]:
+    """What a model has said of the criterion after this iteration."""
+    if judged is None or judged.iteration != iteration:
+        return []
+    mark, style, met = (GOOD, "good", "met") if judged.met else (WARNING, "warn", "not met")
+    words = f"a model judges the criterion {met}: {flat(judged.reason)}"
+    return _item(f"{mark.glyph} ", style, words, width)
 
 
 def _issues(found: ValidationDone | None, width: int) -> list[Line]:
