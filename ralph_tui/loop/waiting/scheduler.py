@@ -65,6 +65,8 @@ LOOK_S = 1.0
 """How long one look into the inbox may take; timers are looked at in between."""
 JOB_S = 120.0
 """Seconds that a layer waits for what the run can do without."""
+ENDING_S = 5.0
+"""The same, once the owner has ended the run."""
 
 
 class Scheduler:
@@ -90,6 +92,8 @@ class Scheduler:
         """What the present wait offers."""
         self._finished: SessionFinished
         self._ending: Ended | None = None
+        self._ended_at = 0.0
+        """When the owner has ended the run, by the monotonic clock."""
         self._closing = False
         self._pending: list[Job] = []
         self._timer: tuple[float, float, Callable[[], None]] | None = None
@@ -130,8 +134,8 @@ class Scheduler:
         began: datetime | None = None
         while True:
             job = self.host.start(name, work)
-            until = self.host.clock.monotonic() + within_s
-            yield from self.wait_until(partial(self._is_done, job, until))
+            started = self.host.clock.monotonic()
+            yield from self.wait_until(partial(self._is_over, job, started, within_s))
             if not job.done:
                 raise Late(job, within_s)
             if began is not None and not is_full(job.error):
@@ -151,7 +155,11 @@ class Scheduler:
                 case error:
                     raise error
 
-    def _is_done(self, job: Job, until: float) -> bool:
+    def _is_over(self, job: Job, started: float, within_s: float) -> bool:
+        """Whether it is done, or its time is over, which is short when the run is to end."""
+        until = started + within_s
+        if self._ending is not None and within_s < math.inf:
+            until = min(until, max(started, self._ended_at) + ENDING_S)
         return job.done or self.host.clock.monotonic() >= until
 
     def _wait_for_room(self, began: datetime | None, found_by: str) -> Steps[datetime]:
@@ -280,4 +288,5 @@ class Scheduler:
         self.hurry()
         if self._ending is None:
             self._ending = Ended(outcome, reason)
+            self._ended_at = self.host.clock.monotonic()
             self.stop_work()

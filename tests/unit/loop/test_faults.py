@@ -4,6 +4,7 @@ from pkgutil import resolve_name
 
 import pytest
 
+from ralph_tui.commands import Abort
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AssessmentMade,
@@ -26,6 +27,7 @@ from ralph_tui.layers.control import PROFILES
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.sensor import Counts, GateResult, Progress
 from ralph_tui.loop.run import Rules
+from ralph_tui.loop.waiting.scheduler import ENDING_S
 from tests.world import owner
 from tests.world.faults import (
     ALL,
@@ -393,3 +395,22 @@ def test_counts_of_impossible_numbers_are_no_reading() -> None:
     world.play(owner.first)
     check(world)
     assert all(0 <= event.completion <= 100 for event in world.all(ReadingTaken))
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_an_abort_does_not_wait_for_what_hangs(name: str) -> None:
+    world = busy(rules=ASKING if name == "question" else None, plan="PLAN.md")
+    world.plan = Progress(1, 2, (("a", True), ("b", False)))
+    world.host.hangs = lambda job: job == name and world.state.run.iteration >= 2
+    asked: list[float] = []
+
+    def abort() -> Abort:
+        asked.append(world.host.clock.monotonic())
+        return Abort()
+
+    for event in world.steps():
+        if isinstance(event, IterationStarted) and event.iteration == 2:
+            world.host.idle.append(abort)
+    assert world.end.outcome == "aborted"
+    took = world.host.clock.monotonic() - asked[0]
+    assert took <= 3 * ENDING_S, "what hangs, and once more what the end itself needs"
