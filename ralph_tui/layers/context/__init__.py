@@ -1,0 +1,5 @@
+"""Context checkpoints: how full an agent's window is, and what is done before it is full.
+
+`levels`, `state_file` and `circuit` import only the standard library, `ralph_tui.text` and each
+other: the hook program, which is copied into projects, runs them without anything else.
+"""

@@ -1,0 +1,72 @@
+"""How full a context window is, in four levels, each of which fires once in a session.
+
+L0 works on, L1 warns, L2 hands over, L3 stops now. Percentages count from the tokens of the last
+main-thread message; they are told rounded down, so that none seems to have reached a threshold that
+it has not. Standard library only: the hook program runs it too. Pure.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["L0", "L1", "L2", "L3"]
+LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
+"""The lowest first."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Percent of the window from which on a level is reached."""
+
+    warn: float = 70.0
+    checkpoint: float = 85.0
+    stop: float = 95.0
+
+
+DEFAULT = Thresholds()
+
+
+def percent_of(tokens: int | None, window: int | None) -> float | None:
+    """Percent of the window that is used, at most 100; None where that is not known.
+
+    No message uses zero tokens and no window is that small: such numbers tell nothing. More tokens
+    than the window holds mean that it is full.
+    """
+    if not tokens or not window or tokens < 0 or window < 0:
+        return None
+    return min(100.0, 100 * tokens / window)
+
+
+def whole(percent: float) -> int:
+    """The percentage as people read it."""
+    return int(percent)
+
+
+def level_of(percent: float | None, thresholds: Thresholds = DEFAULT) -> Level:
+    """The highest level that is reached; the lowest where nothing is known."""
+    if percent is None:
+        return "L0"
+    if percent >= thresholds.stop:
+        return "L3"
+    if percent >= thresholds.checkpoint:
+        return "L2"
+    return "L1" if percent >= thresholds.warn else "L0"
+
+
+def above(level: Level, other: Level) -> bool:
+    """Whether a level is higher than another."""
+    return LEVELS.index(level) > LEVELS.index(other)
+
+
+@dataclass(frozen=True)
+class Latch:
+    """The highest level that a session has reached: it falls with the session, not with usage."""
+
+    reached: Level = "L0"
+
+    def after(self, level: Level) -> "Latch":
+        """The latch when this level was measured; equal to this one where nothing fires."""
+        return Latch(level) if above(level, self.reached) else self
+
+    def fires(self, level: Level) -> bool:
+        """Whether this level is reached for the first time; those that it leaps over never are."""
+        return above(level, self.reached)
