@@ -4,29 +4,15 @@ A loop is stuck when three iterations running end with the same state of the wor
 same error. Standard library only: the hook program runs it too. Pure.
 """
 
-import re
-from dataclasses import dataclass
-from hashlib import sha256
+from typing import NamedTuple
 
 TIMES = 3
 """Iterations running with one and the same result."""
 KEPT = 10
 """Error hashes that are remembered."""
-DIGITS = 12
-"""Hexadecimal digits of a hash: they tell one loop's iterations apart."""
-
-# What differs from one occurrence of an error to the next. Counts stay: fewer failing tests are
-# another result.
-_VARYING = re.compile(
-    r"0x[0-9a-fA-F]+"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?"
-    r"|\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds)\b"
-    r"|/tmp/[^\s:'\"]+"
-)
 
 
-@dataclass(frozen=True)
-class Circuit:
+class Circuit(NamedTuple):
     """What the last iterations came to."""
 
     no_change_count: int = 0
@@ -54,18 +40,3 @@ class Circuit:
         if len(latest) == TIMES and len(set(latest)) == 1:
             return f"{TIMES} iterations running ended with the same error"
         return ""
-
-
-def hash_of(*parts: str) -> str:
-    """A short hash of texts in their order."""
-    digest = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()[:DIGITS]
-
-
-def error_hash_of(text: str) -> str:
-    """The hash of an error, whatever times and addresses it names; empty for an empty text."""
-    words = " ".join(_VARYING.sub("#", text).split())
-    return hash_of(words) if words else ""

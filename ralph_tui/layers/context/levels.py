@@ -5,16 +5,14 @@ main-thread message; they are told rounded down, so that none seems to have reac
 it has not. Standard library only: the hook program runs it too. Pure.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
 """The lowest first."""
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """Percent of the window from which on a level is reached."""
 
     warn: float = 70.0
@@ -57,8 +55,7 @@ def above(level: Level, other: Level) -> bool:
     return LEVELS.index(level) > LEVELS.index(other)
 
 
-@dataclass(frozen=True)
-class Latch:
+class Latch(NamedTuple):
     """The highest level that a session has reached: it falls with the session, not with usage."""
 
     reached: Level = "L0"

@@ -4,8 +4,7 @@ Standard library only: the hook program runs it too. Pure.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ralph_tui.layers.context.levels import LEVELS
 
@@ -15,8 +14,7 @@ LARGEST = 10**9
 """A greater count is no count."""
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """What a field is."""
 
     what: str

@@ -7,9 +7,8 @@ Standard library only: the hook program runs it too. Whoever reads and writes it
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ralph_tui.layers.context.circuit import Circuit
 from ralph_tui.layers.context.levels import whole
@@ -26,8 +25,7 @@ LONGEST_HISTORY = 1000
 """Entries of `context_history` that are kept."""
 
 
-@dataclass(frozen=True)
-class FileInProgress:
+class FileInProgress(NamedTuple):
     """A file that a session was working on."""
 
     path: str
@@ -36,8 +34,7 @@ class FileInProgress:
     description: str = ""
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """What a session that ended for its full window leaves to the next one."""
 
     level: str
@@ -54,8 +51,7 @@ class Checkpoint:
     """Whether no session has taken it up yet."""
 
 
-@dataclass(frozen=True)
-class StateRead:
+class StateRead(NamedTuple):
     """A state file as read."""
 
     state: State
@@ -150,9 +146,8 @@ def checkpoint_of(state: State) -> Checkpoint | None:
 
 def with_checkpoint(state: State, checkpoint: Checkpoint) -> State:
     """With an active checkpoint, marked in the history of its iteration."""
-    entry = asdict(checkpoint) | {
-        "files_in_progress": [asdict(f) for f in checkpoint.files_in_progress]
-    }
+    files = [file._asdict() for file in checkpoint.files_in_progress]
+    entry = checkpoint._asdict() | {"files_in_progress": files}
     state = with_peak(state, checkpoint.percent_at_checkpoint)
     history = [*state["context_history"]]
     history[-1] = history[-1] | {"checkpoint": True}
