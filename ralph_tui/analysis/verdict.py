@@ -182,8 +182,10 @@ def _episode(state: RunState) -> Verdict | None:
         did = f"{made.decision} after iteration {made.iteration}"
     if state.oversight.stale:
         still = "; files were brought back since: the next reading tells"
+    elif alarm or made.about == "circuit":
+        still = ""
     else:
-        still = "" if alarm else "; better since, not yet by enough to call it over"
+        still = "; better since, not yet by enough to call it over"
     return Verdict(glyph, tone, word.upper(), f"{word}: {reason}; {did}{still}")
 
 

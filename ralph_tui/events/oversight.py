@@ -18,7 +18,13 @@ __all__ = [
 
 Level = Literal["LOG", "WARN", "REDIRECT", "PAUSE", "ABORT"]
 DetectionName = Literal[
-    "stuck", "oscillating", "regressing", "budget", "objective_deviation", "resource_burn"
+    "stuck",
+    "oscillating",
+    "regressing",
+    "budget",
+    "objective_deviation",
+    "resource_burn",
+    "circuit",
 ]
 Subject = Literal[
     "stuck",
@@ -31,6 +37,7 @@ Subject = Literal[
     "no_progress",
     "agent_error",
     "strategy",
+    "circuit",
     "conflicts",
     "owner",
     "oversight",

@@ -27,13 +27,11 @@ from ralph_tui.layers.control import (
     unwatched,
     watch,
 )
+from ralph_tui.layers.inputs import budget_of, evidence_of, grounds_of, sample_of
 from ralph_tui.layers.intelligence.strategy import Course, Grounds, Strategy, plan
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
-
-NAMED = 200
-"""Failing tests whose words tell whether the work is about the objective."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +219,7 @@ class Governor:
     def read(self, state: RunState) -> Evaluated:
         """Take in the reading that `state` was brought up to last."""
         return self._read(
-            _sample(state.gate.readings[-1], state),
+            sample_of(state.gate.readings[-1], state),
             budget_of(state),
             self._issues(state.agent.report),
             lambda: grounds_of(state),
@@ -240,81 +238,3 @@ class Governor:
         new = said - self._learned
         self._learned |= new
         return len(report.blockers) + len(new)
-
-
-def _sample(reading: ReadingTaken, state: RunState) -> Sample:
-    return Sample(
-        reading.iteration,
-        reading.completion,
-        grew=reading.grew,
-        rolled_back=state.oversight.rolled_back is not None,
-        undone=_undone(state),
-        novel=reading.novel > 0,
-        restarted=reading.restarted,
-        estimated=reading.source == "estimate",
-    )
-
-
-def _undone(state: RunState) -> int:
-    """Readings whose work the rollback before the latest reading has undone."""
-    rollback = state.oversight.rolled_back
-    restored = state.timeline.iteration_of(rollback.snapshot) if rollback else None
-    if restored is None:
-        return 0
-    return sum(reading.iteration > restored for reading in state.gate.readings[:-1])
-
-
-def budget_of(state: RunState) -> Budget:
-    """The limits as they stand now."""
-    run = state.run
-    cost = run.cost_usd / run.budget_usd if run.budget_usd else 0.0
-    tokens = run.tokens / run.budget_tokens if run.budget_tokens else 0.0
-    return Budget(max(1, run.max_iterations), run.total, max(cost, tokens))
-
-
-def evidence_of(state: RunState) -> Evidence:
-    """What the iteration did, as the journal tells it."""
-    run, gate, report = state.run, state.gate.last, state.agent.report
-    ended = state.agent.ended
-    failed = ended is not None and ended.outcome in ("error", "crashed") and not state.files.totals
-    return Evidence(
-        objective=run.started.objective if run.started else "",
-        changed=tuple(change.path for change in state.files.changes),
-        failing=tuple(gate.failing[:NAMED]) if gate else (),
-        words=" ".join([report.summary, report.next, *report.blockers, *report.learnings])
-        if report
-        else "",
-        actions=run.iteration_tool_calls + state.actions.iteration_derived,
-        error=ended.reason if ended and failed else "",
-        conflicts=state.oversight.conflicts,
-    )
-
-
-def grounds_of(state: RunState) -> Grounds:
-    """What the iteration came to, as its assessment, the completion command and the plan tell."""
-    readings, report = state.gate.readings, state.agent.report
-    reading = readings[-1] if readings else None
-    made = state.intelligence.assessment
-    now = made is not None and reading is not None and made.iteration == reading.iteration
-    blockers = made.blockers if made is not None and now else []
-    return Grounds(
-        standing=tuple((one.source, one.text) for one in blockers if one.standing),
-        said=tuple(one.text for one in blockers if not one.standing),
-        failing=_failing(state),
-        item=reading.next_item if reading else "",
-        next_step=report.next if report else "",
-    )
-
-
-def _failing(state: RunState) -> tuple[str, ...]:
-    """Failing tests, those first that did not fail when the run stood best: they were broken."""
-    now, best = state.gate.last, None
-    if now is None:
-        return ()
-    for span in state.timeline.spans:
-        if span.gate is not None and span.gate.passed is not None and not span.gate.unnamed:
-            best = span.gate if best is None or span.gate.passed >= (best.passed or 0) else best
-    if best is None or best is now:
-        return tuple(now.failing)
-    were = set(best.failing)
-    return tuple(sorted(now.failing, key=lambda name: name in were))

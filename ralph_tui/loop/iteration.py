@@ -5,7 +5,7 @@ The numbers of the steps are those of the whole design; a step that is not here 
 
 from ralph_tui.events import Event, IterationStarted, Noticed, StepEntered
 from ralph_tui.layers.checkpoints import interval_advice
-from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.inputs import budget_of
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints

@@ -12,6 +12,8 @@ class FilesFold(Fold):
 
     def __init__(self) -> None:
         self.live = False
+        self.unknown = False
+        """What changed cannot be told."""
         self.iteration = 0
         self.totals: list[CategoryTotal] = []
         self.changes: list[FileChange] = []
@@ -28,11 +30,12 @@ class FilesFold(Fold):
     def _iteration_started(self, event: IterationStarted) -> None:
         self.iteration = event.iteration
         self.totals, self.changes, self.latest, self.live = [], [], None, True
+        self.unknown = False
 
     def _files_changed(self, event: FilesChanged) -> bool:
         if event.live and not self.live and event.iteration == self.iteration:
             return False  # the watcher's last word comes late: what the session did is settled
-        self.live = event.live
+        self.live, self.unknown = event.live, event.unknown
         self.totals, self.changes = event.totals, event.changes
         if event.latest is not None:
             self.latest, self.latest_at = event.latest, event.at

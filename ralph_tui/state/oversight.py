@@ -66,7 +66,7 @@ class OversightFold(Fold):
         self.redirect: RedirectDecided | None = None
         """The approved one whose instructions stand in every prompt until its episode ends."""
         self.episode: Intervention | None = None
-        """The REDIRECT that opened the episode which is open now."""
+        """The intervention that opened the episode which is open now."""
         self.rollback: WorktreeRestored | None = None
         """The files were rolled back after the last reading."""
         self.restoring: RestoreBegan | None = None
@@ -165,6 +165,8 @@ class OversightFold(Fold):
             self.status = "critical" if event.about in ("oscillating", "regressing") else "warning"
         elif event.level == "PAUSE":
             self.status = "paused"
+            if event.about == "circuit" and self.episode is None:
+                self.episode = self.interventions[-1]
         elif event.level == "ABORT":
             self.status = "aborted"
 

@@ -51,6 +51,7 @@ OVERSIGHT = [
     Part("oversight", _LEVELS, "detect"),
     Part("oversight", _LEVELS, "deviation"),
     Part("oversight", f"{_LAYERS}.oversight.trail:Trail", "after"),
+    Part("oversight", f"{_LAYERS}.oversight.circuit:Circuit", "after"),
     Part("oversight", f"{_LAYERS}.oversight.situations", "pace"),
     Part("oversight", f"{_LAYERS}.oversight.episodes:Episode", "pause"),
     Part("oversight", f"{_STEPS}.overseer", "propose"),

@@ -19,6 +19,7 @@ _SEVERITIES: dict[DetectionName, Concern] = {
     "objective_deviation": "medium",
     "resource_burn": "high",
     "budget": "high",
+    "circuit": "high",
 }
 
 
@@ -39,6 +40,10 @@ class Evidence:
     """Why the session failed, as told; empty when it did not, or when it changed files."""
     conflicts: tuple[str, ...] = ()
     """Paths with unresolved git conflicts."""
+    unchanged: bool = False
+    """It is known that no file was changed."""
+    output: str = ""
+    """A fingerprint of what the completion command said; empty without one."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ def name_of(alarm: AlarmName) -> DetectionName:
 
 
 def detect(
-    conditions: tuple[Alarm, ...], deviation: str | None, burn: str | None
+    conditions: tuple[Alarm, ...], deviation: str | None, burn: str | None, circuit: str
 ) -> tuple[Detection, ...]:
     """All that shows: the conditions of one reading, and the sentences of what else does."""
     found = [Detection(_NAMES[condition.alarm], condition.reason) for condition in conditions]
@@ -68,4 +73,6 @@ def detect(
         found.append(Detection("objective_deviation", deviation))
     if burn:
         found.append(Detection("resource_burn", burn))
+    if circuit:
+        found.append(Detection("circuit", circuit))
     return tuple(found)

@@ -1,7 +1,8 @@
-"""Episodes: one pathology, from the REDIRECT that met it to the new best that ends it.
+"""Episodes: one pathology, from what met it to the new best that ends it.
 
-One is open at a time. While it is open a human is asked by its own clock, ever more rarely, and
-only while something about progress is up; whatever else shows is evidence in it.
+A REDIRECT opens one, and so does the PAUSE of the circuit breaker. One is open at a time. While it
+is open a human is asked by its own clock, ever more rarely, and only while something about progress
+is up or nothing happens at all; whatever else shows is evidence in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,6 +10,8 @@ from dataclasses import dataclass, replace
 
 from ralph_tui.events.oversight import Subject
 from ralph_tui.layers.control import Alarm, Budget, History, Patience, below
+from ralph_tui.layers.oversight.behavior import name_of
+from ralph_tui.layers.oversight.circuit import TRIPS
 from ralph_tui.text.format import count
 
 
@@ -32,6 +35,7 @@ class Mark:
 class Pause:
     """Why a human is asked."""
 
+    about: Subject
     reason: str
     """One sentence with the evidence."""
     goes_on: bool = False
@@ -40,7 +44,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Episode:
-    """Opened by a REDIRECT; approved, declined, or not yet answered."""
+    """Opened by a REDIRECT; approved, declined, or not yet answered. Or by a tripped circuit."""
 
     about: Subject
     opening: Mark
@@ -50,6 +54,12 @@ class Episode:
     """Its own so far."""
     approved: bool | None = None
     """None until the REDIRECT is answered."""
+
+    @classmethod
+    def of_circuit(cls, history: History) -> "Episode":
+        """The one whose first PAUSE opens it: there are no instructions to decide about."""
+        now = Mark.at(history)
+        return cls("circuit", now, paused=now, pauses=1, approved=False)
 
     @property
     def mark(self) -> Mark:
@@ -93,29 +103,44 @@ class Episode:
         return replace(self, paused=Mark.at(history), pauses=self.pauses + 1)
 
     def pause(
-        self, history: History, conditions: Sequence[Alarm], budget: Budget, patience: Patience
+        self,
+        history: History,
+        conditions: Sequence[Alarm],
+        budget: Budget,
+        patience: Patience,
+        circuit: str = "",
     ) -> Pause | None:
-        """The PAUSE that this reading asks for, if any; `conditions` are those about progress."""
+        """The PAUSE that this reading asks for, if any.
+
+        `conditions` are those about progress; `circuit` says why the circuit is tripped.
+        """
         up = {condition.alarm: condition.reason for condition in conditions}
         now, mark = history.iteration, self.mark
+        since = now - self.opening.iteration
         standing = max(2, 2 * budget.stride, patience.short - 1)
         swinging = [name for name in ("REGRESSING", "OSCILLATING") if name in up]
         if self.paused:
             due = self.paused.iteration + max(5, patience.short) * 2 ** (self.pauses - 1)
         else:
             due = self.opening.iteration + (max(2, budget.stride) if swinging else standing)
-        if not up or now < due:
+            if circuit and since >= TRIPS:  # what the redirect said has moved nothing at all
+                due = now
+        if not (up or circuit) or now < due:
             return None
+        met = "question" if self.about == "circuit" else "redirect"
+        age = f"{count(since, 'iteration')} after the {met}"
+        if circuit:
+            return Pause("circuit", f"{circuit} That is {age}.")
         escape = mark.reading + history.gain(mark.reading)
         if "OSCILLATING" not in up and not below(history.reading, escape):
             return None
-        age = count(now - self.opening.iteration, "iteration")
+        about = name_of(conditions[0].alarm) if self.about == "circuit" else self.about
         if swinging:
-            return Pause(f"{up[swinging[0]]} That is {age} after the redirect.")
+            return Pause(about, f"{up[swinging[0]]} That is {age}.")
         if history.since_new >= patience.short + standing:
-            return Pause(f"Still nothing new {age} after the redirect.")
+            return Pause(about, f"Still nothing new {age}.")
         if 2 * history.since_rise >= budget.max_iterations:
-            return Pause(_NEW_THINGS, goes_on=True)
+            return Pause(about, _NEW_THINGS, goes_on=True)
         return None
 
 

@@ -10,6 +10,7 @@ from ralph_tui.events.oversight import Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
+from ralph_tui.layers.oversight.circuit import Circuit
 from ralph_tui.layers.oversight.episodes import Episode, Mark
 from ralph_tui.layers.oversight.objective import deviation
 from ralph_tui.layers.oversight.situations import Once, Situation
@@ -26,12 +27,13 @@ class Oversight:
     episode: Episode | None = None
     spent: frozenset[Once] = frozenset()
     trail: Trail = field(default_factory=Trail)
+    circuit: Circuit = field(default_factory=Circuit)
 
     @property
     def sound(self) -> bool:
         """Whether it can be carried to the next reading."""
         open_ = self.episode is None or isinstance(self.episode, Episode)
-        return open_ and isinstance(self.trail, Trail)
+        return open_ and isinstance(self.trail, Trail) and isinstance(self.circuit, Circuit)
 
     def damps(self, history: History) -> bool:
         """Whether an approved oscillation redirect damps the gains of the latest reading."""
@@ -90,8 +92,9 @@ def assess(
         episode = None
     strayed = deviation(history, evidence)
     trail = state.trail.after(history, evidence, strayed=strayed is not None)
+    circuit = state.circuit.after(history, evidence)
     if history.complete:
-        return Finding(replace(state, episode=None, trail=trail), ended=ended)
+        return Finding(replace(state, episode=None, trail=trail, circuit=circuit), ended=ended)
 
     lasting = history.iteration < budget.max_iterations
     burn = trail.burn(history)
@@ -103,12 +106,14 @@ def assess(
     found += rows.conflicts(state.trail, evidence.conflicts, lasting=lasting)
     if history.estimated:
         found += [Situation("WARN", name_of(one.alarm), one.reason) for one in progress]
-    elif lasting and episode:
-        if pause := episode.pause(history, progress, budget, patience):
-            found.append(Situation("PAUSE", episode.about, pause.reason, pause.goes_on))
+        progress = []
+    if lasting and episode:
+        if pause := episode.pause(history, progress, budget, patience, circuit.tripped):
+            found.append(Situation("PAUSE", pause.about, pause.reason, pause.goes_on))
             episode = episode.asked(history)
     elif lasting:
-        found += rows.redirect(progress, trail, strayed)
+        found += rows.circuit(state.circuit, circuit)
+        found += rows.redirect(progress, trail, None if history.estimated else strayed)
     if strayed and all(one.about != "objective_deviation" for one in found):
         found.append(Situation("WARN", "objective_deviation", strayed))
     found += [once[name] for name in once if name not in state.spent]
@@ -120,10 +125,12 @@ def assess(
     opened: Episode | None = None
     if found and found[0].level == "REDIRECT":
         episode = opened = Episode(found[0].about, Mark.at(history))
+    elif found and found[0].about == "circuit" and episode is None:
+        episode = Episode.of_circuit(history)
     return Finding(
-        Oversight(episode, state.spent | once.keys(), trail),
+        Oversight(episode, state.spent | once.keys(), trail, circuit),
         tuple(found),
         opened,
         ended,
-        detect(evaluation.conditions, strayed, burn),
+        detect(evaluation.conditions, strayed, burn, circuit.tripped),
     )

@@ -78,6 +78,11 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
         "Check that the objective can be reached without it.",
         "Simplify the objective, or abort.",
     ),
+    "circuit": (
+        "Read what the last sessions did instead of changing files: they may not be allowed to.",
+        "Say what is left to be done, or what was misunderstood.",
+        "Abort if the work is done, and mend the completion command that does not say so.",
+    ),
     "conflicts": (
         "Resolve the conflicts, or end the merge (`git merge --abort`), then continue.",
         "Roll back to a point before them.",

@@ -15,6 +15,7 @@ from ralph_tui.layers.control import (
     below,
 )
 from ralph_tui.layers.oversight.behavior import name_of
+from ralph_tui.layers.oversight.circuit import Circuit
 from ralph_tui.layers.oversight.trail import Trail
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import clip
@@ -56,6 +57,13 @@ def redirect(conditions: list[Alarm], trail: Trail, strayed: str | None) -> list
         reason = f"{trail.deviations} iterations in a row were off the objective. {strayed}"
         return [Situation("REDIRECT", "objective_deviation", reason)]
     return []
+
+
+def circuit(before: Circuit, now: Circuit) -> list[Situation]:
+    """Nothing happens any more: asked when that begins; after that the episode's clock asks."""
+    if not now.tripped or before.tripped:
+        return []
+    return [Situation("PAUSE", "circuit", now.tripped)]
 
 
 def pace(history: History, evaluation: Evaluation, window: int) -> list[Situation]:

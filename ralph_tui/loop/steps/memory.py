@@ -20,7 +20,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.memory import Learning, Retrieved
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence.answers import ReflectionAnswer
 from ralph_tui.layers.intelligence.questions import reflection_question
 from ralph_tui.layers.memory.extraction import concluded, reported

@@ -13,7 +13,7 @@ from uuid import uuid4
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, ModelAnswered, ModelAsked, Noticed
 from ralph_tui.events.intelligence import Purpose
-from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.answers import Form, read
 from ralph_tui.layers.intelligence.questions import repair_question

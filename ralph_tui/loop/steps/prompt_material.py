@@ -15,7 +15,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.layers.control import Evaluation, advice
-from ralph_tui.layers.governor import budget_of
+from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.memory.prompt import knowledge_lines

@@ -19,7 +19,8 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.control import Budget, ControlSettings, Sample
-from ralph_tui.layers.governor import Governor, budget_of, evidence_of
+from ralph_tui.layers.governor import Governor
+from ralph_tui.layers.inputs import budget_of, evidence_of
 from ralph_tui.layers.oversight import Oversight, OversightSettings
 from ralph_tui.state import RunState
 
@@ -108,6 +109,30 @@ def test_only_a_session_that_failed_and_changed_nothing_is_an_error() -> None:
     assert evidence_of(state_of(failed, FILES)).error == ""
     assert evidence_of(state_of(session("limited", reason="later"))).error == ""
     assert evidence_of(state_of()).error == ""
+
+
+def test_that_no_file_was_changed_has_to_be_known() -> None:
+    none = FilesChanged(iteration=1, live=False, totals=[])
+    assert evidence_of(state_of(session(), none)).unchanged
+    assert not evidence_of(state_of(session(), FILES)).unchanged
+    assert not evidence_of(state_of(session())).unchanged
+    live, unknown = (
+        none.model_copy(update=fields) for fields in ({"live": True}, {"unknown": True})
+    )
+    assert not evidence_of(state_of(session(), live)).unchanged
+    assert not evidence_of(state_of(session(), unknown)).unchanged
+    again = IterationStarted(iteration=2, max_iterations=10)
+    assert not evidence_of(state_of(session(), none, again)).unchanged
+
+
+def test_an_output_of_the_completion_command_is_that_of_this_iteration() -> None:
+    def said(iteration: int, **fields: object) -> str:
+        given = {"iteration": iteration, "ok": False, "exit_code": 1, "tail": "1 failed in 0.1s"}
+        return evidence_of(state_of(GateFinished.model_validate(given | fields))).output
+
+    assert said(0) == ""
+    assert said(1) == said(1, tail="1 failed in 7.25s", duration_s=7.25)
+    assert len({said(1), said(1, passed=2), said(1, failing=["a"]), said(1, tail="x")}) == 4
 
 
 def test_the_budget_is_the_limits_as_they_stand() -> None:

@@ -80,7 +80,7 @@ def _failed(state: RunState) -> Iterator[str]:
 def _detected(state: RunState) -> Iterator[str]:
     """Behaviour that the overseer saw and no alarm speaks of."""
     found = [one.name for check in state.oversight.checks for one in check.detections]
-    for name in ("objective_deviation", "resource_burn"):
+    for name in ("objective_deviation", "resource_burn", "circuit"):
         if often := found.count(name):
             yield f"{in_words(name)} was detected in {count(often, 'iteration')}"
 

@@ -11,6 +11,7 @@ import pytest
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence.strategy import Grounds
+from ralph_tui.layers.oversight import Evidence
 from tests.paths import FIXTURES
 
 HISTORIES = [
@@ -78,3 +79,40 @@ def test_where_activity_alone_is_estimated_a_blocker_that_stands_asks_the_stuck_
 ) -> None:
     runs = [history for history in HISTORIES if history["label"] == label]
     assert least <= sum(asked_about_strategy(one, estimated=True) for one in runs) <= most
+
+
+def asked_about_circuit(history: dict[str, Any], *, idle: bool) -> bool:
+    """`idle`: whether every reading that equals the one before is taken for an idle iteration."""
+    governor, before = Governor(history["baseline"]), history["baseline"]
+    most = -(-5 * len(history["readings"]) // 4)
+    for k, reading in enumerate(history["readings"], 1):
+        still = idle and reading == before and k not in history["grew"]
+        evidence = Evidence(changed=() if still else ("a",), unchanged=still)
+        budget = Budget(most, history["totals"][k - 1])
+        finding = governor.take(Sample(k, reading, grew=k in history["grew"]), budget, evidence)
+        assert finding.finding
+        if finding.finding.opened:
+            governor.answered(approved=True)
+        if any(one.about == "circuit" for one in finding.finding.situations):
+            return True
+        before = reading
+    return False
+
+
+@pytest.mark.parametrize(
+    ("label", "all_"), [("healthy", 155), ("mixed", 26), ("stuck", 17), ("oscillating", 2)]
+)
+def test_a_history_of_changes_never_trips_the_circuit(label: str, all_: int) -> None:
+    """A step of these histories is a commit, so every one of them changed a file."""
+    runs = [history for history in HISTORIES if history["label"] == label]
+    assert len(runs) == all_
+    assert not any(asked_about_circuit(history, idle=False) for history in runs)
+
+
+@pytest.mark.parametrize(("label", "asked"), [("healthy", 51), ("stuck", 16)])
+def test_by_readings_alone_the_circuit_would_stop_a_third_of_the_healthy_ones(
+    label: str, asked: int
+) -> None:
+    """Why it wants to know that no file was changed, and takes nothing for granted."""
+    runs = [history for history in HISTORIES if history["label"] == label]
+    assert sum(asked_about_circuit(history, idle=True) for history in runs) == asked

@@ -635,3 +635,46 @@ def test_conflicts_are_told_and_pause_the_run() -> None:
     world.play(answer("continue"))
     assert world.all(ConflictsFound)[0].paths == ["a.py"]
     assert levels(world)[0] == (1, "PAUSE", "conflicts")
+
+
+# -- the circuit breaker ---------------------------------------------------------------------------
+
+
+def idle(mode: Mode = "attended") -> World:
+    """An agent that changes nothing; a person answers every question with *continue*."""
+    world = World([3], max_iterations=20, mode=mode)
+    world.workspace.changed = []
+    return world
+
+
+def test_an_agent_that_changes_nothing_pauses_the_run_and_is_one_question_at_a_time() -> None:
+    world = idle().play(answer("continue"))
+    first_ones = levels(world)[:2]
+    assert first_ones == [(3, "PAUSE", "circuit"), (8, "PAUSE", "circuit")]
+    assert not [made for made in levels(world) if made[1] == "REDIRECT"]
+    asked = world.all(QuestionAsked)[0]
+    assert (asked.topic, asked.about, asked.default) == ("pause", "circuit", "")
+    assert "changed no file" in asked.text
+    assert world.state.oversight.episode is not None
+    assert world.state.oversight.episode.about == "circuit"
+    check(world)
+
+
+def test_without_anybody_there_it_ends_a_run_that_does_nothing() -> None:
+    world = idle("headless").run()
+    assert world.end.outcome == "aborted"
+    assert [e.about for e in world.all(EscalationRaised)][:1] == ["circuit"]
+    assert world.state.run.iteration == 3
+
+
+def test_a_file_changed_in_the_second_iteration_keeps_it_closed() -> None:
+    world = idle()
+    changes, work = world.workspace.changed, [*World([0]).workspace.changed]
+
+    def act(session: FakeSession) -> None:
+        world.workspace.changed = work if session.iteration % 3 == 2 else changes
+        session.finish()
+
+    world.agent.acts.extend([act] * 20)
+    world.play(answer("continue"))
+    assert not [made for made in levels(world) if made[2] == "circuit"]

@@ -1,0 +1,67 @@
+"""The circuit breaker: iterations in which nothing happens at all.
+
+Only what is known counts: an iteration whose changes cannot be told, or whose step a rollback, a
+grown total or another sensor made, closes the circuit like one that changed a file.
+"""
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ralph_tui.layers.control import History
+from ralph_tui.layers.control.tolerance import above
+from ralph_tui.layers.oversight.behavior import Evidence
+
+TRIPS = 3
+"""Iterations in a row."""
+
+_CLOCK = re.compile(
+    r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?"
+    r"|\d+(?:\.\d+)?\s*(?:ms|s|secs?|seconds?|mins?|minutes?)\b",
+    re.IGNORECASE,
+)
+
+
+def print_of(*said: object) -> str:
+    """A short fingerprint of an output; times and durations in it make no difference."""
+    words = _CLOCK.sub("#", "\0".join(str(one) for one in said))
+    return sha256(" ".join(words.split()).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """Streaks of iterations without a changed file, up to the latest reading."""
+
+    idle: int = 0
+    """That many iterations."""
+    barren: int = 0
+    """The latest of them without a new best."""
+    output: str = ""
+    """What the completion command said last, as a fingerprint."""
+    same: int = 0
+    """The latest of them in which it said the same."""
+
+    def after(self, history: History, evidence: Evidence) -> "Circuit":
+        """The streaks with the iteration of the latest reading in them."""
+        output = evidence.output
+        if not evidence.unchanged or history.excused:
+            return Circuit(output=output)
+        goes_on = self.idle > 0 and output == self.output
+        return Circuit(
+            self.idle + 1,
+            0 if above(history.rise, 0) else self.barren + 1,
+            output,
+            (self.same + 1 if goes_on else 1) if output else 0,
+        )
+
+    @property
+    def tripped(self) -> str:
+        """Why the loop is not to go on as it does, one sentence; empty while it may."""
+        if self.barren >= TRIPS:
+            return f"{self.barren} iterations in a row changed no file and brought no new best."
+        if self.same >= TRIPS:
+            return (
+                f"{self.same} iterations in a row changed no file, and the completion command "
+                "said the same after each."
+            )
+        return ""
