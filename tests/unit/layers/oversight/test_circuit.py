@@ -72,11 +72,11 @@ def test_a_new_best_breaks_it_however_small() -> None:
 
 
 def test_a_rollback_and_another_sensor_begin_anew() -> None:
-    for marks in ({"rolled_back": True}, {"restarted": True}, {"grew": True}):
+    for mark in ("rolled_back", "restarted", "grew"):
         run = Run()
         run.take(30)
         run.take(30)
-        run.take(30, **marks)
+        run.take(30, IDLE, **{mark: True})
         assert run.asked == []
 
 
