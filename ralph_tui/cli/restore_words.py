@@ -2,7 +2,7 @@
 
 from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.loop.steps.checkpoints import NAMED
+from ralph_tui.loop.steps.workspace_facts import NAMED
 from ralph_tui.runtime.restoring import Point
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, percent

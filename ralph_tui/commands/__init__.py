@@ -3,6 +3,7 @@
 from ralph_tui.commands.refusals import (
     MOST_GUIDANCE,
     MOST_ITERATIONS,
+    MOST_ROLLOVERS,
     NO_MONEY,
     empowers,
     files_rest,
@@ -27,6 +28,7 @@ from ralph_tui.commands.wishes import (
     Reflect,
     Restore,
     RetryNow,
+    RollOver,
     SetPermissions,
     Stop,
     Unpause,
@@ -35,6 +37,7 @@ from ralph_tui.commands.wishes import (
 __all__ = [
     "MOST_GUIDANCE",
     "MOST_ITERATIONS",
+    "MOST_ROLLOVERS",
     "NO_MONEY",
     "Abort",
     "Answer",
@@ -52,6 +55,7 @@ __all__ = [
     "Reflect",
     "Restore",
     "RetryNow",
+    "RollOver",
     "SetPermissions",
     "Stop",
     "Unpause",

@@ -4,6 +4,7 @@ Screens and command line ask `refusal` beforehand; the run asks it last, and ans
 sentence.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ralph_tui.commands.wishes import (
@@ -21,6 +22,7 @@ from ralph_tui.commands.wishes import (
     Pause,
     Restore,
     RetryNow,
+    RollOver,
     SetPermissions,
     Stop,
     Unpause,
@@ -34,8 +36,17 @@ if TYPE_CHECKING:
 
 MOST_ITERATIONS = 1000
 """Of a run, granted ones included."""
+MOST_ROLLOVERS = 3
+"""Of one iteration: a task that fills four windows is too large for it."""
 MOST_GUIDANCE = 20
 """Pieces that may wait for the next prompt."""
+NOT_NOW: Mapping[type[Command], str] = {
+    Checkpoint: "no session runs that could change files",
+    Interrupt: "no session runs",
+    RollOver: "no session runs",
+    RetryNow: "the run waits for no limit",
+}
+"""Why a wait does not take what only some take."""
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 
@@ -79,12 +90,10 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
             return "the run is not paused"
         case Guide() if len(state.guidance.queued) >= MOST_GUIDANCE:
             return f"{MOST_GUIDANCE} pieces wait for the next prompt already"
-        case Checkpoint() if not taken:
-            return "no session runs that could change files"
-        case Interrupt() if not taken:
-            return "no session runs"
-        case RetryNow() if not taken:
-            return "the run waits for no limit"
+        case Checkpoint() | Interrupt() | RollOver() | RetryNow() if not taken:
+            return NOT_NOW[type(command)]
+        case RollOver():
+            return _rollover_refusal(state)
         case Abort(roll_back_to=int(number)) | Restore(snapshot=number) if (
             number not in state.timeline.snapshots
         ):
@@ -105,13 +114,22 @@ def _taken(command: Command, state: "RunState") -> bool:
     match command:
         case Checkpoint():
             return state.run.session_running or state.run.paused
-        case Interrupt():
+        case Interrupt() | RollOver():
             return state.run.session_running
         case RetryNow():
             return state.needs.wait is not None
         case Restore():
             return files_rest(state)
     return True
+
+
+def _rollover_refusal(state: "RunState") -> str | None:
+    use = state.context.use
+    if state.context.requested_by:
+        return "the session is about to hand over already"
+    if use is not None and use.rollovers >= MOST_ROLLOVERS:
+        return f"this iteration has had {MOST_ROLLOVERS} rollovers already"
+    return None
 
 
 def _change_refusal(

@@ -52,6 +52,12 @@ class Checkpoint(Command):
     note: Plain = ""
 
 
+class RollOver(Command):
+    """End the session with a handoff, and let a fresh one of the same iteration go on."""
+
+    name: Literal["rollover"] = "rollover"
+
+
 class Stop(Command):
     """Leave the run: now, or when the iteration is done. It can be started again."""
 
@@ -153,6 +159,7 @@ AnyCommand = Annotated[
     | Guide
     | Abort
     | Checkpoint
+    | RollOver
     | Stop
     | Interrupt
     | RetryNow

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
+from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
@@ -190,6 +191,7 @@ class Settings(_Section):
     control: ControlSettings = ControlSettings()
     intelligence: IntelligenceSettings = IntelligenceSettings()
     oversight: OversightSettings = OversightSettings()
+    context: ContextSettings = ContextSettings()
     checkpoints: CheckpointSettings = CheckpointSettings()
     memory: MemorySettings = MemorySettings()
     outreach: OutreachSettings = OutreachSettings()

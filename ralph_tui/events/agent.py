@@ -34,6 +34,7 @@ SessionOutcome = Literal[
     "unknown_model",  # its service has no such model
     "unresumable",  # the session it was to go on with is not to be had; nothing was done
     "context_full",  # its context window overflowed
+    "rolled_over",  # ended for its context, with a handoff; a fresh session goes on
     "max_turns",
     "budget",
     "interrupted",  # we, or the owner, interrupted it

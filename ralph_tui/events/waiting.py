@@ -20,7 +20,7 @@ __all__ = [
 WaitCause = Literal["usage_limit", "overload", "outage", "disk_full"]
 Takes = Literal["nothing", "words", "instructions", "more"]
 """Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
-Topic = Literal["silence", "redirect", "pause", "criterion", "prompt"]
+Topic = Literal["silence", "redirect", "pause", "criterion", "prompt", "handoff"]
 SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 

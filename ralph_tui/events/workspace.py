@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
-Trigger = Literal["start", "timer", "key", "end"]
+Trigger = Literal["start", "timer", "key", "rollover", "end"]
 ChangeStatus = Literal["added", "modified", "deleted"]
 
 

@@ -19,6 +19,7 @@ from ralph_tui.loop.steps.overseer import Overseer
 from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.recording import IterationRecorder
+from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.second_opinion import SecondOpinion
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.strategy import Strategist
@@ -58,7 +59,8 @@ class Iteration:
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
         self.models = ModelHelp(run)
         self.prompt_writer = PromptWriter(run, self.desk, self.models)
-        self.sessions = Sessions(run, self.checkpoints, self.desk)
+        rollovers = Rollovers(run, self.checkpoints, self.prompt_writer)
+        self.sessions = Sessions(run, self.checkpoints, self.desk, rollovers)
         self.assessment = Assessment(run)
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
         judging = Judging(run, self.desk, self.checkpoints, self.models)

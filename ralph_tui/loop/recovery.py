@@ -13,7 +13,7 @@ from ralph_tui.state import RunState
 from ralph_tui.state.oversight import DECISIONS
 from ralph_tui.text.format import clock, count, duration
 
-CUT_OFF = ("stopped", "interrupted", "limited", "silent")
+CUT_OFF = ("stopped", "interrupted", "limited", "silent", "rolled_over")
 """Ends of a session after which its iteration would have gone on, or was to end."""
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Literal, Protocol
 
 from ralph_tui.events import Event, RunStarted
+from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import IntelligenceSettings
@@ -42,6 +43,7 @@ class Rules:
     memory: bool = True
     """Whether earlier runs teach this one, and it them."""
     intelligence: IntelligenceSettings = field(default_factory=IntelligenceSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
 
 
 class Remembers(Protocol):

@@ -14,6 +14,7 @@ def rules_of(settings: Settings) -> Rules:
         WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
         settings.memory.enabled,
         settings.intelligence,
+        settings.context,
     )
 
 

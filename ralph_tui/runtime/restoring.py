@@ -20,7 +20,7 @@ from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
-from ralph_tui.loop.steps.checkpoints import snapshot_taken, worktree_restored
+from ralph_tui.loop.steps.workspace_facts import snapshot_taken, worktree_restored
 from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.state import RunState

@@ -11,6 +11,7 @@ from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.actions import ActionsFold, DerivedAction
 from ralph_tui.state.agent import AgentFold, AgentRow
+from ralph_tui.state.context import ContextFold
 from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
 from ralph_tui.state.fold import Fold, Handler
@@ -46,6 +47,7 @@ class RunState:
         self.oversight = OversightFold()
         self.memory = MemoryFold()
         self.intelligence = IntelligenceFold()
+        self.context = ContextFold()
         self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():

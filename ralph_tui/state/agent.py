@@ -11,6 +11,7 @@ from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
     BackgroundAwaited,
+    ContextCompacted,
     PromiseMade,
     RunCrashed,
     RunFinished,
@@ -24,6 +25,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
+from ralph_tui.state.context_wording import compacted_words
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.wording import (
     SAYS_DONE,
@@ -107,6 +109,7 @@ class AgentFold(Fold):
             on(ToolFinished, self._tool_finished),
             on(ToolDenied, self._tool_denied),
             on(AgentNoted, self._agent_noted),
+            on(ContextCompacted, self._compacted),
             on(BackgroundAwaited, self._background_awaited),
             on(AgentReported, self._agent_reported),
             on(PromiseMade, self._promise_made),
@@ -228,6 +231,11 @@ class AgentFold(Fold):
                 offset=e.offset,
             )
         )
+
+    def _compacted(self, e: ContextCompacted) -> None:
+        text = compacted_words(e)
+        row = AgentRow(e.seq, e.at, e.iteration, "note", text, level="warn", offset=e.offset)
+        self._add(row)
 
     def _background_awaited(self, e: BackgroundAwaited) -> bool:
         text = background_words(e)

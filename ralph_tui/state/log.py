@@ -32,6 +32,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
+from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.memory_wording import MemoryRows
 from ralph_tui.state.model_wording import MODEL_ROWS
@@ -95,6 +96,7 @@ class LogFold(Fold):
         worded: tuple[tuple[type[Event], Wording], ...] = (
             *ROWS.items(),
             *MODEL_ROWS.items(),
+            *CONTEXT_ROWS.items(),
             *MemoryRows().wordings(),
             *StrategyRows().wordings(),
             on(ReadingTaken, self._reading),

@@ -10,7 +10,7 @@ from ralph_tui.events import (
 
 
 class Spending:
-    """Money, tokens, and how full the context window is."""
+    """Money and tokens."""
 
     def __init__(self) -> None:
         self.cost_known = False
@@ -18,8 +18,6 @@ class Spending:
         self.cost_estimated = False
         self.iteration_tool_calls = 0
         self.iteration_tool_errors = 0
-        self.context_tokens: int | None = None
-        self.context_window: int | None = None
         self._cost_before = 0.0
         self._tokens_before = 0
         self._cost_at_start = 0.0
@@ -48,18 +46,10 @@ class Spending:
         """Tokens of this iteration so far."""
         return self.tokens - self._tokens_at_start
 
-    @property
-    def context_percent(self) -> float | None:
-        """How full the context window is, 0-100; None while unknown."""
-        if not self.context_window or self.context_tokens is None:
-            return None
-        return 100 * self.context_tokens / self.context_window
-
     def begin_iteration(self) -> None:
         """From here on the next iteration's share is counted."""
         self._cost_at_start, self._tokens_at_start = self.cost_usd, self.tokens
         self.iteration_tool_calls = self.iteration_tool_errors = 0
-        self.context_tokens = None
 
     def report(self, event: UsageReported) -> None:
         """Take in what the running session has used so far."""
@@ -67,10 +57,6 @@ class Spending:
         if event.cost_usd is not None:
             self._session_cost, self.cost_known = event.cost_usd, True
             self.cost_estimated = event.cost_estimated
-        if event.context_tokens is not None:
-            self.context_tokens = event.context_tokens
-        if event.context_window is not None:
-            self.context_window = event.context_window
 
     def count(self, event: ToolStarted | ToolFinished) -> None:
         """Take in a tool call of the running session, or how it ended."""

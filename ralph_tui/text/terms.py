@@ -120,6 +120,7 @@ CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
     "timer": Term("◦", "by timer"),
     "key": Term("◈", "by key"),
+    "rollover": Term("⟳", "at a rollover"),
     "end": Term("■", "at the end"),
 }
 """What a checkpoint was captured by."""

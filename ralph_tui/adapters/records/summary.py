@@ -59,7 +59,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "cost_usd": run.cost_usd if run.cost_known else None,
         "cost_estimated": run.cost_estimated,
         "model_help": _model_help(state),
-        "context_percent": run.context_percent,
+        "context_percent": state.context.percent,
         "waiting": _waiting(state),
         "question": _question(state),
         "denied": state.run.denied,

@@ -54,6 +54,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.control import push_words
 from ralph_tui.state.agent import without_claims
+from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import on
 from ralph_tui.state.memory_wording import (
     changed_words,
@@ -215,7 +216,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
     [
         *(
             (event_type, partial(_row, wording))
-            for event_type, wording in (ROWS | MODEL_ROWS).items()
+            for event_type, wording in (ROWS | MODEL_ROWS | CONTEXT_ROWS).items()
         ),
         on(RedirectDecided, _redirect),
         on(RunStarted, _run_started),

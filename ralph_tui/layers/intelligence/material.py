@@ -9,6 +9,7 @@ from ralph_tui.events import (
     AssessmentRefined,
     CriterionJudged,
     GateFinished,
+    HandoffWritten,
     PlanMade,
     ReadingTaken,
     SignalComputed,
@@ -39,6 +40,10 @@ class PromptInput:
     instruction: str = ""
     """What stands in every prompt."""
     guidance: Sequence[str] = ()
+    handoff: HandoffWritten | None = None
+    """What the session before left; None where the next one begins with a task of its own."""
+    handoff_file: str = ""
+    """Where that is read, relative to the worktree."""
     redirect: str = ""
     """Instructions of the approved REDIRECT that stands."""
     redirected_at: int = 0

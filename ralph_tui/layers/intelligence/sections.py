@@ -10,6 +10,7 @@ from ralph_tui.events.sensor import ReadingSource
 from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item
+from ralph_tui.layers.intelligence.handover import resume_section
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.output import useful_lines
 from ralph_tui.layers.intelligence.recollection import (
@@ -46,6 +47,7 @@ def sections_of(given: PromptInput) -> dict[str, Section]:
     return {
         "objective": spoken("Objective", closed(given.objective.strip())),
         "criteria": spoken("This iteration", _frame(given)),
+        "resume": resume_section(given),
         "instruction": spoken(
             "Standing instruction",
             given.instruction and "This holds in every iteration:",

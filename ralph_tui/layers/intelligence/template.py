@@ -13,6 +13,7 @@ VARIABLES: Mapping[str, str] = {
     "objective": "the objective",
     "criteria": "iteration k of n, and what it takes to be done",
     "cut": "one line on what was left out to keep to the budget; nothing when all is there",
+    "resume": "what the session before handed over, where this one goes on with its work",
     "instruction": "the standing instruction, until you take it back",
     "guidance": "what you have said to the agent since the last prompt",
     "redirect": "the instructions of a redirect, while it stands",
@@ -31,7 +32,7 @@ VARIABLES: Mapping[str, str] = {
     "urgency": "low, normal, high or critical",
 }
 """What a template can say. All but the last four are a section with its heading, or nothing."""
-KEPT = ("cut", "instruction", "guidance", "redirect")
+KEPT = ("cut", "resume", "instruction", "guidance", "redirect")
 """What is never lost, your words above all: what a template has no place for follows at its end."""
 BUILT_IN = "\n\n".join(f"${name}" for name in list(VARIABLES)[:-4])
 

@@ -11,21 +11,16 @@ from ralph_tui.events import (
     FilesChanged,
     Noticed,
     RestoreBegan,
-    SnapshotTaken,
-    WorktreeRestored,
 )
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import FileChange, Trigger
 from ralph_tui.layers.sensor import files_changed
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.workspace_facts import SHOWN, snapshot_taken, worktree_restored
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import CheckpointFacts, Job, Restored, Snapshot
 from ralph_tui.state import IterationSpan
 
-SHOWN = 20
-"""Paths an event names."""
-NAMED = 200
-"""Paths an event names that could not be brought back: each is work of somebody's."""
 UNKNOWN = (
     "what this iteration changed cannot be told: the snapshot it is counted from is not in this "
     "repository any more"
@@ -146,6 +141,24 @@ class Checkpoints:
             tell,
             holds_work=True,
         )
+
+    def hold_rollover(self, iteration: int, message: str) -> Steps[int | None]:
+        """Hold the worktree as an ended session leaves it; gives back the snapshot's number.
+
+        The boundary stays: what the iteration changed is counted over all its sessions. None where
+        it cannot be held.
+        """
+        number = self._next()
+        try:
+            snapshot = yield from self._scheduler.run_job(
+                "snapshot", lambda: self._workspace.snapshot(number, message)
+            )
+        except WorkspaceError as error:
+            yield self.announce(iteration, "rollover", None, message, error=str(error))
+            return None
+        yield snapshot_taken(iteration, snapshot, message)
+        yield self.announce(iteration, "rollover", number, message)
+        return number
 
     def retry_boundary(self, iteration: int) -> Steps[None]:
         """Wait until there is room for a snapshot; the boundary stays where it is."""
@@ -286,35 +299,3 @@ def _tell_failure(job: Job) -> Steps[None]:
         yield Noticed(level="error", source="records", text=str(job.error))
     elif job.error is not None:
         raise job.error
-
-
-def worktree_restored(
-    iteration: int, target: SnapshotTaken, present: int, restored: Restored, by: str
-) -> WorktreeRestored:
-    """The fact to record of files that were brought back to `target`."""
-    return WorktreeRestored(
-        iteration=iteration,
-        snapshot=target.number,
-        present=present,
-        tree=target.tree,
-        files=len(restored.changed),
-        paths=list(restored.changed[:SHOWN]),
-        kept=[one.path for one in restored.kept[:NAMED]],
-        reasons=[one.why for one in restored.kept[:NAMED]],
-        kept_count=len(restored.kept),
-        by=by,
-    )
-
-
-def snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:
-    """The fact to record of a snapshot that is held."""
-    return SnapshotTaken(
-        iteration=iteration,
-        number=snapshot.number,
-        ref=snapshot.ref,
-        commit=snapshot.commit,
-        tree=snapshot.tree,
-        reason=reason,
-        missing=list(snapshot.missing),
-        missing_count=snapshot.missing_count,
-    )

@@ -30,7 +30,7 @@ LAST_REPORTS = 2
 
 def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput:
     """What the owner has said, and nothing that is derived: all that a fallback says."""
-    redirect = state.oversight.redirect
+    redirect, left = state.oversight.redirect, state.context.handoff
     return PromptInput(
         objective=start.objective,
         command=start.command or "",
@@ -39,6 +39,8 @@ def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput
         max_iterations=state.run.max_iterations,
         instruction=state.intelligence.standing_instruction,
         guidance=[item.text for item in state.guidance.queued],
+        handoff=left,
+        handoff_file=left.read_at if left else "",
         redirect=redirect.instructions if redirect else "",
         redirected_at=redirect.iteration if redirect else 0,
         redirect_undid=_undone_since(state, redirect.iteration) if redirect else "",

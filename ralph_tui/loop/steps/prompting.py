@@ -81,6 +81,15 @@ class PromptWriter:
         yield from self._keep(k, words, heard)
         return words
 
+    def write_again(self, k: int) -> Steps[Words]:
+        """What the next session of the same iteration is told: the same, and the handoff."""
+        governor = self._run.layers.governor
+        control = governor.evaluation if self._rules.control.enabled else None
+        words = yield from self._compose(k, control)
+        words = replace(words, composed="")  # the iteration's own was kept before
+        yield from self._keep(k, words, [item.guidance_id for item in self._state.guidance.queued])
+        return words
+
     def _compose(self, k: int, control: Evaluation | None) -> Steps[Words]:
         start, state, rules = self._start, self._state, self._rules
         limit, enabled = rules.intelligence.prompt_budget_tokens, rules.intelligence.enabled

@@ -17,8 +17,10 @@ from ralph_tui.events import (
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.context import ContextMonitor, Wanted
 from ralph_tui.loop.steps.prompting import Words, later_words
 from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.service_limits import wait_for_service
 from ralph_tui.loop.steps.session_budget import SessionBudget
 from ralph_tui.loop.steps.watchdog import Watchdog
@@ -41,7 +43,9 @@ GO_ON_SERVED = (
 class Sessions:
     """Runs the sessions of one iteration."""
 
-    def __init__(self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk) -> None:
+    def __init__(
+        self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk, rollovers: Rollovers
+    ) -> None:
         self._run = run
         self._scheduler = run.scheduler
         self._state = run.state
@@ -49,6 +53,8 @@ class Sessions:
         self._start = run.start
         self._checkpoints = checkpoints
         self._desk = desk
+        self._rollovers = rollovers
+        self._context = ContextMonitor(run)
         self._budget = SessionBudget(run)
 
     def run(self, k: int, told: Words) -> Steps[SessionFinished]:
@@ -88,12 +94,26 @@ class Sessions:
                 resume, go_on = (turn.session_id if agent.resumes else None), GO_ON
             elif finished.outcome == "unresumable":
                 resume = None
+            elif (wanted := self._wanted(finished)) is not None:
+                told = yield from self._rollovers.hand_over(k, wanted)
+                prompt, resume = told.prompt.text, None
+                instructed = self._state.intelligence.standing_instruction
+                unsent = self._state.gate.prompt.path if self._state.gate.prompt else None
             elif finished.outcome == "stopped":  # but the run goes on: the disk was full
                 resume = None
                 yield from self._checkpoints.retry_boundary(k)
             else:
                 yield from self._budget.tell_overshoot(k)
                 return finished
+
+    def _wanted(self, finished: SessionFinished) -> Wanted | None:
+        """Why a fresh session of the same iteration is to go on; None where none is."""
+        if finished.outcome == "rolled_over":
+            return self._context.wanted
+        full = finished.outcome == "context_full" and self._context.may_roll_over
+        if full and self._run.rules.context.rollover:
+            return Wanted("L3", "the context window is full")
+        return None
 
     def _keep_words(self, k: int, words: str, unsent: str | None) -> Steps[None]:
         """Keep what the next session is told in a file, before it is told.
@@ -140,10 +160,12 @@ class Sessions:
         yield from checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         self._budget.begin()
+        self._context.begin()
         watchdog.begin()
 
         def look_after() -> Steps[None]:
             if scheduler.session is not None:
+                yield from self._context.watch()
                 yield from self._budget.keep()
                 yield from watchdog.watch()
                 yield from self._desk.tick()

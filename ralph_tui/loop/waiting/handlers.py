@@ -23,6 +23,7 @@ from ralph_tui.commands import (
     Reflect,
     Restore,
     RetryNow,
+    RollOver,
     SetPermissions,
     Stop,
     Unpause,
@@ -42,6 +43,7 @@ from ralph_tui.events import (
     PromptEditRequested,
     QuestionAnswered,
     QuestionHeld,
+    RolloverRequested,
     StandingInstructionChanged,
     StopRequested,
     Unpaused,
@@ -109,6 +111,11 @@ def _interrupt(waiting: Steerable, command: Interrupt) -> Steps[None]:
     yield InterruptRequested(by=command.by)
     if waiting.session is not None:
         waiting.session.stop("interrupted")
+
+
+def _roll_over(_: Steerable, command: RollOver) -> Steps[None]:
+    """The step that watches the session's context carries it out."""
+    yield RolloverRequested(by=command.by)
 
 
 def _retry_now(waiting: Steerable, command: RetryNow) -> Steps[None]:
@@ -202,6 +209,7 @@ def _instruct(_: Steerable, command: Instruct) -> Steps[None]:
 OFFERED: dict[type[Command], Callable[[Steerable], bool]] = {
     Checkpoint: lambda waiting: waiting.controls.capture is not None,
     Interrupt: lambda waiting: waiting.session is not None,
+    RollOver: lambda waiting: waiting.session is not None,
     RetryNow: lambda waiting: waiting.controls.retry is not None,
     Restore: lambda waiting: waiting.controls.restore is not None,
 }
@@ -214,6 +222,7 @@ HANDLERS: dict[type[Command], Callable[[Steerable, Any], Steps[None]]] = {
     Stop: _stop,
     Abort: _abort,
     Interrupt: _interrupt,
+    RollOver: _roll_over,
     RetryNow: _retry_now,
     Answer: _answer,
     Hold: _hold,

@@ -115,7 +115,7 @@ def _when(span: IterationSpan, state: RunState, now: datetime) -> Line:
         money = "" if cost is None else f" · ${cost:.2f}"
         used = f" · {tokens(span.finished.tokens)} tok" if span.finished.tokens else ""
         head.append((f"{money}{used}", "dim"))
-    context = state.run.context_percent
+    context = state.context.percent
     if context is not None and span is state.timeline.current:
         head.append((f" · context {context:.0f} %", "dim"))
     return head

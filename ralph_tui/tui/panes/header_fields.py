@@ -217,12 +217,12 @@ def _headline(says: Verdict) -> Field:
 
 
 def _context(state: RunState) -> list[Field]:
-    filled = state.run.context_percent
+    filled = state.context.percent
     if filled is None:
         return [Field([[("ctx —", "dim")], []], 3)]
     level, style = context_level(filled)
     share: Line = [("ctx ", "dim"), (f"{filled:.0f} %", "text")]
-    window: Line = [(f" of {tokens(state.run.context_window or 0)}", "dim")]
+    window: Line = [(f" of {tokens(state.context.window or 0)}", "dim")]
     told: Line = [(f" {level}", style)]
     forms = [[*share, *window, *told], [*share, *told], [(f"{level} {filled:.0f}", style)]]
     return [Field(forms, 4), _extra([(bar(filled / 100, 6), style)])]

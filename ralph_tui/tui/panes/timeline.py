@@ -56,7 +56,7 @@ class Timeline(LinesPane):
         """See `Pane`."""
         current, run = state.timeline.current, state.run
         growing = run.live and current is not None
-        context = None if run.context_percent is None else round(run.context_percent)
+        context = None if state.context.percent is None else round(state.context.percent)
         revisions = (state.timeline.revision, state.oversight.revision)
         restorable = BY_NAME["restore"].refusal(state) is None
         return (*revisions, restorable, run.phase, context, int(now.timestamp()) if growing else 0)

@@ -22,14 +22,6 @@ def retry(fields: Json) -> Notice:
     return f"The service refused a call: {cause}{code}; retry {attempts} in {delay:.1f} s", "warn"
 
 
-def compacted(fields: Json) -> Notice:
-    """The agent summed its context up."""
-    facts = as_map(fields.get("compact_metadata"))
-    before, after = as_count(facts.get("pre_tokens")), as_count(facts.get("post_tokens"))
-    shrunk = f" from {before} to {after} tokens" if before and after else ""
-    return f"The agent compacted its context{shrunk}", "log"
-
-
 def rejected_until(fields: Json) -> tuple[bool, datetime | None]:
     """Whether a usage limit is reached, and when all that are reached have ended."""
     info = as_map(fields.get("rate_limit_info"))

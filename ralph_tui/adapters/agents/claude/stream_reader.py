@@ -257,9 +257,7 @@ class StreamReader:
         )
 
     def _compacted(self, fields: Json) -> Iterator[Event]:
-        yield self._note(*notices.compacted(fields))
-        facts = as_map(fields.get("compact_metadata"))
-        yield from self.usage.compacted(as_count(facts.get("post_tokens")))
+        yield from self.usage.compacted(as_map(fields.get("compact_metadata")), self._offset)
 
     def _answer(self, fields: Json) -> Iterator[Event]:
         response = as_map(fields.get("response"))

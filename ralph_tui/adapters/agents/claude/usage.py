@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ralph_tui.adapters.agents.json_fields import as_amount, as_count, as_map, as_text
-from ralph_tui.events import UsageReported
+from ralph_tui.events import ContextCompacted, Event, UsageReported
+from ralph_tui.text.sanitize import shorten
 
 Json = Mapping[str, object]
 
@@ -101,10 +102,19 @@ class Usage:
             self._context = context
         yield self.report()
 
-    def compacted(self, tokens: int) -> Iterator[UsageReported]:
-        """The context was compacted to this size; 0 when the agent does not tell."""
-        if tokens:
-            self._context = tokens
+    def compacted(self, facts: Json, offset: int) -> Iterator[Event]:
+        """The agent summed its context up; `facts`: as far as it tells."""
+        before, after = as_count(facts.get("pre_tokens")), as_count(facts.get("post_tokens"))
+        yield ContextCompacted(
+            iteration=self._iteration,
+            before=before or None,
+            after=after or None,
+            window=self.window,
+            trigger=shorten(as_text(facts.get("trigger"))),
+            offset=offset,
+        )
+        if after:
+            self._context = after
             yield self.report()
 
     def context_answer(self, answer: Json) -> Iterator[UsageReported]:

@@ -16,6 +16,7 @@ from ralph_tui.events import (
     AgentNoted,
     AgentReported,
     AgentSpoke,
+    ContextCompacted,
     Event,
     GuidanceAcknowledged,
     GuidanceDelivered,
@@ -450,7 +451,8 @@ def test_compaction_sets_the_context() -> None:
     metadata = {"trigger": "auto", "pre_tokens": 90000, "post_tokens": 20000}
     boundary = {"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}
     _, events = feed(boundary)
-    assert "from 90000 to 20000 tokens" in of(AgentNoted, events)[0].text
+    (told,) = of(ContextCompacted, events)
+    assert (told.before, told.after, told.trigger) == (90_000, 20_000, "auto")
     assert of(UsageReported, events)[0].context_tokens == 20000
 
 

@@ -1,0 +1,147 @@
+"""The context window in the record: how full it got, what was forgotten, and who took over."""
+
+from typing import Literal
+
+from ralph_tui.events.base import Event, Fact
+from ralph_tui.events.text import Line, Plain
+
+__all__ = [
+    "ContextCompacted",
+    "ContextLevelReached",
+    "HandoffWritten",
+    "PlanItemBegan",
+    "RolloverBegan",
+    "RolloverRequested",
+    "WorkCommitted",
+]
+
+Level = Literal["L1", "L2", "L3"]
+"""Warn, checkpoint, stop at once; below all of them it is L0."""
+Cause = Literal["L2", "L3", "item", "asked"]
+"""``item``: the plan's next item would not fit; ``asked``: the owner wants it."""
+ItemSize = Literal["trivial", "simple", "medium", "complex", "very complex"]
+SizeBasis = Literal["tag", "history", "default"]
+"""What an item's size was told by."""
+
+
+class ContextLevelReached(Event):
+    """A session's window is this full; each level is told once in a session."""
+
+    kind: Literal["context_level_reached"] = "context_level_reached"
+    iteration: int
+    level: Level
+    percent: float
+    """Of the window, 0-100 and beyond."""
+    tokens: int = 0
+    window: int = 0
+    """Tokens the window holds."""
+
+
+class ContextCompacted(Event):
+    """The agent summed up its own context: what it no longer holds, it forgot."""
+
+    kind: Literal["context_compacted"] = "context_compacted"
+    iteration: int
+    before: int | None = None
+    """Tokens; None where the agent does not tell."""
+    after: int | None = None
+    window: int | None = None
+    trigger: Line = ""
+    """``auto``, or ``manual``, as the agent says."""
+    offset: int = 0
+    """Where it stands in the transcript."""
+
+
+class RolloverRequested(Event):
+    """The owner wants a fresh session of the same iteration."""
+
+    kind: Literal["rollover_requested"] = "rollover_requested"
+    by: Line = "you"
+
+
+class RolloverBegan(Event):
+    """A session is ended for its context; one with an empty window is to go on from its handoff."""
+
+    durable = True
+    kind: Literal["rollover_began"] = "rollover_began"
+    iteration: int
+    number: int
+    """From 1 in each iteration."""
+    cause: Cause
+    percent: float | None = None
+    """How full the window was; None where that is not known."""
+    reason: Plain = ""
+    """One sentence."""
+    by: Line = ""
+    """Who wanted it; empty: the loop."""
+
+
+class FileInProgress(Fact):
+    """A file that the ended session was working on."""
+
+    path: Line
+    lines: Line = ""
+    """``45-120``; empty where that is not known."""
+    description: Plain = ""
+
+
+class HandoffWritten(Event):
+    """What one session leaves to the next, kept in a file."""
+
+    durable = True
+    kind: Literal["handoff_written"] = "handoff_written"
+    iteration: int
+    number: int
+    """That of its rollover."""
+    path: Line
+    """Relative to the attempt's folder."""
+    read_at: Line = ""
+    """The same file, relative to the worktree: where the agent finds it."""
+    cause: Cause
+    percent: float | None = None
+    characters: int = 0
+    summary: Plain = ""
+    """What was in progress, in a sentence or two."""
+    done: list[Plain] = []
+    files: list[FileInProgress] = []
+    item: Plain = ""
+    """Of the plan; empty: there is none."""
+    progress: Line = ""
+    """On that item, where it is known: ``70%``."""
+    next_step: Plain = ""
+    guidance: list[Plain] = []
+    """What the owner had said to the ended session."""
+    origin: Literal["template", "model"] = "template"
+    """Who worded it."""
+    edited_by: Line = ""
+    """Who edited it before it was sent; empty: nobody."""
+    copy_path: Line = ""
+    """A copy in the worktree, relative to it; empty: none."""
+    snapshot: int | None = None
+    """Number of the snapshot that holds the files as they were left; None: none was taken."""
+
+
+class WorkCommitted(Event):
+    """The work of a session as a commit of the owner's own branch, where that is set."""
+
+    kind: Literal["work_committed"] = "work_committed"
+    iteration: int
+    commit: Line
+    message: Line
+    files: int = 0
+
+
+class PlanItemBegan(Event):
+    """An item of the plan became the first open one, in a session or before it."""
+
+    kind: Literal["plan_item_began"] = "plan_item_began"
+    iteration: int
+    item: Plain
+    """Empty: all of them are done."""
+    size: ItemSize = "medium"
+    low: float = 20.0
+    """Points of the window that it is expected to take, at least."""
+    high: float = 40.0
+    basis: SizeBasis = "default"
+    percent: float | None = None
+    """How full the window was; None where that is not known, and between sessions."""

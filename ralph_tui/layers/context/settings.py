@@ -1,0 +1,54 @@
+"""What a user can set of context checkpoints."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from ralph_tui.text.durations import DAY, Seconds
+
+
+def _none_if_empty(value: object) -> object:
+    return None if value == "" else value
+
+
+Percent = Annotated[float, Field(ge=1, le=100)]
+Text = Annotated[str | None, Field(max_length=4096), BeforeValidator(_none_if_empty)]
+
+
+class ContextSettings(BaseModel):
+    """The `context.*` settings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    rollover: bool = True
+    """False: how full the window is is shown, and no session is ended for it."""
+    warn_percent: Percent = 70.0
+    """L1, percent of the window: it is told."""
+    checkpoint_percent: Percent = 85.0
+    """L2: the running tool ends, the session hands over, a fresh one goes on."""
+    stop_percent: Percent = 95.0
+    """L3: the session is ended at once, and hands over."""
+    tool_wait_s: Seconds = Field(default=60.0, ge=0, le=DAY)
+    """Seconds that a running tool may take before its session is ended all the same."""
+    handoff_edit_s: Seconds = Field(default=60.0, ge=0, le=DAY)
+    """Seconds that you have to edit a handoff before it is sent as it is; 0: nobody is asked."""
+    handoff_copy: bool = False
+    """A copy of each handoff in ``.claude/handoffs``."""
+    model_handoff: bool = False
+    """A model words the handoff."""
+    model_handoff_model: Text = None
+    """Which model; None: the agent's small one."""
+    model_handoff_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
+    """Seconds, after which the handoff by template stands."""
+    commit_wip: bool = False
+    """The work of each session that hands over becomes a commit on your branch."""
+    state_file: Text = None
+    """Where the state is kept for other tools, relative to the repository; None: nowhere."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.warn_percent <= self.checkpoint_percent <= self.stop_percent:
+            raise ValueError(
+                "warn_percent must not be above checkpoint_percent, nor that above stop_percent"
+            )
+        return self

@@ -1,0 +1,69 @@
+"""Between two sessions of one iteration: the first hands over, and the second is told of it.
+
+In this order, so that a kill at any moment loses nothing: it is recorded that a session handed
+over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
+"""
+
+from ralph_tui.events import HandoffWritten, RolloverBegan
+from ralph_tui.layers.context.handoff import Handoff, handoff_text
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.context import Wanted
+from ralph_tui.loop.steps.prompting import PromptWriter, Words
+from ralph_tui.loop.waiting.controls import Steps
+
+
+class Rollovers:
+    """Carries out the rollovers of a run."""
+
+    def __init__(self, run: Run, checkpoints: Checkpoints, prompt_writer: PromptWriter) -> None:
+        self._run = run
+        self._state = run.state
+        self._scheduler = run.scheduler
+        self._checkpoints = checkpoints
+        self._prompt_writer = prompt_writer
+
+    def hand_over(self, k: int, wanted: Wanted) -> Steps[Words]:
+        """From an ended session to what the next one is told."""
+        began = self._began(k, wanted)
+        yield began
+        snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
+        yield from self._write(began, snapshot)
+        return (yield from self._prompt_writer.write_again(k))
+
+    def _began(self, k: int, wanted: Wanted) -> RolloverBegan:
+        use = self._state.context.use
+        return RolloverBegan(
+            iteration=k,
+            number=(use.rollovers if use else 0) + 1,
+            cause=wanted.cause,
+            percent=self._state.context.percent,
+            reason=wanted.reason,
+            by=wanted.by,
+        )
+
+    def _write(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
+        k, records = began.iteration, self._run.ports.records
+        handoff = Handoff(objective=self._run.start.objective)
+        text = handoff_text(handoff)
+        name = f"handoff-{began.number}.md"
+        path = yield from self._scheduler.run_job(
+            "handoff", lambda: records.write_iteration_file(k, name, text)
+        )
+        yield HandoffWritten(
+            iteration=k,
+            number=began.number,
+            path=records.relative(path),
+            read_at=str(path.relative_to(self._run.ports.workspace.root)),
+            cause=began.cause,
+            percent=began.percent,
+            characters=len(text),
+            guidance=list(self._state.context.told),
+            snapshot=snapshot,
+        )
+
+
+def message_of(began: RolloverBegan) -> str:
+    """``ralph: checkpoint iter 5 (L2 at 85%)``, as the seed words it."""
+    full = "" if began.percent is None else f" at {began.percent:.0f}%"
+    return f"ralph: checkpoint iter {began.iteration} ({began.cause}{full})"

@@ -1,0 +1,41 @@
+"""What was done to the files, as the events that tell it."""
+
+from ralph_tui.events import Event, SnapshotTaken, WorktreeRestored
+from ralph_tui.ports import Restored, Snapshot
+
+SHOWN = 20
+"""Paths an event names."""
+NAMED = 200
+"""Paths an event names that could not be brought back: each is work of somebody's."""
+
+
+def worktree_restored(
+    iteration: int, target: SnapshotTaken, present: int, restored: Restored, by: str
+) -> WorktreeRestored:
+    """The fact to record of files that were brought back to `target`."""
+    return WorktreeRestored(
+        iteration=iteration,
+        snapshot=target.number,
+        present=present,
+        tree=target.tree,
+        files=len(restored.changed),
+        paths=list(restored.changed[:SHOWN]),
+        kept=[one.path for one in restored.kept[:NAMED]],
+        reasons=[one.why for one in restored.kept[:NAMED]],
+        kept_count=len(restored.kept),
+        by=by,
+    )
+
+
+def snapshot_taken(iteration: int, snapshot: Snapshot, reason: str) -> Event:
+    """The fact to record of a snapshot that is held."""
+    return SnapshotTaken(
+        iteration=iteration,
+        number=snapshot.number,
+        ref=snapshot.ref,
+        commit=snapshot.commit,
+        tree=snapshot.tree,
+        reason=reason,
+        missing=list(snapshot.missing),
+        missing_count=snapshot.missing_count,
+    )

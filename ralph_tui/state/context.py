@@ -1,0 +1,205 @@
+"""The context window as a run has seen it: how full, how often, and what was handed over."""
+
+from dataclasses import dataclass
+
+from ralph_tui.events import (
+    ContextCompacted,
+    ContextLevelReached,
+    GuidanceDelivered,
+    GuidanceQueued,
+    HandoffWritten,
+    IterationStarted,
+    PlanItemBegan,
+    RolloverBegan,
+    RolloverRequested,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
+    SessionFinished,
+    SessionStarted,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.events.context import Level
+from ralph_tui.state.fold import Fold, Handlers, on
+
+TOOLS_HELD = 64
+"""Calls that may run at once and are told apart; an agent has fewer."""
+
+
+@dataclass(slots=True)
+class ContextUse:
+    """How full the window got in one iteration: a row of the seed's ``context_history``."""
+
+    iteration: int
+    peak_percent: float | None = None
+    """None while nothing is known."""
+    rollovers: int = 0
+    compactions: int = 0
+    sessions: int = 0
+
+    @property
+    def checkpoint(self) -> bool:
+        """Whether a session of it was ended for its context."""
+        return self.rollovers > 0
+
+
+class ContextFold(Fold):
+    """What the gauge shows, and what a rollover needs to know."""
+
+    def __init__(self) -> None:
+        self.tokens: int | None = None
+        """In the window of the running session, or of the last one; None while unknown."""
+        self.window: int | None = None
+        """Tokens it holds."""
+        self.level: Level | None = None
+        """The highest that this session has reached; None below all."""
+        self.calls = 0
+        """Tool calls of this session, those of subagents left out."""
+        self.first_tokens: int | None = None
+        """What was in the window when the session was first heard of."""
+        self.running: dict[str, str] = {}
+        """Tools of the main thread that run now, by their ids."""
+        self.history: list[ContextUse] = []
+        """One per iteration."""
+        self.compactions: list[ContextCompacted] = []
+        """Of this session."""
+        self.requested_by = ""
+        """Who wants a rollover that has not begun; empty: nobody."""
+        self.rollover: RolloverBegan | None = None
+        """The one under way: no session has taken over yet."""
+        self.handoff: HandoffWritten | None = None
+        """What no session has got yet."""
+        self.handoffs: list[HandoffWritten] = []
+        """All of this run."""
+        self.item: PlanItemBegan | None = None
+        """The plan's first open item, as it was last noticed."""
+        self.told: list[str] = []
+        """What the owner has said to this session, in this iteration."""
+        self._queued: dict[str, str] = {}
+
+    @property
+    def percent(self) -> float | None:
+        """How full the window is, 0-100 and beyond; None while unknown."""
+        if not self.window or self.tokens is None:
+            return None
+        return 100 * self.tokens / self.window
+
+    @property
+    def tokens_left(self) -> int | None:
+        """Until the window is full; None while unknown."""
+        if not self.window or self.tokens is None:
+            return None
+        return max(0, self.window - self.tokens)
+
+    @property
+    def use(self) -> ContextUse | None:
+        """Of this iteration."""
+        return self.history[-1] if self.history else None
+
+    def handlers(self) -> Handlers:
+        """See `Fold`."""
+        return (
+            on(IterationStarted, self._iteration_started),
+            on(SessionStarted, self._session_started),
+            on(SessionFinished, self._session_finished),
+            on(UsageReported, self._usage_reported),
+            on(ToolStarted, self._tool_started),
+            on(ToolFinished, self._tool_finished),
+            on(ContextLevelReached, self._level_reached),
+            on(ContextCompacted, self._compacted),
+            on(RolloverRequested, self._requested),
+            on(RolloverBegan, self._rollover_began),
+            on(HandoffWritten, self._handed_over),
+            on(PlanItemBegan, self._item_began),
+            on(GuidanceQueued, self._guidance_queued),
+            on(GuidanceDelivered, self._guidance_delivered),
+            on(RunResumed, self._cut_off),
+            on(RunFinished, self._cut_off),
+            on(RunCrashed, self._cut_off),
+        )
+
+    def _iteration_started(self, event: IterationStarted) -> None:
+        self.history.append(ContextUse(event.iteration))
+        self.rollover = None
+        self.tokens = self.first_tokens = None
+        self.told = []
+
+    def _session_started(self, _: SessionStarted) -> None:
+        """Its window is empty; what the last one was told and held is over."""
+        self.tokens = self.first_tokens = self.level = self.rollover = self.handoff = None
+        self.calls, self.requested_by = 0, ""
+        self.compactions = []
+        self.running.clear()
+        if self.use is not None:
+            self.use.sessions += 1
+
+    def _session_finished(self, _: SessionFinished) -> None:
+        self.running.clear()
+        self.requested_by = ""
+
+    def _usage_reported(self, event: UsageReported) -> bool:
+        before = self.tokens, self.window
+        if event.context_window:
+            self.window = event.context_window
+        if event.context_tokens:
+            self.tokens = event.context_tokens
+            if self.first_tokens is None:
+                self.first_tokens = event.context_tokens
+        if self.use is not None and self.percent is not None:
+            self.use.peak_percent = max(self.use.peak_percent or 0.0, self.percent)
+        return before != (self.tokens, self.window)
+
+    def _tool_started(self, event: ToolStarted) -> bool:
+        if event.parent is None:
+            self.calls += 1
+            if len(self.running) < TOOLS_HELD:
+                self.running[event.tool_id] = event.tool
+        return False
+
+    def _tool_finished(self, event: ToolFinished) -> bool:
+        self.running.pop(event.tool_id, None)
+        return False
+
+    def _level_reached(self, event: ContextLevelReached) -> None:
+        self.level = event.level
+
+    def _compacted(self, event: ContextCompacted) -> None:
+        self.compactions.append(event)
+        if self.use is not None:
+            self.use.compactions += 1
+        if event.after:
+            self.tokens = self.first_tokens = event.after
+            self.calls = 0
+
+    def _requested(self, event: RolloverRequested) -> None:
+        self.requested_by = event.by
+
+    def _rollover_began(self, event: RolloverBegan) -> None:
+        self.rollover, self.requested_by = event, ""
+        if self.use is not None:
+            self.use.rollovers += 1
+
+    def _handed_over(self, event: HandoffWritten) -> None:
+        self.handoff = event
+        # An edit is written again, under the same number.
+        same = (event.iteration, event.number)
+        self.handoffs = [h for h in self.handoffs if (h.iteration, h.number) != same]
+        self.handoffs.append(event)
+
+    def _item_began(self, event: PlanItemBegan) -> None:
+        self.item = event
+
+    def _guidance_queued(self, event: GuidanceQueued) -> bool:
+        self._queued[event.guidance_id] = event.text
+        return False
+
+    def _guidance_delivered(self, event: GuidanceDelivered) -> bool:
+        if words := self._queued.pop(event.guidance_id, ""):
+            self.told.append(words)
+        return False
+
+    def _cut_off(self, _: RunResumed | RunFinished | RunCrashed) -> None:
+        self.requested_by = ""
+        self.running.clear()
