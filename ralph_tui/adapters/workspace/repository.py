@@ -22,16 +22,6 @@ from ralph_tui.adapters.workspace.git import (
     run_git,
 )
 from ralph_tui.adapters.workspace.git_calls import GitCalls
-from ralph_tui.adapters.workspace.git_config import (
-    ASK,
-    SEALED,
-    carried,
-    config_of_view,
-    content_of,
-    keep,
-    keep_link,
-    own_folder,
-)
 from ralph_tui.errors import (
     NO_ROOM,
     NoRoomError,
@@ -40,6 +30,16 @@ from ralph_tui.errors import (
     WorkspaceError,
     why,
     workspace_error,
+)
+from ralph_tui.git_config import (
+    ASK,
+    SEALED,
+    carried,
+    config_of_view,
+    content_of,
+    keep,
+    keep_link,
+    own_folder,
 )
 from ralph_tui.plain_files import is_plain
 from ralph_tui.text.sanitize import one_line

@@ -15,11 +15,11 @@ import pytest
 from ralph_tui.adapters.records import attempts, files
 from ralph_tui.adapters.records.aiwg import tasks, write
 from ralph_tui.adapters.records.attempts import AttemptFolder
-from ralph_tui.adapters.records.file_lock import locked
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskTable
 from ralph_tui.events import Event
+from ralph_tui.file_lock import locked
 from ralph_tui.state import RunState
 from tests.unit.adapters.records.test_attempts import NOW
 from tests.world.stories import STORIES
