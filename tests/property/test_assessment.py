@@ -103,7 +103,6 @@ EVIDENCE = st.builds(
     traces=st.builds(
         Traces,
         commits=st.lists(WORDS, max_size=30).map(tuple),
-        branch=WORDS,
         loop=st.none() | LOOPS,
         missing=st.just(("commits",)),
     ),

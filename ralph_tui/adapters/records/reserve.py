@@ -4,7 +4,6 @@ Linux alone can hold blocks behind a file's end without making it longer; elsewh
 file system cannot, nothing is held.
 """
 
-import ctypes
 import sys
 from contextlib import suppress
 
@@ -32,7 +31,9 @@ class Reserve:
 def _allocate(descriptor: int, start: int, size: int) -> None:
     if not sys.platform.startswith("linux"):
         return
-    with suppress(OSError, AttributeError):  # a C library without the call
+    with suppress(OSError, AttributeError, ImportError):  # a C library without the call, or none
+        import ctypes  # noqa: PLC0415  who only reads a journal needs none of it
+
         call = ctypes.CDLL(None).fallocate
         call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
         call(descriptor, KEEP_SIZE, start, size)

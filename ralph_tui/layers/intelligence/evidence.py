@@ -38,8 +38,6 @@ class Traces:
 
     commits: tuple[str, ...] = ()
     """Their subjects, newest first."""
-    branch: str = ""
-    """The branch it changed to; empty: none."""
     loop: InnerLoop | None = None
     missing: tuple[str, ...] = ()
     """What could not be looked at."""

@@ -28,12 +28,7 @@ def read_traces(attempt: Path, root: Path, iteration: int, since: datetime) -> T
     loop = _loop(_read(root / ".aiwg" / "ralph" / "current-loop.json", since))
     if difference is None:
         return Traces(loop=loop, missing=("commits",))
-    changed = difference.get("branchChanged") is True
-    return Traces(
-        commits=tuple(_subjects(difference.get("commits"))),
-        branch=_text(difference.get("branchAfter")) if changed else "",
-        loop=loop,
-    )
+    return Traces(commits=tuple(_subjects(difference.get("commits"))), loop=loop)
 
 
 def _read(path: Path, since: datetime) -> dict[str, Any] | None:

@@ -145,7 +145,7 @@ def test_commits_and_a_loop_inside_the_session_are_found(tmp_path: Path) -> None
 def test_a_loop_that_still_says_that_it_runs_has_no_success(tmp_path: Path) -> None:
     put(tmp_path, DIFF, {"branchChanged": True, "branchAfter": "main"})
     put(tmp_path, LOOP, {**ENDED, "active": True})
-    assert traces(tmp_path) == Traces(branch="main", loop=InnerLoop(2, 10, words="all pass"))
+    assert traces(tmp_path) == Traces(loop=InnerLoop(2, 10, words="all pass"))
 
 
 def test_files_that_are_older_than_the_session_tell_of_another(tmp_path: Path) -> None:
