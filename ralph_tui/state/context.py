@@ -26,6 +26,8 @@ from ralph_tui.state.fold import Fold, Handlers, on
 
 TOOLS_HELD = 64
 """Calls that may run at once and are told apart; an agent has fewer."""
+READINGS_KEPT = 20
+"""For the forecast."""
 
 
 @dataclass(slots=True)
@@ -38,6 +40,8 @@ class ContextUse:
     rollovers: int = 0
     compactions: int = 0
     sessions: int = 0
+    filled: int = 0
+    """Windows that were full: those handed over for it, and those that the agent summed up."""
 
     @property
     def checkpoint(self) -> bool:
@@ -59,6 +63,8 @@ class ContextFold(Fold):
         """Tool calls of this session, those of subagents left out."""
         self.first_tokens: int | None = None
         """What was in the window when the session was first heard of."""
+        self.readings: list[tuple[int, int]] = []
+        """Tool calls of this session and tokens after them, the last ones: see `forecast`."""
         self.running: dict[str, str] = {}
         """Tools of the main thread that run now, by their ids."""
         self.history: list[ContextUse] = []
@@ -130,7 +136,7 @@ class ContextFold(Fold):
         """Its window is empty; what the last one was told and held is over."""
         self.tokens = self.first_tokens = self.level = self.rollover = self.handoff = None
         self.calls, self.requested_by = 0, ""
-        self.compactions = []
+        self.compactions, self.readings = [], []
         self.running.clear()
         if self.use is not None:
             self.use.sessions += 1
@@ -147,9 +153,15 @@ class ContextFold(Fold):
             self.tokens = event.context_tokens
             if self.first_tokens is None:
                 self.first_tokens = event.context_tokens
+            self._read(event.context_tokens)
         if self.use is not None and self.percent is not None:
             self.use.peak_percent = max(self.use.peak_percent or 0.0, self.percent)
         return before != (self.tokens, self.window)
+
+    def _read(self, tokens: int) -> None:
+        if self.readings and self.readings[-1][0] == self.calls:
+            self.readings.pop()
+        self.readings = [*self.readings, (self.calls, tokens)][-READINGS_KEPT:]
 
     def _tool_started(self, event: ToolStarted) -> bool:
         if event.parent is None:
@@ -169,9 +181,10 @@ class ContextFold(Fold):
         self.compactions.append(event)
         if self.use is not None:
             self.use.compactions += 1
+            self.use.filled += 1
         if event.after:
             self.tokens = self.first_tokens = event.after
-            self.calls = 0
+            self.calls, self.readings = 0, [(0, event.after)]
 
     def _requested(self, event: RolloverRequested) -> None:
         self.requested_by = event.by
@@ -180,6 +193,7 @@ class ContextFold(Fold):
         self.rollover, self.requested_by = event, ""
         if self.use is not None:
             self.use.rollovers += 1
+            self.use.filled += event.cause in ("L2", "L3")
 
     def _handed_over(self, event: HandoffWritten) -> None:
         self.handoff = event
