@@ -105,11 +105,15 @@ def catches_everything(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or bool({"Exception", "BaseException"} & set(names))
 
 
-GUARDS = {PACKAGE / "runtime" / "engine.py", PACKAGE / "loop" / "guard.py"}
-"""A bug ends in the first, and a failing layer in the second."""
+GUARDS = {
+    PACKAGE / "runtime" / "engine.py",
+    PACKAGE / "loop" / "guard.py",
+    PACKAGE / "hook" / "__main__.py",
+}
+"""A bug ends in the first, a failing layer in the second, and no session for its hook."""
 
 
-def test_only_the_engine_and_the_guard_of_layers_catch_what_nobody_expected() -> None:
+def test_only_engine_guard_of_layers_and_hook_catch_what_nobody_expected() -> None:
     caught = [
         f"{path}:{node.lineno}"
         for path in FILES
@@ -165,6 +169,7 @@ OPENERS = {
     "adapters/workspace/pipes.py": "a FIFO, to find out whether git waits for it",
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
+    "hook/installable.py": "data of this package",
     "loop/steps/questions.py": "questions are opened there",
     "loop/steps/watchdog.py": "a question",
     "text/secrets/formats.py": "data of this package",

@@ -1,0 +1,210 @@
+"""What git tells of the worktree: files that are changed and where, and a hash of it all.
+
+As every git of ours it runs none of the repository's programs: it reads no configuration but our
+own (`git_config`), does not write, and has a time. Without git, or where it is late, there is less
+evidence, and no more than that.
+"""
+
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ralph_tui.git_config import ASK, SEALED, carried, config_of_view
+from ralph_tui.layers.context.hashes import hash_of
+from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.text.git_diff import parts_of
+
+LIMIT_S = 1.5
+"""What all commands together may take: other hooks of the session wait meanwhile."""
+LARGEST_DIFF = 1 << 23
+LARGEST_FILE = 1 << 20
+"""Bytes of a file that is new; of a larger one its size and time count."""
+MOST_FILES = 500
+OURS = (".claude/", ".aiwg/", "PROMPT.md")
+"""What the hooks and the loop write themselves."""
+
+_ENVIRONMENT = SEALED | {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+}
+_SEEN = ("refs", "packed-refs", "reftable", "shallow", "info")
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_LATE = "git had not answered in time"
+
+
+class Changed(NamedTuple):
+    """A file that differs from the last commit."""
+
+    path: str
+    lines: str = ""
+    """``45-120, 130``; empty for one that is new or gone."""
+    added: int = 0
+    removed: int = 0
+    new: bool = False
+
+
+class Evidence(NamedTuple):
+    """What is known of the worktree."""
+
+    files: tuple[Changed, ...] = ()
+    state: str = ""
+    """A hash of commit and files; empty: unknown."""
+    problem: str = ""
+    """Why nothing is known."""
+
+
+def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:
+    """What git tells within this time."""
+    git = _Git(root, time.monotonic() + limit_s)
+    try:
+        with git.sealed():
+            return _gather(git)
+    except FileNotFoundError:
+        return Evidence(problem="git was not found on PATH")
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return Evidence(problem=str(error))
+
+
+def _gather(git: "_Git") -> Evidence:
+    head = git.ask("rev-parse", "-q", "--verify", "HEAD", accept=(0, 1)).decode().strip()
+    diff = b""
+    if head:
+        flags = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "-U0")
+        diff = git.ask("diff", *flags, "--ignore-submodules=all", head)
+    listing = git.ask("ls-files", "--others", "--exclude-standard", "-z")
+    parts = [
+        (path, part)
+        for path, part in parts_of(diff.decode("utf-8", "replace"))
+        if not path.startswith(OURS)
+    ]
+    others = [name for name in os.fsdecode(listing).split("\0") if name]
+    others = [name for name in others if not name.startswith(OURS)]
+    known = [text for pair in parts for text in pair]
+    for name in others[:MOST_FILES]:
+        known += [name, _content_hash(git.root / name)]
+    files = [_changed(path, part) for path, part in parts]
+    files += [Changed(_shown(name), new=True) for name in others]
+    return Evidence(tuple(files[:MOST_FILES]), hash_of(head, *known, str(len(others))))
+
+
+def _changed(path: str, part: str) -> Changed:
+    ranges = []
+    for start, count in _HUNK.findall(part):
+        first, length = int(start), int(count or 1)
+        if length:
+            ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
+    body = part.split("\n@@ ", 1)[-1] if "\n@@ " in part else ""
+    lines = body.split("\n")
+    return Changed(
+        _shown(path),
+        ", ".join(ranges[:5]),
+        sum(line.startswith("+") for line in lines),
+        sum(line.startswith("-") for line in lines),
+        new="\nnew file mode " in part,
+    )
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "replace").decode("utf-8")
+
+
+def _content_hash(path: Path) -> str:
+    try:
+        there = path.lstat()
+        if there.st_size > LARGEST_FILE:
+            return f"{there.st_size} {there.st_mtime_ns}"
+        return hash_of(read_bytes(path, most=LARGEST_FILE).decode("latin-1"))
+    except OSError as error:
+        return f"{error.errno}"
+
+
+class _Git:
+    def __init__(self, root: Path, deadline: float) -> None:
+        self.root = root
+        self._deadline = deadline
+        self._environment: Mapping[str, str] = _ENVIRONMENT
+
+    @contextmanager
+    def sealed(self) -> Iterator[None]:
+        """Within it commands see our own configuration in the place of the repository's."""
+        where = self.ask(
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--git-dir",
+            "--git-common-dir",
+        )
+        top, git_dir, common = os.fsdecode(where).split("\n")[:3]
+        values = carried(self.ask(*ASK, accept=(0, 1)))
+        self.root = Path(top)
+        view = Path(tempfile.mkdtemp(prefix="ralph-tui-"))
+        try:
+            config = config_of_view(values, ignore_case=sys.platform == "darwin")
+            write_whole(view / "config", config, durable=False)
+            for name in _SEEN:
+                if (Path(common) / name).exists():
+                    (view / name).symlink_to(Path(common) / name)
+            self._environment = _ENVIRONMENT | {
+                "GIT_DIR": git_dir,
+                "GIT_COMMON_DIR": str(view),
+                "GIT_WORK_TREE": top,
+                "GIT_OBJECT_DIRECTORY": str(Path(common) / "objects"),
+            }
+            yield
+        finally:
+            shutil.rmtree(view, ignore_errors=True)
+
+    def ask(self, *arguments: str, accept: tuple[int, ...] = (0,)) -> bytes:
+        """What git answers. Raises ``OSError``, also where it fails or is late."""
+        inherited = {n: v for n, v in os.environ.items() if not n.startswith("GIT_")}
+        process = subprocess.Popen(
+            ["git", "-C", str(self.root), *arguments],
+            env=inherited | dict(self._environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            out = self._answer(process)
+            status = process.wait(max(0.0, self._deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise OSError(_LATE) from None
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+        if status not in accept:
+            raise OSError("git tells nothing of this folder")
+        return out
+
+    def _answer(self, process: "subprocess.Popen[bytes]") -> bytes:
+        if process.stdout is None:
+            return b""
+        descriptor, out = process.stdout.fileno(), bytearray()
+        while len(out) < LARGEST_DIFF:
+            left = self._deadline - time.monotonic()
+            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+                raise OSError(_LATE)
+            piece = os.read(descriptor, 1 << 16)
+            if not piece:
+                return bytes(out)
+            out += piece
+        raise OSError("what git tells is too long")

@@ -1,0 +1,91 @@
+"""The program: one call of a hook from its input to its answer."""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ralph_tui.errors import RalphError
+from ralph_tui.hook.answer import Answer
+from ralph_tui.hook.call import Call
+from ralph_tui.hook.given import LARGEST, Given, read_given
+from ralph_tui.hook.record import flush
+from ralph_tui.hook.store import state_file
+from ralph_tui.layers.context.state_file import NAME, has_ended
+
+HOOKS = {"post-tool-use": "PostToolUse", "stop": "Stop"}
+"""What a call is named, and the hook's own name."""
+LIMIT_S = 30
+"""Seconds after which a call gives up, whatever holds it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Serve one call; gives its exit code."""
+    if len(arguments) != 1 or arguments[0] not in HOOKS:
+        names = " or ".join(HOOKS)
+        answer = Answer()
+        answer.problems.append(f"the hook is called with {names}, not with {arguments}")
+        answer.write("")
+        return 0
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(LIMIT_S)
+    hook = HOOKS[arguments[0]]
+    answer = _answer(hook, _input(), os.environ)
+    answer.write(hook)
+    return answer.code
+
+
+def _answer(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
+    answer = Answer()
+    if environ.get("RALPH_RUN_ID") or environ.get("RALPH_LOOP") == "off":
+        return answer  # a run of ralph-tui's own watches this session; or nobody should
+    try:
+        given = read_given(data)
+    except ValueError as error:
+        answer.problems.append(f"what the hook got on stdin cannot be read: {error}")
+        return answer
+    try:
+        return _serve(hook, given, environ)
+    except RalphError as refused:
+        answer.problems.append(str(refused))
+        if hook == "Stop":
+            answer.user.append(f"ralph-tui: {refused}")
+        return answer
+
+
+def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
+    root = Path(environ.get("CLAUDE_PROJECT_DIR") or given.cwd or Path.cwd()).absolute()
+    path = root / (environ.get("RALPH_STATE_FILE") or Path(".claude") / NAME)
+    with state_file(path) as held:
+        if held is None:
+            return Answer()
+        call = Call(given, environ, root, datetime.now(UTC), held)
+        call.answer.problems += [f"in {path} {problem}" for problem in held.problems]
+        if hook == "Stop":
+            from ralph_tui.hook.stop import stop
+
+            stop(call)
+        elif given.of_session and not has_ended(call.state):
+            from ralph_tui.hook.watch import watch
+
+            watch(call)
+        flush(call)
+        try:
+            held.save()
+        except RalphError as refused:
+            call.answer.problems.append(str(refused))
+            call.answer.reason = ""
+        return call.answer
+
+
+def _input() -> bytes:
+    """What stands on stdin; nothing where somebody types."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    return sys.stdin.buffer.read(LARGEST)
+
+
+def _give_up(*_: object) -> None:
+    raise RalphError(f"the hook had not ended after {LIMIT_S} s and gave up")

@@ -1,0 +1,65 @@
+"""What one call of the hook remembers for the next ones, per session, in the state file. Pure."""
+
+from typing import Any, NamedTuple
+
+from ralph_tui.layers.context.levels import LEVELS, Latch
+from ralph_tui.layers.context.state_file import State
+
+FIELD = "hook_sessions"
+KEPT = 8
+"""Sessions that are remembered; a loop has one at a time, and few others beside it."""
+
+
+class Session(NamedTuple):
+    """A session of the loop."""
+
+    level: str = "L0"
+    """The highest that it has reached."""
+    iteration: int = 0
+    began: str = ""
+    seen: str = ""
+    """The time of the last entry of its transcript that was taken in."""
+    tokens: int = 0
+    """Used in this iteration."""
+    calls: int = 0
+    errors: int = 0
+    told: bool = False
+    """Whether it was said that its window is not known."""
+    over: bool = False
+    """Whether it was decided what comes after its iteration."""
+    transcript: str = ""
+    recent: str = ""
+    """Ids of the tool calls that were recorded last, with spaces between them."""
+
+    @property
+    def latch(self) -> Latch:
+        """Which of the levels can still fire."""
+        return Latch(next(level for level in LEVELS if level == self.level))
+
+
+def sessions_of(state: State) -> dict[str, Session]:
+    """Those that are remembered, the latest last; what is no use is forgotten."""
+    found = state.get(FIELD)
+    if not isinstance(found, dict):
+        return {}
+    return {name: _session(fields) for name, fields in found.items() if isinstance(fields, dict)}
+
+
+def with_session(state: State, session_id: str, session: Session) -> State:
+    """With this session as the latest."""
+    others = {name: s for name, s in sessions_of(state).items() if name != session_id}
+    kept = {**others, session_id: session}
+    latest = list(kept.items())[-KEPT:]
+    return state | {FIELD: {name: s._asdict() for name, s in latest}}
+
+
+def _session(fields: dict[str, Any]) -> Session:
+    blank = Session()
+    taken = {
+        name: fields[name]
+        for name, value in blank._asdict().items()
+        if type(fields.get(name)) is type(value)
+    }
+    counts = {name: max(0, value) for name, value in taken.items() if type(value) is int}
+    session = Session(**taken | counts)
+    return session if session.level in LEVELS else session._replace(level="L0")

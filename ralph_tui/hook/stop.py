@@ -1,0 +1,175 @@
+"""When a session stops: is the task done, is the window full, may the loop go on?
+
+The order is fixed: the promise of completion, a context checkpoint, an error that will not pass,
+the limit of iterations, the circuit breaker; else it goes on. Inside Claude Code "go on" keeps the
+session from stopping; each time is one more iteration, so limit and circuit breaker end it. Only a
+fresh session has an empty window: after a checkpoint this one stops, and an outer loop or its user
+starts the next one. An outer loop (``RALPH_LOOP=shell``, or a call without a session) gets exit
+code 0 for "stop" and 1 for "go on".
+"""
+
+import re
+from typing import NamedTuple
+
+from ralph_tui.errors import RalphError
+from ralph_tui.hook import record
+from ralph_tui.hook.call import Call
+from ralph_tui.hook.evidence import gather
+from ralph_tui.hook.plan import item_of
+from ralph_tui.hook.prompt_file import NAME, has_section
+from ralph_tui.hook.rollover import completion_of, settle, write_prompt
+from ralph_tui.hook.sessions import sessions_of
+from ralph_tui.hook.summaries import clean, redacted
+from ralph_tui.hook.transcript import Heard
+from ralph_tui.hook.watch import heard_by
+from ralph_tui.hook.words import fresh_session, go_on
+from ralph_tui.layers.context.circuit import Circuit
+from ralph_tui.layers.context.hashes import error_hash_of
+from ralph_tui.layers.context.state_file import (
+    checkpoint_of,
+    circuit_of,
+    has_ended,
+    with_circuit,
+)
+
+FATAL = frozenset(
+    {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
+)
+"""Refusals of the service that trying again does not mend."""
+_GIT_S = 5.0
+"""What git may take here: the session waits for nothing else."""
+
+
+class Ending(NamedTuple):
+    """Why the loop is over."""
+
+    status: str
+    """Of the state file."""
+    outcome: str
+    """Of the run, in its journal."""
+    reason: str
+    """One sentence."""
+
+
+def stop(call: Call) -> None:
+    """Decide, and do what follows from it."""
+    outer = not call.given.of_session
+    if outer:
+        call.session_id = next(reversed(sessions_of(call.state)), "")
+    if has_ended(call.state):
+        return
+    session = call.session
+    if outer and (session is None or session.over):
+        call.answer.code = 1  # what comes next was decided when it ended, or none has begun
+        return
+    heard = heard_by(call)
+    if not outer:
+        record.take_in(call, heard)
+    words = call.given.last_words or heard.words
+    if words.strip():
+        call.record("agent_spoke", text=redacted(words[-2000:]))
+    promised = _promises(words, call.state["completion_promise"])
+    if promised:
+        _finish(call, Ending("completed", "completed", "The session made its promise."))
+        return
+    circuit = _circuit(call, heard)
+    call.state = with_circuit(call.state, circuit)
+    checkpoint = checkpoint_of(call.state)
+    if checkpoint is not None:
+        settle(call)
+        call.answer.code = 1 if call.outer_loop else 0
+        if not call.outer_loop:
+            percent, handoff = checkpoint.percent_at_checkpoint, checkpoint.handoff_file
+            call.answer.user.append(fresh_session(percent, handoff, NAME))
+        return
+    ending = _ending(call, heard, circuit)
+    if ending is not None:
+        _finish(call, ending)
+        return
+    _go_on(call)
+
+
+def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
+    """Why the loop is over without being done; None: it goes on."""
+    if heard.api_error in FATAL:
+        kind = clean(heard.api_error)
+        return Ending("fatal_error", "failed", f"The service refuses ({kind}): see to it first.")
+    limit = call.state["max_iterations"]
+    if call.iteration >= limit:
+        return Ending("limit_reached", "limit_reached", f"All {limit} iterations are used.")
+    if circuit.tripped:
+        return Ending("circuit_breaker", "failed", f"The loop is stuck: {circuit.tripped}.")
+    return None
+
+
+def _finish(call: Call, ending: Ending) -> None:
+    done = ending.status == "completed"
+    completion = 100.0 if done else completion_of(call)
+    if done:
+        call.record("promise_made")
+    record.session_ends(call, "error" if ending.status == "fatal_error" else "success")
+    record.iteration_ends(call, "completed" if done else "incomplete", completion)
+    call.events.append(
+        {
+            "kind": "run_finished",
+            "outcome": ending.outcome,
+            "reason": ending.reason,
+            "iterations": call.iteration,
+            "completion": completion,
+        }
+    )
+    call.state = call.state | {"status": ending.status}
+    _over(call)
+    call.answer.user.append(f"ralph-tui: {ending.reason}")
+
+
+def _go_on(call: Call) -> None:
+    """One more iteration: in this session, or in a fresh one of the outer loop."""
+    record.session_ends(call, "success")
+    record.iteration_ends(call, "incomplete", completion_of(call))
+    _over(call)
+    call.state = call.state | {"iteration": call.iteration + 1, "status": "running"}
+    if has_section(call.root / NAME):
+        write_prompt(call, None)
+    if call.outer_loop:
+        call.answer.code = 1
+        return
+    try:
+        call.held.save()
+    except RalphError as refused:
+        # What cannot be counted would go on for ever.
+        call.answer.problems.append(f"{refused}; so the session stops")
+        return
+    call.answer.reason = redacted(go_on(call.state, clean(item_of(call.root, call.state))))
+
+
+def _over(call: Call) -> None:
+    session = call.session
+    if session is not None:
+        call.session = session._replace(over=True)
+
+
+def _circuit(call: Call, heard: Heard) -> Circuit:
+    """The breaker after this iteration."""
+    evidence = gather(call.root, _GIT_S)
+    return circuit_of(call.state).after(evidence.state, error_hash_of(_error(heard)))
+
+
+def _error(heard: Heard) -> str:
+    """What failed last and was not done right afterwards with the same tool."""
+    standing: dict[str, str] = {}
+    for made in heard.calls:
+        standing.pop(made.tool, None)
+        if made.ok is False:
+            standing[made.tool] = made.result
+    return next(reversed(standing.values()), "")
+
+
+def _promises(words: str, promise: str) -> bool:
+    """Whether it is said, in its tags or alone on the last line."""
+    wanted = " ".join(promise.split())
+    if not wanted:
+        return False
+    tagged = re.findall(r"<promise>(.*?)</promise>", words, re.DOTALL)
+    last = words.strip().rpartition("\n")[2]
+    return wanted in [" ".join(said.split()) for said in (*tagged, last)]

@@ -1,0 +1,191 @@
+"""What a session's transcript tells, read from its end: bounded, whatever its size.
+
+Foreign: Claude Code's own format, which changes between versions, with an agent's words in it.
+Lines that are none are passed over. Each block of a message is a line of its own, with the whole
+message's usage.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ralph_tui.plain_files import reading
+from ralph_tui.text.foreign_json import parse_json
+
+FIRST = 1 << 18
+"""Bytes of the end that are read first; one tool's answer can be longer."""
+MOST = 1 << 24
+LARGEST = 10**10
+"""A greater number is no number of tokens."""
+CALLS = 200
+"""Tool calls that are kept."""
+
+Entry = dict[str, Any]
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class Call(NamedTuple):
+    """A tool call of the session itself."""
+
+    tool_id: str
+    tool: str
+    input: dict[str, Any]
+    at: str
+    ok: bool | None = None
+    """None: it has not answered yet."""
+    result: str = ""
+    """The answer of one that failed."""
+
+
+class Compaction(NamedTuple):
+    """The session summed up its own context."""
+
+    before: int | None
+    after: int | None
+    trigger: str
+
+
+class Heard(NamedTuple):
+    """What the end of a transcript tells."""
+
+    tokens: int | None = None
+    """In the context window; None: unknown."""
+    model: str = ""
+    version: str = ""
+    messages: tuple[tuple[str, int], ...] = ()
+    """Ids of the messages and the tokens each has used."""
+    calls: tuple[Call, ...] = ()
+    compactions: tuple[Compaction, ...] = ()
+    words: str = ""
+    """The last text of the session."""
+    api_error: str = ""
+    """Its kind, where the last thing said is that the service refused."""
+    last_at: str = ""
+    """The latest time that an entry has, as it is written."""
+
+
+def listen(path: Path, since: str = "") -> Heard:
+    """What came after a time, and how full the window is now; ``OSError``.
+
+    More than the first piece is read where that holds neither.
+    """
+    size = FIRST
+    while True:
+        entries, whole = _end_of(path, size)
+        heard = heard_in(entries, since)
+        reached = whole or (since and any(_at(entry) <= since for entry in entries if _at(entry)))
+        if (heard.tokens is not None and (reached or not since)) or whole or size >= MOST:
+            return heard
+        size *= 8
+
+
+def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
+    """What the entries tell, the oldest first."""
+    tokens: int | None = None
+    model = version = words = api_error = last_at = ""
+    messages: dict[str, int] = {}
+    calls: dict[str, Call] = {}
+    compactions = []
+    for entry in entries:
+        if entry.get("isSidechain") is True:
+            continue
+        at = _at(entry)
+        new = at > since
+        last_at = max(last_at, at)
+        version = _text(entry.get("version")) or version
+        if entry.get("type") == "system" and entry.get("subtype") == "compact_boundary":
+            facts = _map(entry.get("compactMetadata"))
+            after = _count(facts.get("postTokens"))
+            tokens = after or None  # what was counted before it is forgotten
+            if new:
+                before = _count(facts.get("preTokens"))
+                compactions.append(Compaction(before, after, _text(facts.get("trigger"))))
+            continue
+        message = _map(entry.get("message"))
+        blocks = [block for block in _list(message.get("content")) if isinstance(block, dict)]
+        if entry.get("type") == "assistant":
+            said = "\n".join(_text(b.get("text")) for b in blocks if b.get("type") == "text")
+            if message.get("model") == "<synthetic>" or entry.get("isApiErrorMessage") is True:
+                refused = entry.get("isApiErrorMessage") is True
+                api_error = (_text(entry.get("error")) or "unknown") if refused else api_error
+                continue
+            api_error = ""
+            words = said.strip() or words
+            model = _text(message.get("model")) or model
+            usage = _map(message.get("usage"))
+            context = sum(_count(usage.get(name)) or 0 for name in _INPUT)
+            tokens = context or tokens
+            if new and context:
+                message_id = _text(message.get("id")) or at
+                messages[message_id] = context + (_count(usage.get("output_tokens")) or 0)
+            for block in blocks:
+                tool_id = _text(block.get("id"))
+                if block.get("type") == "tool_use" and tool_id:
+                    given = _map(block.get("input"))
+                    calls[tool_id] = Call(tool_id, _text(block.get("name")), given, at)
+        elif entry.get("type") == "user":
+            for block in blocks:
+                tool_id = _text(block.get("tool_use_id"))
+                if block.get("type") == "tool_result" and tool_id in calls:
+                    failed = block.get("is_error") is True
+                    calls[tool_id] = calls[tool_id]._replace(
+                        ok=not failed, result=_result(block.get("content")) if failed else "", at=at
+                    )
+    return Heard(
+        tokens,
+        model,
+        version,
+        tuple(messages.items()),
+        tuple([call for call in calls.values() if call.at > since][-CALLS:]),
+        tuple(compactions),
+        words,
+        api_error,
+        last_at,
+    )
+
+
+def _end_of(path: Path, size: int) -> tuple[list[Entry], bool]:
+    """The entries within the last bytes, the oldest first, and whether these are all."""
+    with reading(path) as file:
+        start = max(0, file.seek(0, 2) - size)
+        file.seek(start)
+        lines = file.read(size).split(b"\n")
+    if start:
+        del lines[0]  # its beginning was not read
+    entries = []
+    for line in lines:
+        if line.startswith(b"{"):
+            try:
+                entries.append(parse_json(line))
+            except ValueError:
+                continue  # torn, or written to right now
+    return entries, start == 0
+
+
+def _result(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = (_text(block.get("text")) for block in _list(content) if isinstance(block, dict))
+    return "\n".join(parts)
+
+
+def _at(entry: Entry) -> str:
+    return _text(entry.get("timestamp"))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _map(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _count(value: object) -> int | None:
+    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+    return value if good and isinstance(value, int) else None

@@ -1,0 +1,101 @@
+"""After each tool: how full the window is, and what follows from that."""
+
+from ralph_tui.hook import record
+from ralph_tui.hook.call import Call
+from ralph_tui.hook.transcript import Heard, listen
+from ralph_tui.hook.windows import Window, window_of
+from ralph_tui.hook.words import warning_of
+from ralph_tui.layers.context.levels import DEFAULT, Thresholds, level_of, percent_of, whole
+from ralph_tui.layers.context.state_file import checkpoint_of, with_peak
+
+THRESHOLDS = "context_thresholds"
+"""Of the state file: percent by `warn`, `checkpoint` and `stop`, where they are others."""
+
+
+def watch(call: Call) -> None:
+    """Take in what a tool's call tells; warn, check the work in, or end the session."""
+    _take_over(call)
+    known = call.session
+    heard = heard_by(call)
+    new = known is None or known.iteration != call.iteration
+    session = record.take_in(call, heard)
+    window = window_of(call.environ, call.state, heard.model, heard.tokens)
+    record.usage(call, heard, window.tokens)
+    percent = percent_of(heard.tokens, window.tokens)
+    if percent is None or window.tokens is None or heard.tokens is None:
+        _tell_unknown(call, heard, window)
+        return
+    call.state = with_peak(call.state, percent, new_session=new)
+    if call.given.agent_id:
+        return  # a subagent would read what is meant for the session, whose next tool tells it
+    level = level_of(percent, thresholds_of(call))
+    if not session.latch.fires(level):
+        return
+    call.session = session._replace(level=level)
+    call.record(
+        "context_level_reached",
+        level=level,
+        percent=percent,
+        tokens=heard.tokens,
+        window=window.tokens,
+    )
+    if level == "L1":
+        warning = warning_of(whole(percent))
+        call.answer.user.append(warning.partition("\n")[0])
+        call.answer.model = warning
+        return
+    from ralph_tui.hook.rollover import roll_over
+
+    roll_over(call, level, percent)
+
+
+def heard_by(call: Call) -> Heard:
+    """What the session's transcript tells since the last call; nothing where it cannot be read."""
+    session = call.session
+    path = call.given.transcript
+    if path is None:
+        return Heard()
+    try:
+        return listen(path, session.seen if session else "")
+    except FileNotFoundError:
+        return Heard()  # it is written a moment later than the first hook is called
+    except OSError as error:
+        what = error.strerror or str(error)
+        call.answer.problems.append(f"the session's transcript {path} cannot be read: {what}")
+        return Heard()
+
+
+def thresholds_of(call: Call) -> Thresholds:
+    """Those of the state file, where they are any."""
+    found = call.state.get(THRESHOLDS)
+    if not isinstance(found, dict):
+        return DEFAULT
+    taken = {
+        name: float(value)
+        for name, value in found.items()
+        if name in Thresholds._fields and type(value) in (int, float) and 0 < value <= 100
+    }
+    return DEFAULT._replace(**taken)
+
+
+def _take_over(call: Call) -> None:
+    """A checkpoint whose session never came to its Stop hook is settled by the next session."""
+    found = call.state["context_checkpoint"]
+    owner = found.get("session_id")
+    if checkpoint_of(call.state) is None or owner in (None, call.session_id):
+        return
+    from ralph_tui.hook.rollover import settle
+
+    mine, call.session_id = call.session_id, str(owner)
+    settle(call)
+    call.session_id = mine
+
+
+def _tell_unknown(call: Call, heard: Heard, window: Window) -> None:
+    """Once in a session that the levels cannot be watched."""
+    session = call.session
+    if heard.tokens is None or not window.problem or session is None or session.told:
+        return
+    call.session = session._replace(told=True)
+    call.answer.user.append(f"ralph-tui: {window.problem}")
+    call.answer.problems.append(window.problem)

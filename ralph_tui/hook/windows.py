@@ -1,0 +1,62 @@
+"""How many tokens the context window holds. Nothing that a hook is given says so. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ralph_tui.layers.context.state_file import State
+
+VARIABLE = "RALPH_CONTEXT_WINDOW"
+FIELD = "context_window"
+"""Of the state file."""
+LEAST, LARGEST = 1000, 10**9
+
+_SIZE = re.compile(r"(\d{1,10})([km]?)", re.IGNORECASE)
+_TIMES = {"": 1, "k": 1000, "m": 1_000_000}
+_CERTAIN = re.compile(
+    r"claude-3-|claude-(?:opus-4-(?:1|5|2025\d{4})|haiku-4-5)(?![0-9])", re.IGNORECASE
+)
+"""Models that were only ever offered with `_OF_CERTAIN` tokens."""
+_OF_CERTAIN = 200_000
+
+
+class Window(NamedTuple):
+    """What is known."""
+
+    tokens: int | None
+    problem: str = ""
+    """Why it is not known, and what to do, one sentence."""
+
+
+def window_of(environ: Mapping[str, str], state: State, model: str, used: int | None) -> Window:
+    """What the user says, else the state file, else the model's name where that is certain.
+
+    A guess that the tokens in use contradict is none.
+    """
+    named = environ.get(VARIABLE, "").strip()
+    if named:
+        size = size_of(named)
+        if size is None:
+            return Window(None, f"{VARIABLE} is no number of tokens such as 200000, 200k or 1m")
+        return Window(size)
+    kept = size_of(state.get(FIELD))
+    if kept is not None:
+        return Window(kept)
+    if _CERTAIN.match(model) and (used or 0) <= _OF_CERTAIN:
+        return Window(_OF_CERTAIN)
+    return Window(
+        None,
+        f"how large the context window of {model or 'this model'} is cannot be known here: set "
+        f"{VARIABLE}, or {FIELD} in the state file, to its tokens (1000000, 200k); until then no "
+        "level is watched",
+    )
+
+
+def size_of(value: object) -> int | None:
+    """A number of tokens, also as ``200k`` or ``1m``; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        found = _SIZE.fullmatch(value.strip().replace("_", "").replace(",", ""))
+        value = int(found[1]) * _TIMES[found[2].lower()] if found else None
+    return value if isinstance(value, int) and LEAST <= value <= LARGEST else None

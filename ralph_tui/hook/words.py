@@ -1,0 +1,175 @@
+"""What the hooks say, to Claude and to people. Pure; whatever comes in is without secrets."""
+
+from collections.abc import Sequence
+
+from ralph_tui.layers.context.state_file import Checkpoint, State
+
+MOST_CHARACTERS = 4000
+"""Of a handoff."""
+
+
+def warning_of(percent: int) -> str:
+    """At L1, for Claude; its first line is for scripts and the user."""
+    return (
+        f"CCS_WARNING|L1|{percent}|Context at {percent}%\n"
+        f"The context window is {percent}% full. Finish the item you work on and begin no large "
+        "one; read parts of files rather than whole ones, and leave searches to subagents."
+    )
+
+
+def checkpoint_line(level: str, percent: int, handoff: str) -> str:
+    """For scripts and the user."""
+    return f"CCS_CHECKPOINT_TRIGGERED|{level}|{percent}|{handoff}"
+
+
+def hand_over(percent: int, handoff: str) -> str:
+    """At L2, for Claude."""
+    return (
+        f"{checkpoint_line('L2', percent, handoff)}\n"
+        f"The context window is {percent}% full, so this session ends now and a fresh one goes on "
+        "with the same task. It will see only the files and the handoff.\n"
+        "1. Finish the edit you are in the middle of, so that the files are whole. Begin nothing "
+        "new.\n"
+        f"2. Complete the handoff {handoff}. It holds what could be measured; add what only you "
+        "know: what is done, what is in progress and where, the next step, open questions. At most "
+        f"{MOST_CHARACTERS} characters; name files and lines, copy nothing.\n"
+        "3. Stop. Do not make the promise of completion unless the whole task is done."
+    )
+
+
+def ended_at(level: str, percent: int, handoff: str, prompt: str) -> str:
+    """At L3, for the user."""
+    return (
+        f"{checkpoint_line(level, percent, handoff)}\n"
+        f"The context window is {percent}% full: the session ends now. Start a fresh one with "
+        f"{prompt}; the handoff is {handoff}."
+    )
+
+
+def fresh_session(percent: int, handoff: str, prompt: str) -> str:
+    """When a session stops after its checkpoint, for the user."""
+    return (
+        f"ralph-tui: the session handed over at {percent}% of its context window. Nothing said "
+        f"here can empty it: start a fresh session with {prompt}, as an outer loop does; the "
+        f"handoff is {handoff}."
+    )
+
+
+def go_on(state: State, item: str) -> str:
+    """Why the session does not stop, for Claude."""
+    lines = [
+        f"Iteration {state['iteration']} of {state['max_iterations']}: the task is not done yet.",
+        f"Task: {state['objective']}" if state["objective"] else "Task: see PROMPT.md.",
+    ]
+    if item:
+        lines.append(f"Next item: {item}")
+    lines.append(
+        "Go on with it, one item at a time. When all of it is done and checked, and only then, say "
+        f"<promise>{state['completion_promise']}</promise>."
+    )
+    return "\n".join(lines)
+
+
+def task_of(state: State) -> str:
+    """The beginning of a PROMPT.md that nobody has written."""
+    return f"# Task: {state['task_name'] or 'see below'}\n\n## Objective\n\n{state['objective']}"
+
+
+def instructions_of(state: State) -> str:
+    """Its end."""
+    return (
+        "## Instructions\n\n"
+        "1. If the section above says that this session resumes, read the handoff first and go on "
+        "from there; do not read again what it tells.\n"
+        "2. Work on ONE open item; check it; note in the plan that it is done.\n"
+        "3. When every item is done and checked, and only then, say "
+        f"`<promise>{state['completion_promise']}</promise>`."
+    )
+
+
+def where_it_stands(state: State, item: str, last: str) -> str:
+    """The section of PROMPT.md: how far the loop is."""
+    done, left = len(state["completed_items"]), len(state["todo_items"])
+    lines = ["## Current State", "", f"- **Iteration**: {state['iteration']}"]
+    if last:
+        lines.append(f"- **Last action**: {last}")
+    if done + left:
+        lines.append(f"- **Remaining items**: {left} of {done + left}")
+    if item:
+        lines.append(f"- **Next item**: {item}")
+    return "\n".join([*lines, f"- **Started**: {state['started_at']}"])
+
+
+def resume_block(checkpoint: Checkpoint) -> str:
+    """The section of PROMPT.md after a checkpoint."""
+    lines = [
+        "## CONTEXT CHECKPOINT RESUME",
+        "",
+        "> This session resumes from a context checkpoint.",
+        f"> The session before it hit {checkpoint.percent_at_checkpoint}% of its context window "
+        f"({checkpoint.level} threshold).",
+        "",
+        "### What Was In Progress",
+        "",
+        checkpoint.resume_summary or "See the handoff.",
+    ]
+    if checkpoint.files_in_progress:
+        lines += ["", "### Files To Resume", "", "| File | Lines | Status |", "|---|---|---|"]
+        lines += [
+            f"| {_cell(f.path)} | {_cell(f.lines)} | {_cell(f.description)} |"
+            for f in checkpoint.files_in_progress
+        ]
+    lines += [
+        "",
+        "### Resume Instructions",
+        "",
+        "1. **DO NOT restart the task from scratch.**",
+        f"2. Read the handoff `{checkpoint.handoff_file}` first.",
+        "3. Continue from where it says; the files are as the last session left them.",
+    ]
+    if checkpoint.current_todo_item:
+        lines.append(f"4. The item in progress is: {checkpoint.current_todo_item}")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def handoff_text(
+    objective: str,
+    *,
+    title: str,
+    item: str,
+    summary: str,
+    files: Sequence[tuple[str, str, str]],
+    done: Sequence[str],
+    actions: Sequence[str],
+) -> str:
+    """The document, at most `MOST_CHARACTERS` long."""
+    parts = [
+        f"# Handoff: {title}",
+        "## Objective\n\n" + _clip(objective, 600),
+        "## Done\n\n" + (_bullets(done, 8) or "Nothing is ticked off yet."),
+        "## In progress\n\n"
+        + "\n".join(filter(None, (item and f"Item: {_clip(item, 200)}", _clip(summary, 500)))),
+        "### Files\n\n" + (_bullets([_file(*file) for file in files], 12) or "None is changed."),
+        "## Last actions\n\n" + (_bullets(actions, 8) or "None."),
+        "## Next step\n\n" + (f"Go on with: {_clip(item, 200)}" if item else "See In progress."),
+        "## Open questions\n\nNone was noted.",
+    ]
+    return _clip("\n\n".join(parts), MOST_CHARACTERS - 1) + "\n"
+
+
+def _file(path: str, lines: str, what: str) -> str:
+    return f"`{path}`" + (f" lines {lines}" if lines else "") + (f": {what}" if what else "")
+
+
+def _bullets(lines: Sequence[str], most: int) -> str:
+    shown = [f"- {_clip(line, 160)}" for line in lines[:most]]
+    more = len(lines) - most
+    return "\n".join([*shown, *([f"- and {more} more"] if more > 0 else [])])
+
+
+def _clip(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
