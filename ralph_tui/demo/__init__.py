@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ralph_tui.demo.agent.plan_file import PLAN, TEXT
 from ralph_tui.demo.agent.scenario import SCENARIOS
 from ralph_tui.errors import UsageError, WorkspaceError
 
@@ -29,10 +30,10 @@ _IDENTITY = {
 }
 
 
-def prepare(destination: Path) -> None:
+def prepare(destination: Path, scenario: str = "steady") -> None:
     """Make `destination` (missing or empty) a git repository with the project as first commit.
 
-    The same commit every time. Raises ``WorkspaceError``.
+    The same commit every time, for each scenario. Raises ``WorkspaceError``.
     """
     try:
         shutil.copytree(
@@ -42,6 +43,8 @@ def prepare(destination: Path) -> None:
             copy_function=shutil.copyfile,
             dirs_exist_ok=True,
         )
+        if plan_of(scenario) is not None:
+            (destination / PLAN).write_text(TEXT, encoding="utf-8")
     except OSError as error:
         raise WorkspaceError(f"The demo project cannot be copied: {error}.") from error
     for arguments in (
@@ -50,6 +53,11 @@ def prepare(destination: Path) -> None:
         ("commit", "--quiet", "--no-verify", "--message=A calculator, with bugs"),
     ):
         _git(destination, *arguments)
+
+
+def plan_of(scenario: str) -> str | None:
+    """The plan file that the project has in this scenario."""
+    return PLAN if scenario == "context" else None
 
 
 def completion_command() -> str:

@@ -13,11 +13,17 @@ from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.common import Presentation
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.config.settings import Settings
+from ralph_tui.config.sources import Loaded
 from ralph_tui.errors import UsageError
 from ralph_tui.runtime.request import RunRequest
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
+
+
+HANDOFF_EDIT_S = 15.0
+"""Seconds to look at a handoff, or to begin to edit it; with --fast nobody is asked."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scenario",
         metavar="NAME",
         default="steady",
-        help="steady (default), stuck, oscillating, regressing, limit",
+        help="steady (default), stuck, oscillating, regressing, limit, context",
     )
     parser.add_argument("--fast", action="store_true", help="seconds instead of a minute")
     parser.add_argument(
@@ -43,10 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     demo.command(args.scenario)
-    settings = load_settings(args, None).settings
-    settings = settings.model_copy(
-        update={"agent": settings.agent.model_copy(update={"name": DEMO.name})}
-    )
+    settings = _settings(load_settings(args, None), fast=args.fast)
     kept = _folder(args.keep) if args.keep else None
     presentation = Presentation(
         args.headless,
@@ -59,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
         demo.OBJECTIVE,
         demo.completion_command(),
         settings,
+        plan=demo.plan_of(args.scenario),
         scenario=args.scenario,
         fast=args.fast,
         mode=presentation.mode,
@@ -73,11 +77,21 @@ def run(args: argparse.Namespace) -> int:
             prefix="ralph-tui-demo-", ignore_cleanup_errors=True
         ) as scratch:
             folder = kept or Path(scratch) / "calculator"
-            demo.prepare(folder)
+            demo.prepare(folder, args.scenario)
             with new_run(folder, request, warn) as run:
                 yield run
 
     return show_run(create_run, presentation)
+
+
+def _settings(loaded: Loaded, *, fast: bool) -> Settings:
+    """Those for the demo's agent; a handoff waits for its reader no longer than a demo may."""
+    settings = loaded.settings
+    update: dict[str, object] = {"agent": settings.agent.model_copy(update={"name": DEMO.name})}
+    if loaded.origins["context.handoff_edit_s"] == "default":
+        seconds = 0.0 if fast else HANDOFF_EDIT_S
+        update["context"] = settings.context.model_copy(update={"handoff_edit_s": seconds})
+    return settings.model_copy(update=update)
 
 
 def _folder(name: str) -> Path:

@@ -7,12 +7,16 @@ import uuid
 from pathlib import Path
 
 from ralph_tui.demo.agent.answers import answer
+from ralph_tui.demo.agent.planned import PlannedWorker
 from ralph_tui.demo.agent.scenario import SCENARIOS
 from ralph_tui.demo.agent.turn import Session
+from ralph_tui.demo.agent.window import FullError, window_of
 from ralph_tui.demo.agent.wire import Interrupted, Terminated, Wire
 from ralph_tui.demo.agent.work import Limited, Worker
 
 BEAT_S = 0.55
+FAST_BEAT_S = {"context": 0.05}
+"""Here the loop must be able to step in between two tools; elsewhere nothing waits."""
 
 
 def main() -> int:
@@ -29,10 +33,13 @@ def main() -> int:
         return 1
     if options.ask:
         return answer(0.0 if options.fast else 3 * BEAT_S)
-    wire = Wire(options.session_id)
-    session = Session(wire, 0.0 if options.fast else BEAT_S)
+    window = window_of(options.scenario)
+    wire = Wire(options.session_id, window.size)
+    beat = FAST_BEAT_S.get(options.scenario, 0.0) if options.fast else BEAT_S
+    session = Session(wire, beat, window)
     iteration = os.environ.get("RALPH_ITERATION", "")
-    worker = Worker(session, options.scenario, int(iteration) if iteration.isdigit() else 1)
+    works = PlannedWorker if options.scenario == "context" else Worker
+    worker = works(session, options.scenario, int(iteration) if iteration.isdigit() else 1)
     try:
         wire.listen()
         _converse(wire, session, worker)
@@ -56,6 +63,8 @@ def _converse(wire: Wire, session: Session, worker: Worker) -> None:
             session.break_off()
         except Limited as limited:
             session.refuse(limited.resets_at)
+        except FullError:
+            session.overflow()
         # Whatever comes after the first turn was sent by the owner.
         session.guided = True
 

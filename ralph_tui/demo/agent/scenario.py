@@ -7,6 +7,8 @@ With 25 tests, 12 of them passing, a test is worth 4 points:
     oscillating  48 64 52 64 52 64 ...            likewise
     regressing   48 64 76 60 48 48 ...            likewise
     limit        as steady, but iteration 2 meets a usage limit first
+
+In `context` the agent works through a plan instead: see `planned`.
 """
 
 from collections.abc import Collection
@@ -24,7 +26,7 @@ from ralph_tui.demo.agent.bugs import (
     Bug,
 )
 
-SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit")
+SCENARIOS = ("steady", "stuck", "oscillating", "regressing", "limit", "context")
 LIMITED_ITERATION = 2
 
 Deed = Literal["fix", "break", "fiddle"]

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ralph_tui.demo.agent import tools
-from ralph_tui.demo.agent.wire import MODEL, WINDOW, Interrupted, Wire
+from ralph_tui.demo.agent.window import FullError, Window
+from ralph_tui.demo.agent.wire import MODEL, Interrupted, Wire
 
-PROMPT_TOKENS = 21_000
-TOKENS_PER_CHARACTER = 0.8
-"""Far above a real agent's, so that the context visibly fills in a short session."""
 PRICES = {"read": 0.3e-6, "written": 3.75e-6, "output": 15e-6}
 """Made-up dollars per token: nothing is billed."""
 
@@ -22,8 +20,10 @@ REJECTED = "The user doesn't want to proceed with this tool use. The tool use wa
 class Session:
     """Speaks for the agent, and keeps the account of the session."""
 
-    def __init__(self, wire: Wire, beat: float) -> None:
+    def __init__(self, wire: Wire, beat: float, window: Window) -> None:
         self.wire = wire
+        self.prompt = ""
+        """What the turn began with."""
         self.beat = beat
         """Seconds between two things the agent does."""
         self.guided = False
@@ -33,12 +33,13 @@ class Session:
         self._totals = {"inputTokens": 0, "outputTokens": 0, "cacheReadInputTokens": 0,
                         "cacheCreationInputTokens": 0}  # fmt: skip
         self._cost = 0.0
-        self._new_tokens = PROMPT_TOKENS
+        self._window = window
+        self._new_tokens = window.instructions
         self._open_tool = ""
 
     def begin(self, text: str, message_id: str | None) -> None:
         """A turn begins with this message."""
-        self.turns = 1
+        self.turns, self.prompt = 1, text
         self.wire.send("system", {
             "subtype": "init", "cwd": str(Path.cwd()), "model": MODEL,
             "tools": ["Bash", "Edit", "Grep", "Read", "Task"], "permissionMode": "acceptEdits",
@@ -118,6 +119,13 @@ class Session:
             "api_error": "usage_limit_reached", "api_error_status": 429,
         })  # fmt: skip
 
+    def overflow(self) -> None:
+        """Nothing more fits into the context window."""
+        self._result({
+            "subtype": "success", "is_error": True, "terminal_reason": "prompt_too_long",
+            "result": "Prompt is too long",
+        })  # fmt: skip
+
     def break_off(self) -> None:
         """The turn was interrupted."""
         reason = "aborted_tools" if self._open_tool else "aborted_streaming"
@@ -131,7 +139,7 @@ class Session:
     def _replay(self, text: str, message_id: str | None) -> None:
         message = {"role": "user", "content": text}
         self.wire.send("user", {"message": message, "parent_tool_use_id": None, "isReplay": True})
-        self._new_tokens += round(len(text) * TOKENS_PER_CHARACTER / 4)
+        self._new_tokens += round(len(text) * self._window.per_prompt_character)
         if message_id is not None:
             self.wire.receipt(message_id, "started")
             self._accepted.append(message_id)
@@ -141,6 +149,8 @@ class Session:
         output = len(text) // 4
         read, written = (self.wire.context, self._new_tokens) if parent is None else (6_000, 800)
         if parent is None:
+            if read + written + 12 > self._window.size:
+                raise FullError
             self.wire.context += written + 12
             self._new_tokens = output
         usage = {"input_tokens": 12, "cache_creation_input_tokens": written,
@@ -172,7 +182,8 @@ class Session:
         self._open_tool = ""
         if parent is None:
             self.turns += 1
-            self._new_tokens += 600 + round(len(text) * TOKENS_PER_CHARACTER)
+            self._new_tokens += self._window.per_result
+            self._new_tokens += round(len(text) * self._window.per_result_character)
         content = {"tool_use_id": tool_id, "type": "tool_result", "content": text,
                    "is_error": failed}  # fmt: skip
         self.wire.send("user", {
@@ -186,10 +197,11 @@ class Session:
         self._accepted.clear()
         self._open_tool = ""
         cost = round(self._cost, 6)
+        used = {**self._totals, "costUSD": cost, "contextWindow": self._window.size}
         self.wire.send("result", {
             "api_error_status": None, **ending, "num_turns": self.turns, "total_cost_usd": cost,
             "permission_denials": [], "result_index": self._results,
-            "modelUsage": {MODEL: {**self._totals, "costUSD": cost, "contextWindow": WINDOW}},
+            "modelUsage": {MODEL: used},
         })  # fmt: skip
         self._results += 1
 

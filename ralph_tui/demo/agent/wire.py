@@ -13,7 +13,6 @@ import threading
 import uuid
 from collections.abc import Mapping
 
-WINDOW = 200_000
 MODEL = "demo-agent"
 
 
@@ -28,10 +27,12 @@ class Terminated(BaseException):
 class Wire:
     """Lines out, messages in."""
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, session_id: str, window: int) -> None:
         self.session_id = session_id
+        self.window = window
+        """Tokens that fit into the context window."""
         self.context = 0
-        """Tokens in the context window."""
+        """Tokens in it."""
         self.messages: queue.SimpleQueue[tuple[str, str | None] | None] = queue.SimpleQueue()
         """User messages as (text, uuid); None at the end of stdin."""
         self.interrupted = threading.Event()
@@ -125,8 +126,8 @@ class Wire:
         elif subtype == "get_context_usage":
             answer["response"] = {
                 "totalTokens": self.context,
-                "maxTokens": WINDOW,
-                "percentage": round(100 * self.context / WINDOW),
+                "maxTokens": self.window,
+                "percentage": round(100 * self.context / self.window),
                 "model": MODEL,
             }
         else:

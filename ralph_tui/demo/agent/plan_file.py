@@ -1,0 +1,61 @@
+"""The plan of the sample project in the scenario `context`: items of several bugs each."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tui.demo.agent.bugs import (
+    ARGUMENTS,
+    COMMENT,
+    EXPONENT,
+    FLOOR,
+    GROUPS,
+    MEAN,
+    POSITION,
+    POWER,
+    SIGN,
+    VARIABLES,
+    ZERO,
+    ZEROS,
+    Bug,
+)
+
+PLAN = "PLAN.md"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line of the plan; it is ticked when all of its bugs are mended."""
+
+    title: str
+    bugs: tuple[Bug, ...]
+
+    @property
+    def open(self) -> str:
+        """Its line while it is not done."""
+        return f"- [ ] {self.title}"
+
+    @property
+    def ticked(self) -> str:
+        """Its line afterwards."""
+        return f"- [x] {self.title}"
+
+
+ITEMS = (
+    Item("Lexer: signed exponents, comments, positions in errors", (EXPONENT, COMMENT, POSITION)),
+    Item("Parser: more than two arguments, powers, signs", (ARGUMENTS, POWER, SIGN)),
+    Item("Evaluator: variables before constants, division by zero", (VARIABLES, ZERO)),
+    Item("Evaluator: floor division, the mean", (FLOOR, MEAN)),
+    Item("Formatting: groups of negative numbers, whole numbers", (GROUPS, ZEROS)),
+)
+TEXT = "# Plan\n\nOne item after the other; tick it when its tests pass.\n\n" + "".join(
+    f"{item.open}\n" for item in ITEMS
+)
+
+
+def open_items() -> list[Item]:
+    """Those that the plan in this folder does not show as ticked."""
+    try:
+        lines = Path(PLAN).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    return [item for item in ITEMS if item.ticked not in lines]

@@ -1,0 +1,90 @@
+"""How the agent works through the plan of the scenario `context`.
+
+It has no memory beyond its session: what it knows at the start stands in its prompt and the files.
+Without a handoff it looks at everything before it begins; with one it reads that, and goes on with
+the item that the handoff names.
+"""
+
+import re
+from pathlib import Path
+
+from ralph_tui.demo.agent import tools
+from ralph_tui.demo.agent.bugs import EVALUATOR, FORMATTING, LEXER, PARSER
+from ralph_tui.demo.agent.plan_file import ITEMS, PLAN, Item, open_items
+from ralph_tui.demo.agent.scenario import Step
+from ralph_tui.demo.agent.work import Worker, present
+
+ITEMS_PER_ITERATION = 2
+LOOKED_AT = (
+    "README.md", LEXER, PARSER, EVALUATOR, FORMATTING,
+    *(f"tests/test_{name}.py" for name in ("lexer", "parser", "evaluator", "formatting")),
+)  # fmt: skip
+TAKING_OVER = "# Context checkpoint"
+"""Begins the heading of a prompt's section for a session that takes over."""
+_HANDOFF = re.compile(r"[\w./-]*handoff-\d+\.md")
+
+
+class PlannedWorker(Worker):
+    """Takes the plan's items one by one, and ticks them."""
+
+    _known: frozenset[str] = frozenset()
+    """Files that this session has read."""
+
+    def turn(self) -> str:
+        """See `Worker`."""
+        handoff = "" if self._known else self._take_over()
+        if not handoff and not self._known:
+            self._look_around()
+        self._run_tests("Where do the tests stand?")
+        steps: list[Step] = []
+        while left := self._left_to_do():
+            named = next((item for item in left if item.title in handoff), left[0])
+            steps += self._work_on(named)
+        words = self._last_words(steps)
+        self.session.say(words)
+        return words
+
+    def _left_to_do(self) -> list[Item]:
+        """Open items; none once this iteration's share of the plan is ticked."""
+        left = open_items()
+        done = len(ITEMS) - len(left)
+        return left if done < ITEMS_PER_ITERATION * self.iteration else []
+
+    def _take_over(self) -> str:
+        """The handoff that the prompt names, as read; empty where it names none."""
+        _, heading, said = self.session.prompt.partition(TAKING_OVER)
+        found = _HANDOFF.search(said) if heading else None
+        if found is None:
+            return ""
+        self._read(PLAN, "An earlier session has handed over to me: I do not start again.")
+        return self._read(found[0], "I read its handoff first.")
+
+    def _look_around(self) -> None:
+        self._read(PLAN, "I know nothing of this project yet: first the plan, then the code.")
+        for name in LOOKED_AT:
+            self._read(name)
+
+    def _read(self, name: str, words: str = "") -> str:
+        path = str(self.root / name)
+        self._known |= {name}
+        _, text = self.session.use(
+            "Read", {"file_path": path}, lambda _: tools.read(path), words=words
+        )
+        return text
+
+    def _work_on(self, item: Item) -> list[Step]:
+        """Mend what the item still lacks, test after each change, and tick it."""
+        left = [bug for bug in item.bugs if present(bug) != bug.fixed]
+        begun = len(item.bugs) - len(left)
+        words = f"Next item: “{item.title}”."
+        if begun:
+            words = f"I go on with “{item.title}”: {begun} of {len(item.bugs)} are done."
+        for bug in left:
+            if bug.path not in self._known:
+                self._read(bug.path, words)
+                words = ""
+            self._edit(str(self.root / bug.path), present(bug), bug.fixed, words or bug.diagnosis)
+            words = ""
+            self._run_tests("Does it hold?")
+        self._edit(str(Path(self.root, PLAN)), item.open, item.ticked, f"Done: {item.title}.")
+        return [Step("fix", bug) for bug in left]

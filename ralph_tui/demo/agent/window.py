@@ -1,0 +1,30 @@
+"""How much fits into the agent's context window, and what fills it; made up, as its prices are."""
+
+from typing import NamedTuple
+
+
+class Window(NamedTuple):
+    """A context window, in tokens."""
+
+    size: int
+    instructions: int
+    """In it before anything is said: the agent's own instructions and tools."""
+    per_prompt_character: float
+    per_result_character: float
+    """What a tool answered."""
+    per_result: int
+
+
+LARGE = Window(200_000, 21_000, 0.2, 0.8, 600)
+"""Fills visibly in a short session, far from its end."""
+SMALL = Window(20_000, 6_000, 0.25, 0.25, 30)
+"""Holds about five of the project's test runs, counted as a real agent would count them."""
+
+
+def window_of(scenario: str) -> Window:
+    """The window in this scenario."""
+    return SMALL if scenario == "context" else LARGE
+
+
+class FullError(Exception):
+    """The next message would not fit."""
