@@ -145,3 +145,7 @@ class PlanItemBegan(Event):
     basis: SizeBasis = "default"
     percent: float | None = None
     """How full the window was; None where that is not known, and between sessions."""
+    done: int = 0
+    """Items of the plan that are done."""
+    total: int = 0
+    """All of its items; 0 in older journals."""

@@ -22,6 +22,7 @@ from ralph_tui.state.log import LogFold, LogRow
 from ralph_tui.state.memory import MemoryFold, SeenLearning
 from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.oversight import Intervention, OversightFold
+from ralph_tui.state.plan_items import PlanItemsFold
 from ralph_tui.state.run import Phase, RunFold
 from ralph_tui.state.timeline import CheckpointPoint, IterationSpan, TimelineFold
 
@@ -48,6 +49,7 @@ class RunState:
         self.memory = MemoryFold()
         self.intelligence = IntelligenceFold()
         self.context = ContextFold()
+        self.plan_items = PlanItemsFold()
         self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():

@@ -6,6 +6,7 @@ from ralph_tui.commands import MOST_ROLLOVERS
 from ralph_tui.events import ContextLevelReached, Noticed
 from ralph_tui.events.context import Cause, Level
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.plan_items import PlanItems
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.text.format import count
 
@@ -27,12 +28,13 @@ class Wanted:
 class ContextMonitor:
     """Follows the sessions of one iteration."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, items: PlanItems) -> None:
         self.wanted: Wanted | None = None
         """Why the session is to hand over; None while it is not."""
         self._scheduler = run.scheduler
         self._state = run.state
         self._rules = run.rules.context
+        self._items = items
         self._since = 0.0
         """When it was to hand over, by the monotonic clock."""
         self._ended = False
@@ -91,6 +93,8 @@ class ContextMonitor:
             wanted = Wanted("asked", f"asked by {context.requested_by}", context.requested_by)
         elif level == "L2" and self._rules.rollover:
             wanted = Wanted("L2", f"the context is {percent:.0f} % full")
+        elif self._items.unfit and self._rules.rollover:
+            wanted = Wanted("item", self._items.unfit)
         else:
             return
         if before is not None and (before.at_once or not wanted.at_once):

@@ -18,6 +18,7 @@ from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import ContextMonitor, Wanted
+from ralph_tui.loop.steps.plan_items import PlanItems
 from ralph_tui.loop.steps.prompting import Words, later_words
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.rollover import Rollovers
@@ -54,7 +55,8 @@ class Sessions:
         self._checkpoints = checkpoints
         self._desk = desk
         self._rollovers = rollovers
-        self._context = ContextMonitor(run)
+        self._items = PlanItems(run)
+        self._context = ContextMonitor(run, self._items)
         self._budget = SessionBudget(run)
 
     def run(self, k: int, told: Words) -> Steps[SessionFinished]:
@@ -161,10 +163,12 @@ class Sessions:
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         self._budget.begin()
         self._context.begin()
+        self._items.begin()
         watchdog.begin()
 
         def look_after() -> Steps[None]:
             if scheduler.session is not None:
+                yield from self._items.watch()
                 yield from self._context.watch()
                 yield from self._budget.keep()
                 yield from watchdog.watch()

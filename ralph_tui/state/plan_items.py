@@ -1,0 +1,61 @@
+"""What the plan's items took of the window, item by item, as far as a run has finished them."""
+
+from ralph_tui.events import ContextCompacted, PlanItemBegan, SessionStarted, UsageReported
+from ralph_tui.events.context import ItemSize, SizeBasis
+from ralph_tui.state.fold import Fold, Handlers, on
+
+KEPT = 100
+"""Finished items, the last ones."""
+
+
+class PlanItemsFold(Fold):
+    """Adds up how the window grew while an item was the first open one, over sessions.
+
+    What a session begins with, and what a compaction takes away, is not the item's.
+    """
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[ItemSize, SizeBasis, float]] = []
+        """Of finished items: the class that was expected, what told it, and points of the window.
+
+        Items that were ticked together count as one, with their mean.
+        """
+        self._item: PlanItemBegan | None = None
+        self._points = 0.0
+        self._tokens: int | None = None
+        self._window: int | None = None
+
+    def handlers(self) -> Handlers:
+        """See `Fold`."""
+        return (
+            on(SessionStarted, self._session_started),
+            on(ContextCompacted, self._compacted),
+            on(UsageReported, self._usage_reported),
+            on(PlanItemBegan, self._item_began),
+        )
+
+    def _session_started(self, _: SessionStarted) -> bool:
+        self._tokens = None
+        return False
+
+    def _compacted(self, event: ContextCompacted) -> bool:
+        self._tokens = event.after
+        return False
+
+    def _usage_reported(self, event: UsageReported) -> bool:
+        self._window = event.context_window or self._window
+        now, before = event.context_tokens, self._tokens
+        if now:
+            if before is not None and now > before and self._window:
+                self._points += 100 * (now - before) / self._window
+            self._tokens = now
+        return False
+
+    def _item_began(self, event: PlanItemBegan) -> bool:
+        item, points = self._item, self._points
+        self._item, self._points = event, 0.0
+        finished = event.done - item.done if item is not None and item.item else 0
+        if item is None or finished <= 0 or points <= 0:
+            return False
+        self.taken = [*self.taken, (item.size, item.basis, points / finished)][-KEPT:]
+        return True

@@ -1,0 +1,236 @@
+"""The plan's next item is noticed while the agent works, and gets a fresh session if it must."""
+
+from itertools import pairwise
+
+import pytest
+
+from ralph_tui.events import (
+    AgentSpoke,
+    Event,
+    Noticed,
+    PlanItemBegan,
+    RolloverBegan,
+    SessionFinished,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.layers.context.settings import ContextSettings
+from ralph_tui.layers.sensor import Progress
+from ralph_tui.loop.run import Rules
+from ralph_tui.loop.steps.plan_items import LOOK_S
+from tests.world import World
+from tests.world.faults import GARBAGE, BrokenError, Fault, Part, injected
+
+WINDOW = 200_000
+
+
+def plan(done: int, *items: str) -> Progress:
+    """So many of the items are done."""
+    return Progress(done, len(items), tuple((text, n < done) for n, text in enumerate(items)))
+
+
+class Work:
+    """A session that works: what it does comes one by one, seconds apart."""
+
+    def __init__(self, world: World, *items: str) -> None:
+        self.world = world
+        self.items = items
+        self.looks = 0
+        world.plan = plan(0, *items)
+        world.agent.acts.append(lambda _: None)
+
+    def then(self, event: Event, done: int | None = None) -> "Work":
+        """The event comes, and so many items are done from then on; the plan is looked at."""
+
+        def come() -> Event:
+            if done is not None:
+                self.world.plan = plan(done, *self.items)
+            return event
+
+        self.world.host.idle.extend([come, *[lambda: None] * 8])
+        return self
+
+    def calls(self, percent: float, done: int | None = None) -> "Work":
+        """A tool call, with which the window is so full, and so many items are done."""
+        name = f"t{len(self.world.host.idle)}"
+        self.then(ToolStarted(iteration=1, tool_id=name, tool="Edit")).full(percent)
+        return self.then(ToolFinished(iteration=1, tool_id=name, ok=True), done)
+
+    def full(self, percent: float) -> "Work":
+        """The window is so full."""
+        used = int(WINDOW * percent / 100)
+        usage = UsageReported(iteration=1, context_tokens=used, context_window=WINDOW)
+        return self.then(usage)
+
+    def ends(self) -> World:
+        """It ends its turn, and the run is played."""
+        self.then(SessionFinished(iteration=1, outcome="success"))
+        return self.world.run()
+
+
+def world(**fields: object) -> World:
+    return World([0, 10], plan="PLAN.md", **fields)  # type: ignore[arg-type]
+
+
+def began(world: World) -> list[tuple[str, str, str]]:
+    return [(e.item, e.size, e.basis) for e in world.all(PlanItemBegan)]
+
+
+def rollovers(world: World) -> list[tuple[str, str]]:
+    return [(e.cause, e.reason) for e in world.all(RolloverBegan)]
+
+
+def test_the_first_open_item_is_told_at_the_start_and_when_it_changes() -> None:
+    run = Work(world(), "Read dates [simple]", "Write dates").full(10).calls(20, done=1).ends()
+    assert began(run) == [
+        ("Read dates [simple]", "simple", "tag"),
+        ("Write dates", "medium", "default"),
+    ]
+    first, second = run.all(PlanItemBegan)
+    assert (first.percent, first.done, first.total) == (10.0, 0, 2)
+    assert (second.percent, second.done, second.total) == (20.0, 1, 2)
+    assert run.state.plan_items.taken == [("simple", "tag", 10.0)]
+    assert not rollovers(run)
+
+
+def test_an_item_that_does_not_fit_gets_a_fresh_session() -> None:
+    run = Work(world(), "a [simple]", "b [complex]").full(10).calls(55, done=1).ends()
+    assert rollovers(run) == [
+        ("item", "the next item (complex, up to 60 %) does not fit in the 30 % that are left")
+    ]
+    assert [e.outcome for e in run.all(SessionFinished)][:2] == ["rolled_over", "success"]
+    assert len(began(run)) == 2, "the fresh session begins with the item that is known"
+
+
+def test_an_item_that_fits_does_not() -> None:
+    run = Work(world(), "a [simple]", "b [complex]").full(10).calls(25, done=1).ends()
+    assert len(began(run)) == 2
+    assert not rollovers(run)
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_a_session_that_begins_with_a_large_item_keeps_it(*, calls: bool) -> None:
+    """Without a call nothing was done; a fresh one would have to begin with it, too."""
+    work = Work(world(), "b [complex]").full(60)
+    run = (work.calls(70) if calls else work).ends()
+    assert not rollovers(run)
+
+
+def test_an_item_is_no_reason_where_a_fresh_session_has_no_more_room() -> None:
+    run = Work(world(), "a", "b [complex]").full(40).calls(44, done=1).ends()
+    assert not rollovers(run)
+
+
+def test_what_must_be_split_is_said_once_and_rolls_over_once() -> None:
+    work = Work(world(), "a [simple]", "b [very complex]").full(5).calls(30, done=1)
+    run = work.ends()
+    said = [e.text for e in run.all(Noticed) if e.source == "context"]
+    assert said == [
+        "the plan's next item (very complex) takes 60 % of a window or more: split it into "
+        "smaller ones"
+    ]
+    assert len(rollovers(run)) == 1
+
+
+def test_nothing_is_rolled_over_where_that_is_switched_off() -> None:
+    rules = Rules(context=ContextSettings(rollover=False))
+    run = Work(world(rules=rules), "a", "b [complex]").full(10).calls(55, done=1).ends()
+    assert len(began(run)) == 2
+    assert not rollovers(run)
+
+
+def test_a_plan_that_is_just_being_written_is_read_again() -> None:
+    work = Work(world(), "a", "b [complex]").full(10)
+    torn = [plan(0, "a", "b [complex]"), plan(1, "a"), plan(0, "a", "b [complex]")]
+    reads = iter(torn)
+    whole = work.world.plan
+    ports = work.world.loop._run.ports
+    object.__setattr__(ports, "read_plan", lambda: next(reads, whole))
+    run = work.calls(55).ends()
+    assert began(run) == [("a", "medium", "default")]
+
+
+def test_the_plan_is_read_no_more_than_every_few_seconds_and_only_after_a_sign() -> None:
+    work = Work(world(), "a")
+    at: list[float] = []
+    ports = work.world.loop._run.ports
+    clock = work.world.host.clock
+
+    def read() -> Progress | None:
+        at.append(clock.seconds)
+        return work.world.plan
+
+    object.__setattr__(ports, "read_plan", read)
+    for n in range(6):
+        work.then(AgentSpoke(iteration=1, text=f"word {n}"))
+    work.world.host.idle.extend([lambda: None] * 100)
+    run = work.ends()
+    assert run.end.outcome == "completed"
+    # Before the session the baseline reads it; an item that is new is read twice at once.
+    apart = [later - sooner for sooner, later in pairwise(at)]
+    assert sum(gap < LOOK_S for gap in apart) <= 4, at
+    assert 6 <= len(at) < 14, "a silent agent's plan is not read"
+
+
+def test_a_plan_on_a_disk_that_hangs_holds_up_nothing() -> None:
+    work = Work(world(), "a", "b").full(10)
+    started: list[str] = []
+    work.world.host.hangs = lambda name: (
+        name == "plan"
+        and bool(work.world.agent.sessions)
+        and (started.append(name) is None and len(started) == 1)
+    )
+    run = work.calls(20, done=1).ends()
+    assert run.end.outcome == "completed"
+
+
+def test_without_a_plan_nothing_is_read() -> None:
+    plain = World([0, 10])
+    run = Work(plain, "a", "b").full(10).calls(20, done=1).ends()
+    assert not run.all(PlanItemBegan)
+
+
+def test_a_resumed_run_repeats_nothing() -> None:
+    run = Work(world(max_iterations=1), "a", "b [complex]").full(10).calls(20, done=1).ends()
+    events = [e for e in run.events if e.kind != "run_finished"]
+    again = world(past=events)
+    again.plan = plan(1, "a", "b [complex]")
+    again.run()
+    assert began(again) == [("a", "medium", "default"), ("b [complex]", "complex", "tag")]
+
+
+def test_what_finished_items_took_is_learned() -> None:
+    work = Work(world(), "a", "b", "c", "d", "e").full(10)
+    for done, percent in enumerate((15, 21, 26, 31), 1):
+        work.calls(percent, done)
+    run = work.ends()
+    assert began(run)[-1] == ("e", "trivial", "history")
+    assert [basis for _, _, basis in began(run)] == ["default"] * 4 + ["history"]
+
+
+@pytest.mark.parametrize("kind", ["raise", *GARBAGE])
+def test_an_item_whose_size_cannot_be_told_is_a_medium_one(kind: str) -> None:
+    work = Work(world(), "a [simple]", "b [complex]").full(10).calls(30, done=1)
+    part = Part("context", "ralph_tui.loop.steps.plan_items", "estimate")
+    with injected(work.world, Fault(part, kind)) as met:
+        run = work.ends()
+    assert all(met.values())
+    assert [size for _, size, _ in began(run)] == ["medium", "medium"]
+    told = [e for e in run.all(Noticed) if e.level == "error"]
+    assert len(told) == 2
+    assert all(e.source == "context" and "Traceback" in e.detail for e in told)
+
+
+def test_a_plan_that_cannot_be_understood_is_not_read_again_and_again() -> None:
+    work = Work(world(), "a", "b").full(10)
+
+    def read() -> Progress | None:
+        if work.world.agent.sessions and not work.world.all(SessionFinished):
+            raise BrokenError("the plan")
+        return work.world.plan
+
+    object.__setattr__(work.world.loop._run.ports, "read_plan", read)
+    run = work.calls(20).calls(30).ends()
+    assert [e.source for e in run.all(Noticed) if e.level == "error"] == ["sensor"]
+    assert run.end.outcome == "completed"
