@@ -175,13 +175,18 @@ def test_the_plan_is_read_no_more_than_every_few_seconds_and_only_after_a_sign()
 
 def test_a_plan_on_a_disk_that_hangs_holds_up_nothing() -> None:
     work = Work(world(), "a", "b").full(10)
-    started: list[str] = []
-    work.world.host.hangs = lambda name: (
-        name == "plan"
-        and bool(work.world.agent.sessions)
-        and (started.append(name) is None and len(started) == 1)
-    )
+    begun: list[str] = []
+
+    def hangs(name: str) -> bool:
+        """The first look of the session."""
+        if name != "plan" or not work.world.agent.sessions:
+            return False
+        begun.append(name)
+        return len(begun) == 1
+
+    work.world.host.hangs = hangs
     run = work.calls(20, done=1).ends()
+    assert begun
     assert run.end.outcome == "completed"
 
 
