@@ -43,6 +43,20 @@ def take_in(call: Call, heard: Heard) -> Session:
     return session
 
 
+def iteration_begins(call: Call) -> bool:
+    """Begin the run and its iteration where they are new; gives whether the iteration is."""
+    if not call.state["started_at"]:
+        call.state = call.state | {"started_at": stamp(call.now)}
+    if not journal.has_begun(journal.folder_of(call.root, _folder_name(call))):
+        call.state = call.state | {FIELD: _place(call) | {"iteration": 0}}
+        _run_begins(call)
+    if _place(call).get("iteration") == call.iteration:
+        return False
+    call.state = call.state | {FIELD: _place(call) | {"iteration": call.iteration}}
+    call.record("iteration_started", max_iterations=call.state["max_iterations"])
+    return True
+
+
 def usage(call: Call, heard: Heard, window: int | None) -> None:
     """How much is used by now."""
     session = call.session
@@ -57,7 +71,9 @@ def usage(call: Call, heard: Heard, window: int | None) -> None:
 
 def session_ends(call: Call, outcome: str, reason: str = "") -> None:
     """The session, or its part in this iteration, is over."""
-    session = call.session or Session()
+    session = call.session or Session(over=True)
+    if session.over:
+        return  # it was told when it ended
     call.record(
         "session_finished",
         outcome=outcome,
@@ -70,7 +86,9 @@ def session_ends(call: Call, outcome: str, reason: str = "") -> None:
 
 def iteration_ends(call: Call, status: str, completion: float) -> None:
     """Nothing more comes of this iteration."""
-    session = call.session or Session()
+    session = call.session
+    if session is None or session.over:
+        session = Session()
     call.record(
         "iteration_finished",
         status=status,
@@ -98,17 +116,7 @@ def journal_folder(call: Call) -> str:
 
 def _begin(call: Call, heard: Heard) -> Session:
     """The session; run, iteration and session are begun where they are new."""
-    if not call.state["started_at"]:
-        call.state = call.state | {"started_at": stamp(call.now)}
-    if not journal.has_begun(journal.folder_of(call.root, _folder_name(call))):
-        call.state = call.state | {FIELD: _place(call) | {"iteration": 0}}
-        _run_begins(call)
-    if _place(call).get("iteration") != call.iteration:
-        call.state = call.state | {FIELD: _place(call) | {"iteration": call.iteration}}
-        call.record("iteration_started", max_iterations=call.state["max_iterations"])
-        new = True
-    else:
-        new = False
+    new = iteration_begins(call)
     session = call.session
     if session is not None and session.iteration == call.iteration and not new:
         return session

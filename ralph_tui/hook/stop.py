@@ -17,11 +17,11 @@ from ralph_tui.hook.call import Call
 from ralph_tui.hook.evidence import gather
 from ralph_tui.hook.plan import item_of
 from ralph_tui.hook.prompt_file import NAME, has_section
-from ralph_tui.hook.rollover import completion_of, settle, write_prompt
+from ralph_tui.hook.rollover import completion_of, roll_over, settle, write_prompt
 from ralph_tui.hook.sessions import sessions_of
 from ralph_tui.hook.summaries import clean, redacted
 from ralph_tui.hook.transcript import Heard
-from ralph_tui.hook.watch import heard_by
+from ralph_tui.hook.watch import heard_by, take_in
 from ralph_tui.hook.words import fresh_session, go_on
 from ralph_tui.layers.context.circuit import Circuit
 from ralph_tui.layers.context.hashes import error_hash_of
@@ -36,6 +36,8 @@ FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
 """Refusals of the service that trying again does not mend."""
+ASKED = "hook_asked"
+"""Of the state file: the session and iteration that an outer loop asked about last."""
 _GIT_S = 5.0
 """What git may take here: the session waits for nothing else."""
 
@@ -58,17 +60,20 @@ def stop(call: Call) -> None:
         call.session_id = next(reversed(sessions_of(call.state)), "")
     if has_ended(call.state):
         return
-    session = call.session
-    if outer and (session is None or session.over):
-        call.answer.code = 1  # what comes next was decided when it ended, or none has begun
-        return
     heard = heard_by(call)
+    full = None
     if not outer:
-        record.take_in(call, heard)
-    words = call.given.last_words or heard.words
+        full = take_in(call, heard)
+    elif _was_decided(call, heard):
+        return
+    new = call.session is not None and not call.session.over
+    words = call.given.last_words or (heard.words if new else "")
     if words.strip():
         call.record("agent_spoke", text=redacted(words[-2000:]))
     promised = _promises(words, call.state["completion_promise"])
+    if not promised and full is not None and full[0] != "L1":
+        roll_over(call, "L2", full[1])  # it stops anyway: what is left is to hand over
+        call.answer.model = ""
     if promised:
         _finish(call, Ending("completed", "completed", "The session made its promise."))
         return
@@ -87,6 +92,23 @@ def stop(call: Call) -> None:
         _finish(call, ending)
         return
     _go_on(call)
+
+
+def _was_decided(call: Call, heard: Heard) -> bool:
+    """Whether an outer loop only asks what its session has decided when it stopped.
+
+    Asked again although no hook was called meanwhile, an iteration has come to nothing: it counts.
+    """
+    session = call.session
+    if session is not None and not session.over:
+        return False
+    asked = f"{call.session_id} {call.iteration}"
+    if heard.api_error in FATAL or call.state.get(ASKED) == asked:
+        record.iteration_begins(call)
+        return False
+    call.state = call.state | {ASKED: asked}
+    call.answer.code = 1
+    return True
 
 
 def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:

@@ -53,6 +53,8 @@ class Heard(NamedTuple):
     """In the context window; None: unknown."""
     model: str = ""
     version: str = ""
+    tools: frozenset[str] = frozenset()
+    """Ids of all tool calls that were seen, whether new or not."""
     messages: tuple[tuple[str, int], ...] = ()
     """Ids of the messages and the tokens each has used."""
     calls: tuple[Call, ...] = ()
@@ -136,6 +138,7 @@ def heard_in(entries: Iterable[Entry], since: str = "") -> Heard:
         tokens,
         model,
         version,
+        frozenset(calls),
         tuple(messages.items()),
         tuple([call for call in calls.values() if call.at > since][-CALLS:]),
         tuple(compactions),

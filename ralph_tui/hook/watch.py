@@ -1,44 +1,31 @@
 """After each tool: how full the window is, and what follows from that."""
 
+import time
+from pathlib import Path
+
 from ralph_tui.hook import record
 from ralph_tui.hook.call import Call
 from ralph_tui.hook.transcript import Heard, listen
-from ralph_tui.hook.windows import Window, window_of
+from ralph_tui.hook.windows import contradicted, window_of
 from ralph_tui.hook.words import warning_of
-from ralph_tui.layers.context.levels import DEFAULT, Thresholds, level_of, percent_of, whole
+from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of, percent_of, whole
 from ralph_tui.layers.context.state_file import checkpoint_of, with_peak
 
 THRESHOLDS = "context_thresholds"
 """Of the state file: percent by `warn`, `checkpoint` and `stop`, where they are others."""
 
 
+LOOKS, LOOK_S = 3, 0.015
+"""How often, and for how long, the message that called the tool is waited for. One that comes later
+is seen after the next tool, or when the session stops."""
+
+
 def watch(call: Call) -> None:
     """Take in what a tool's call tells; warn, check the work in, or end the session."""
-    _take_over(call)
-    known = call.session
-    heard = heard_by(call)
-    new = known is None or known.iteration != call.iteration
-    session = record.take_in(call, heard)
-    window = window_of(call.environ, call.state, heard.model, heard.tokens)
-    record.usage(call, heard, window.tokens)
-    percent = percent_of(heard.tokens, window.tokens)
-    if percent is None or window.tokens is None or heard.tokens is None:
-        _tell_unknown(call, heard, window)
+    fired = take_in(call, heard_by(call))
+    if fired is None:
         return
-    call.state = with_peak(call.state, percent, new_session=new)
-    if call.given.agent_id:
-        return  # a subagent would read what is meant for the session, whose next tool tells it
-    level = level_of(percent, thresholds_of(call))
-    if not session.latch.fires(level):
-        return
-    call.session = session._replace(level=level)
-    call.record(
-        "context_level_reached",
-        level=level,
-        percent=percent,
-        tokens=heard.tokens,
-        window=window.tokens,
-    )
+    level, percent = fired
     if level == "L1":
         warning = warning_of(whole(percent))
         call.answer.user.append(warning.partition("\n")[0])
@@ -49,14 +36,51 @@ def watch(call: Call) -> None:
     roll_over(call, level, percent)
 
 
+def take_in(call: Call, heard: Heard) -> tuple[Level, float] | None:
+    """Record it; gives the level that the session reaches with it, and its percentage."""
+    _take_over(call)
+    known = call.session
+    new = known is None or known.iteration != call.iteration
+    session = record.take_in(call, heard)
+    window = window_of(call.environ, call.state, heard.model, heard.tokens)
+    record.usage(call, heard, window.tokens)
+    percent = percent_of(heard.tokens, window.tokens)
+    if percent is None or window.tokens is None or heard.tokens is None:
+        if heard.tokens is not None and window.problem:
+            _tell_once(call, window.problem)
+        return None
+    call.state = with_peak(call.state, percent, new_session=new)
+    if heard.tokens > window.tokens:
+        _tell_once(call, contradicted(window.tokens, heard.tokens))
+    level = level_of(percent, thresholds_of(call))
+    # A subagent would read what is meant for the session, whose next tool tells it.
+    if call.given.agent_id or not session.latch.fires(level):
+        return None
+    call.session = (call.session or session)._replace(level=level)
+    call.record(
+        "context_level_reached",
+        level=level,
+        percent=percent,
+        tokens=heard.tokens,
+        window=window.tokens,
+    )
+    return level, percent
+
+
 def heard_by(call: Call) -> Heard:
     """What the session's transcript tells since the last call; nothing where it cannot be read."""
     session = call.session
-    path = call.given.transcript
-    if path is None:
+    path = call.given.transcript or Path(session.transcript if session else "")
+    if not path.name:
         return Heard()
     try:
-        return listen(path, session.seen if session else "")
+        heard = listen(path, session.seen if session else "")
+        for _ in range(LOOKS):
+            if not call.given.tool_id or call.given.agent_id or call.given.tool_id in heard.tools:
+                break
+            time.sleep(LOOK_S)  # the message that called this tool is being written
+            heard = listen(path, session.seen if session else "")
+        return heard
     except FileNotFoundError:
         return Heard()  # it is written a moment later than the first hook is called
     except OSError as error:
@@ -91,11 +115,11 @@ def _take_over(call: Call) -> None:
     call.session_id = mine
 
 
-def _tell_unknown(call: Call, heard: Heard, window: Window) -> None:
-    """Once in a session that the levels cannot be watched."""
+def _tell_once(call: Call, problem: str) -> None:
+    """In a session: that its window is not known, or known wrongly."""
     session = call.session
-    if heard.tokens is None or not window.problem or session is None or session.told:
+    if session is None or session.told:
         return
     call.session = session._replace(told=True)
-    call.answer.user.append(f"ralph-tui: {window.problem}")
-    call.answer.problems.append(window.problem)
+    call.answer.user.append(f"ralph-tui: {problem}")
+    call.answer.problems.append(problem)

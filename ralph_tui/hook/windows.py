@@ -52,6 +52,14 @@ def window_of(environ: Mapping[str, str], state: State, model: str, used: int | 
     )
 
 
+def contradicted(window: int, used: int) -> str:
+    """What to say where more is used than the window is said to hold."""
+    return (
+        f"the context holds {used:,} tokens, more than its window of {window:,}: it counts as "
+        f"full; set {VARIABLE}, or {FIELD} in the state file, to what it really is"
+    )
+
+
 def size_of(value: object) -> int | None:
     """A number of tokens, also as ``200k`` or ``1m``; None for anything else."""
     if isinstance(value, bool):

@@ -1,0 +1,192 @@
+"""A project whose Claude Code sessions have the hook program, and a transcript to write."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.events import Event
+from ralph_tui.hook.installable import contents
+from ralph_tui.state import RunState
+
+INTERPRETER = Path(sys.executable).resolve()
+"""Without the virtual environment."""
+SESSION = "35767911-764b-4edc-ab0b-ff876111a8a3"
+MODEL = "claude-sonnet-5-5"
+WINDOW = 200_000
+
+Json = dict[str, Any]
+
+
+def install(folder: Path) -> Path:
+    """The hook program in this folder."""
+    for name, content in contents().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def settings_for(program: Path) -> Json:
+    """The project's settings with both hooks."""
+    command = f'"{INTERPRETER}" -I -S "{program}"'
+
+    def hook(name: str) -> list[Json]:
+        return [{"hooks": [{"type": "command", "command": f"{command} {name}"}]}]
+
+    return {"hooks": {"PostToolUse": hook("post-tool-use"), "Stop": hook("stop")}}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came of a call."""
+
+    code: int
+    fields: Json
+    """The JSON on stdout."""
+    err: str
+
+    @property
+    def model(self) -> str:
+        """What the model reads of it."""
+        return str(self.fields.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    @property
+    def user(self) -> str:
+        return str(self.fields.get("systemMessage", ""))
+
+
+class Project:
+    """A git repository with a state file; hooks are called as Claude Code calls them."""
+
+    def __init__(self, folder: Path, program: Path, **state: object) -> None:
+        self.root = folder / "project"
+        self.root.mkdir()
+        self.program = program
+        self.transcript = folder / "transcript.jsonl"
+        self.environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "TZ": "UTC"}
+        self._clock = 0
+        self.write_state(
+            objective="Mend the parser", max_iterations=10, context_window=WINDOW, **state
+        )
+
+    @cached_property
+    def with_git(self) -> "Project":
+        """A first commit with a file to change."""
+        (self.root / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+        self.git("init", "-q")
+        self.git("add", "calc.py")
+        self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first")
+        return self
+
+    def git(self, *arguments: str) -> None:
+        subprocess.run(["git", "-C", str(self.root), *arguments], check=True, capture_output=True)
+
+    @property
+    def state_path(self) -> Path:
+        return self.root / ".claude" / "ralph-state.json"
+
+    @property
+    def state(self) -> Json:
+        found: Json = json.loads(self.state_path.read_text())
+        return found
+
+    def write_state(self, **fields: object) -> None:
+        self.state_path.parent.mkdir(exist_ok=True)
+        self.state_path.write_text(json.dumps(fields))
+
+    def entry(self, kind: str, **fields: object) -> None:
+        """A line of the transcript."""
+        self._clock += 1
+        at = f"2026-01-07T11:{self._clock // 60:02}:{self._clock % 60:02}.000Z"
+        line = {"type": kind, "isSidechain": False, "timestamp": at, "version": "2.1.197", **fields}
+        with self.transcript.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def says(
+        self, tokens: int, *blocks: Json, message_id: str = "", model: str = MODEL, **more: object
+    ) -> None:
+        """A message of the session that used so many tokens of the window."""
+        usage = {
+            "input_tokens": 12,
+            "cache_creation_input_tokens": 1000,
+            "cache_read_input_tokens": tokens - 1012,
+            "output_tokens": 20,
+        }
+        message = {
+            "id": message_id or f"msg_{self._clock}",
+            "role": "assistant",
+            "model": model,
+            "content": [*blocks],
+            "usage": usage,
+        }
+        self.entry("assistant", message=message, **more)
+
+    def uses(self, tokens: int, tool: str, number: int, **given: object) -> Json:
+        """A message that calls a tool; gives what the hook after it is told."""
+        tool_id = f"toolu_{number}"
+        self.says(tokens, {"type": "tool_use", "id": tool_id, "name": tool, "input": given})
+        return {"tool_name": tool, "tool_input": given, "tool_use_id": tool_id, "duration_ms": 60}
+
+    def answers(self, number: int, text: str = "done", *, failed: bool = False) -> None:
+        """The tool's answer."""
+        block = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": text}
+        content = [block | {"is_error": failed}]
+        self.entry("user", message={"role": "user", "content": content})
+
+    def given(self, event: str, **fields: object) -> bytes:
+        """What Claude Code writes to the hook."""
+        whole = {
+            "session_id": SESSION,
+            "transcript_path": str(self.transcript),
+            "cwd": str(self.root),
+            "permission_mode": "default",
+            "hook_event_name": event,
+            **fields,
+        }
+        return json.dumps(whole).encode()
+
+    def after_tool(self, environ: Mapping[str, str] | None = None, **fields: object) -> Said:
+        return self.call("post-tool-use", self.given("PostToolUse", **fields), environ)
+
+    def stop(self, environ: Mapping[str, str] | None = None, **fields: object) -> Said:
+        given = {"stop_hook_active": False, "last_assistant_message": "One more step is done."}
+        return self.call("stop", self.given("Stop", **given | fields), environ)
+
+    def call(self, hook: str, data: bytes, environ: Mapping[str, str] | None = None) -> Said:
+        done = subprocess.run(
+            [INTERPRETER, "-I", "-S", self.program, hook],
+            input=data,
+            capture_output=True,
+            env={**self.environ, **(environ or {})},
+            cwd=self.root,
+            check=False,
+            timeout=50,
+        )
+        out = done.stdout.decode()
+        return Said(done.returncode, json.loads(out) if out else {}, done.stderr.decode())
+
+    @property
+    def journal(self) -> Path:
+        (path,) = self.root.glob(".aiwg/ralph/hooks/*/events.jsonl")
+        return path
+
+    @property
+    def events(self) -> list[Event]:
+        """As the project's own reader reads them, all of them."""
+        recording = read_journal(self.journal)
+        assert recording.problem == ""
+        return recording.events
+
+    @property
+    def run(self) -> RunState:
+        """The events, folded."""
+        state = RunState()
+        for event in self.events:
+            state.apply(event)
+        return state
