@@ -65,6 +65,15 @@ LOST = Verdict(
 )
 
 
+UNHEARD = Verdict(
+    DISCONNECTED.glyph,
+    "warn",
+    "UNHEARD",
+    "unheard: nothing comes from its sessions any more, and no end was recorded",
+)
+"""The same of a loop that hooks record: whether a process is gone nobody knows."""
+
+
 def verdict(
     state: RunState, now: datetime, *, lost: bool = False, recorded: bool = False
 ) -> Verdict:
@@ -74,7 +83,7 @@ def verdict(
     """
     return (
         _end(state)
-        or (LOST if lost else None)
+        or (_lost(state) if lost else None)
         or _question(state, now, recorded=recorded)
         or _giving_up(state)
         or _wait(state, now, recorded=recorded)
@@ -83,6 +92,10 @@ def verdict(
         or _quiet(state, now)
         or course(state)
     )
+
+
+def _lost(state: RunState) -> Verdict:
+    return UNHEARD if state.run.started and state.run.started.watched else LOST
 
 
 def course(state: RunState) -> Verdict:
@@ -223,6 +236,8 @@ def _forecast(state: RunState) -> Verdict:
     begun = PHASES["starting"].glyph
     if run.started is None:
         return Verdict(begun, "dim", "waiting", "waiting for the first event")
+    if run.completion is None and run.started.watched:
+        return Verdict(begun, "dim", "watched", "watched: nothing measures how far it is")
     if run.completion is None:
         return Verdict(begun, "dim", "starting", "starting: measuring where the work stands")
     if signal is None:

@@ -75,7 +75,7 @@ def status_text(status: dict[str, Any]) -> str:
 
 def _state(status: dict[str, Any]) -> str:
     glyph, words, _ = _term(status)
-    if status["outcome"] is None and status["phase"] == "thinking":
+    if status["outcome"] is None and status["phase"] == "thinking" and status["step"]:
         words = f"step {status['step']}/17 {status['step_name']}"
     if needs := _needs(status):
         glyph, words, _ = needs
@@ -178,7 +178,7 @@ def next_step(status: dict[str, Any], run: str) -> str:
 
     Empty for one that has reached its goal.
     """
-    if status["outcome"] == "completed":
+    if status["outcome"] == "completed" or status.get("watched"):
         return ""
     # However it ended: a run whose iterations are used up is resumed only with more of them.
     spent = len(status["completions"]) >= status["max_iterations"]

@@ -47,6 +47,8 @@ NOT_NOW: Mapping[type[Command], str] = {
     RetryNow: "the run waits for no limit",
 }
 """Why a wait does not take what only some take."""
+WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"
+"""Of a loop that hooks have recorded."""
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 
@@ -59,6 +61,8 @@ def over(state: "RunState") -> str | None:
     """Why nothing more can be asked of the run; None while it goes on."""
     if state.run.finished or state.run.crash:
         return "the run is over"
+    if state.run.started is not None and state.run.started.watched:
+        return WATCHED
     return "the run is being aborted" if state.run.aborting else None
 
 

@@ -53,6 +53,8 @@ class RunStarted(Event):
     """When the work is done, in words; a human judges each promise."""
     mode: Mode = "attended"
     """How it was started: with a screen, as plain lines, or in the background."""
+    watched: bool = False
+    """Its sessions are none of ralph-tui's: hooks have recorded it, and nobody commands it."""
     plan: Line | None = None
     """Path of the plan file, relative to the root."""
     agent: Line

@@ -77,7 +77,9 @@ def _append(descriptor: int, path: Path, events: list[Fields], now: datetime) ->
     lines = b""
     for number, event in enumerate(events, seq + 1):
         stamped = {"seq": number, "at": f"{at:%Y-%m-%dT%H:%M:%S.%fZ}", **event}
-        lines += json.dumps(stamped, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        # As compact as a run's own lines: by their form they are known without being parsed.
+        line = json.dumps(stamped, ensure_ascii=False, separators=(",", ":"))
+        lines += line.encode("utf-8", "replace") + b"\n"
     try:
         written = os.write(descriptor, lines)
         while written < len(lines):

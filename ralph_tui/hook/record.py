@@ -151,6 +151,7 @@ def _run_begins(call: Call) -> None:
             "objective": redacted(state["objective"]),
             "criterion": f"the session says <promise>{promise}</promise>",
             "mode": "headless",
+            "watched": True,
             "agent": "claude",
             "permissions": "unrestricted",
             "max_iterations": state["max_iterations"],

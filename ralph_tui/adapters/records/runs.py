@@ -1,10 +1,11 @@
 """Past and present runs of a worktree, and what the command line calls RUN.
 
-RUN is a task (``task-001``: its newest attempt), an attempt (``task-001/002``), a folder, or a
-journal; nothing at all means the newest run.
+RUN is a task (``task-001``: its newest attempt), an attempt (``task-001/002``), a loop that hooks
+have recorded (``hooks``: the newest), a folder, or a journal; nothing at all means the newest run.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
+HOOKED = "hooks"
+"""The folder of the loops that hooks have recorded, and what they are called by."""
+HEARD_S = 900.0
+"""Of such a loop: a tool may take ten minutes, and nothing is heard of its session meanwhile."""
 STATUS_VERSION = 2
 """Of the fields of ``status.json``: an older file is folded from the journal again."""
 
@@ -37,13 +42,23 @@ class RecordedRun:
     @property
     def name(self) -> str:
         """``task-001/002`` where the folders are ours, else the folder's own name."""
+        if self.hooked:
+            return f"{HOOKED}/{self.folder.name}"
         if self.folder.parent.name == "attempts":
             return f"{self.folder.parent.parent.name}/{self.folder.name}"
         return self.folder.name
 
     @property
+    def hooked(self) -> bool:
+        """Whether hooks have recorded it: no process of ours has it, and none goes on with it."""
+        above = self.folder.absolute().parent
+        return above.name == HOOKED and above.parent.name == "ralph"
+
+    @property
     def lock(self) -> Path:
         """The lock of the worktree it belongs to (it need not exist)."""
+        if self.hooked:
+            return self.folder.parent.parent / "lock"
         return self.folder.parent.parent.parent.parent / "lock"
 
 
@@ -68,25 +83,47 @@ def recorded_run_ids(root: Path) -> frozenset[str]:
     return frozenset(ids)
 
 
-def newest_run(root: Path) -> RecordedRun | None:
-    """The run whose journal was written to last; None when there is none."""
-    runs = list(find_runs(root))
+def find_hooked(root: Path) -> Iterator[RecordedRun]:
+    """The loops that hooks have recorded, in the order of their names: of when they began."""
+    folder = ralph_folder(root) / HOOKED
+    with suppress(OSError):
+        for each in sorted(folder.iterdir()):
+            if (each / "events.jsonl").exists():
+                yield RecordedRun(each / "events.jsonl")
+
+
+def newest_run(root: Path, *, hooked: bool = False) -> RecordedRun | None:
+    """The run whose journal was written to last; None when there is none.
+
+    `hooked`: also of the loops that hooks have recorded.
+    """
+    runs = [*find_runs(root), *(find_hooked(root) if hooked else ())]
     return max(runs, key=lambda run: run.journal.stat().st_mtime, default=None)
 
 
-def resolve_run(root: Path, name: str | None) -> RecordedRun:
-    """The run a user means.
+def resolve_run(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
+    """The run a user means; `hooked`: also a loop that hooks have recorded.
 
     Raises ``UsageError`` when there is no such run, naming those there are.
     """
     if name is None:
-        newest = newest_run(root)
+        newest = newest_run(root, hooked=hooked)
         if newest is None:
             raise UsageError(
                 f"no run was recorded in {root} yet; start one with 'ralph-tui run' "
                 "or see 'ralph-tui demo'"
             )
         return newest
+    found = _named(root, name)
+    if found.hooked and not hooked:
+        raise UsageError(
+            f"{one_line(found.name)} is a loop of Claude Code sessions that ralph-tui did not "
+            "start: it can be watched ('ralph-tui attach'), replayed and reported, and no more"
+        )
+    return found
+
+
+def _named(root: Path, name: str) -> RecordedRun:
     path = named_path(name)
     try:
         if path.is_file():
@@ -97,8 +134,9 @@ def resolve_run(root: Path, name: str | None) -> RecordedRun:
         raise UsageError(
             f"{one_line(name)} cannot be looked at: {why(error, 'name another run')}"
         ) from error
-    matches = [run for run in find_runs(root) if name in (run.name, run.name.split("/")[0])]
+    runs = [*find_runs(root), *find_hooked(root)]
+    matches = [run for run in runs if name in (run.name, run.name.split("/")[0])]
     if matches:
         return matches[-1]
-    known = ", ".join(run.name for run in find_runs(root)) or "none yet"
+    known = ", ".join(run.name for run in runs) or "none yet"
     raise UsageError(f"there is no run '{one_line(name)}' here; known runs: {known}")

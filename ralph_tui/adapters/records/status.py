@@ -8,10 +8,11 @@ from typing import Any
 
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.lock import worker
-from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
+from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError, why
 from ralph_tui.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.format import duration
 
 PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
@@ -30,6 +31,8 @@ def read_status(run: RecordedRun) -> Known:
     The projection is enough while it is whole; without it the journal is folded.
     """
     status = _known(_projection(run.status) or _folded(run))
+    if run.hooked:
+        return _of_hooked(run, status)
     owner = worker(run.lock) if status["outcome"] is None else None
     alive = owner is not None and owner.run_id == status["run_id"]
     status["alive"] = alive
@@ -43,6 +46,26 @@ def read_status(run: RecordedRun) -> Known:
             status["updated"] = written.isoformat(timespec="seconds")
         status["reason"] = "its process is gone; ralph-tui resume goes on with it"
     return status
+
+
+def _of_hooked(run: RecordedRun, status: Known) -> Known:
+    """Nothing tells of its sessions but what their hooks record."""
+    heard = datetime.fromtimestamp(run.journal.stat().st_mtime, UTC)
+    silent = (datetime.now(UTC) - heard).total_seconds()
+    status["alive"] = status["outcome"] is None and silent < HEARD_S
+    status["run"] = run.name
+    status["journal"] = str(run.journal)
+    if status["outcome"] is None and not status["alive"]:
+        status["phase"], status["reason"] = "died", unheard(silent)
+    return status
+
+
+def unheard(seconds: float) -> str:
+    """Of a loop that hooks have recorded, which has no end, and of which nothing is heard."""
+    return (
+        f"nothing was heard of its sessions for {duration(seconds)}, and no end was recorded; "
+        "the next session goes on with it"
+    )
 
 
 def problem_of(run: RecordedRun) -> str:

@@ -22,6 +22,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "run_id": started.run_id if started else None,
         "run": f"{started.task}/{started.attempt}" if started else None,
         "objective": started.objective if started else "",
+        "watched": started is not None and started.watched,
         "command": started.command if started else None,
         "agent": started.agent if started else None,
         "model": run.model,

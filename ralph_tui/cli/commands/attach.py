@@ -19,6 +19,7 @@ from ralph_tui.cli.status_words import next_step
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
 from ralph_tui.sources.attached import Attached
+from ralph_tui.sources.hooked import Watched
 from ralph_tui.sources.snapshots import RecordedFiles
 from ralph_tui.text.terms import in_words
 
@@ -40,11 +41,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
     root = worktree_root(Path.cwd())
     owner = holder(ralph_folder(root) / "lock")
-    found = resolve_run(root, args.run or (owner.run if owner is not None and owner.run else None))
+    living = owner.run if owner is not None and owner.run else None
+    found = resolve_run(root, args.run or living, hooked=True)
     status = read_status(found)
     theme = load(root, {}, os.environ, []).settings.ui.theme
-    if status["alive"]:
-        source = Attached(found, here(), files=RecordedFiles(found.folder))
+    # Of sessions that are not ours nobody knows whether another one comes.
+    watched = found.hooked and status["outcome"] is None
+    if status["alive"] or watched:
+        kind = Watched if watched else Attached
+        source = kind(found, here(), files=RecordedFiles(found.folder))
         look_on(source, theme)
         with suppress(OSError):  # the terminal may be gone
             print(_left(found, args.run))
@@ -64,6 +69,8 @@ def _left(found: RecordedRun, name: str | None) -> str:
     status = read_status(found)
     named = f" {shlex.quote(name)}" if name else ""
     if not status["alive"]:
+        if found.hooked and status["outcome"] is None:
+            return f"{found.name}: {status['reason']}; the screen: ralph-tui attach{named}"
         outcome = status["outcome"] or "died"
         words = next_step(status, named) or f"ralph-tui report{named} sums it up"
         return f"the run {found.name} is over ({in_words(outcome)}): {words}"

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    found = resolve_run(worktree_root(Path.cwd()), args.run)
+    found = resolve_run(worktree_root(Path.cwd()), args.run, hooked=True)
     recording = read_journal(found.journal)
     if on_terminal() and not (args.headless or args.json):
         # Plain lines do without a screen.

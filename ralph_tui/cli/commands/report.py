@@ -8,6 +8,7 @@ from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
+from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.output_file import write_output
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
     root = worktree_root(Path.cwd())
-    found = resolve_run(root, args.run)
+    found = resolve_run(root, args.run, hooked=True)
     recording = read_journal(found.journal)
     page = report(recording.events, _circumstances(root, found, recording))
     if args.output:
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:
     owner, first = worker(found.lock), recording.events[0]
     alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
+    alive = alive or (found.hooked and read_status(found)["alive"])
     problems = [recording.problem] if recording.problem else []
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")

@@ -25,9 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
-    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named)
+    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
     status = read_status(found)
-    if status["phase"] == "died" and holder(found.lock) is not None:
+    if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found)

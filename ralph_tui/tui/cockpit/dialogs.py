@@ -164,7 +164,8 @@ class Dialogs:
     def ask_to_leave(self) -> None:
         """ctrl+q: as q, but it asks also where leaving stops nothing."""
         run = self._host.state.run
-        if not self._source.live or self._source.lost or run.finished or run.crash:
+        watched = run.started is not None and run.started.watched  # nothing of it can be stopped
+        if not self._source.live or self._source.lost or run.finished or run.crash or watched:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
             dialog = Leave(self._clock, elsewhere=self._source.elsewhere)

@@ -7,7 +7,7 @@ command like any other, which the run may refuse.
 from pathlib import Path
 
 from ralph_tui import commands
-from ralph_tui.commands import over
+from ralph_tui.commands import WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
@@ -87,6 +87,8 @@ class HistoryView:
         """Why the files cannot be brought back from here now, and how else; None: they can."""
         state = self._host.state
         live, started, points = self._source.live, state.run.started, self._timeline.points
+        if started is not None and started.watched:
+            return WATCHED  # hooks hold no snapshots
         if live and not (self._source.lost or over(state)):
             return BY_NAME["restore"].refusal(state)
         if live and self._source.restores_ended:

@@ -1,0 +1,67 @@
+"""A loop of sessions that ralph-tui did not start: watched while it grows, in a real terminal."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import CLI
+from tests.e2e.tmux import Terminal
+from tests.hooked import HookedLoop
+from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+WHY = "its sessions are not ralph-tui's: it is watched here, not commanded"
+
+
+@pytest.fixture
+def loop(git_repo: Path) -> HookedLoop:
+    found = HookedLoop(git_repo)
+    found.begin()
+    found.tool("t1", "src/oauth.ts", 42)
+    return found
+
+
+@pytest.fixture
+def screen(loop: HookedLoop, git_repo: Path) -> Iterator[Terminal]:
+    terminal = Terminal([*CLI, "attach", "hooks"], git_repo, width=120, height=40)
+    yield terminal
+    terminal.close()
+
+
+def test_it_grows_on_the_screen_and_takes_no_command(loop: HookedLoop, screen: Terminal) -> None:
+    screen.shows("Move to the new service", "src/oauth.ts", "ctx 42 %", "watched")
+    loop.tool("t2", "src/token.ts", 71)
+    screen.shows("src/token.ts", "ctx 71 %")
+    for key in ("p", "g", "a", "c", "i", "r"):
+        screen.press(key)
+        screen.shows(WHY)
+        screen.press("Escape")
+        until(lambda: WHY not in screen.screen)
+    loop.end()
+    screen.shows("completed", "the session said COMPLETE")
+    screen.press("q")
+    assert screen.exit_code() == 0
+
+
+def test_ctrl_c_leaves_it_alone(loop: HookedLoop, screen: Terminal) -> None:
+    screen.shows("src/oauth.ts")
+    screen.press("C-c")
+    screen.shows("the run hooks/", "goes on", "ralph-tui attach hooks")
+    assert screen.exit_code() == 0
+
+
+def test_one_of_which_nothing_is_heard_is_shown_as_that_until_it_goes_on(git_repo: Path) -> None:
+    loop = HookedLoop(git_repo, "20260101T000000Z-0")
+    loop.begin()
+    quiet = loop.journal.read_text().replace('"at": "2026', '"at": "2025')
+    loop.journal.write_text(quiet.replace('"at": "2027', '"at": "2025'))
+    screen = Terminal([*CLI, "attach", "hooks"], git_repo, width=120, height=40)
+    try:
+        screen.shows("UNHEARD", "nothing was heard of its sessions for")
+        loop.tool("t1", "src/oauth.ts", 42)
+        screen.shows("src/oauth.ts", "ctx 42 %", "watched")
+    finally:
+        screen.close()
