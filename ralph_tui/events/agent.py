@@ -86,6 +86,8 @@ class SessionStarted(Event):
     """Relative to the attempt's folder; offsets of the events below point into it."""
     tells_tools: bool = True
     """Whether the agent tells what tools it uses; else its actions are derived from its work."""
+    tells_context: bool = True
+    """Whether the agent can tell how full its context window is."""
 
 
 class SessionDescribed(Event):
@@ -210,6 +212,7 @@ class UsageReported(Event):
     context_tokens: int | None = None
     """Tokens in the context window after the last main-thread message."""
     context_window: int | None = None
+    """Tokens that it holds; None: not told; 0: not known any more, since another model answers."""
     cost_usd: float | None = None
     """Of this session, so far."""
     cost_estimated: bool = False

@@ -52,6 +52,7 @@ FILES = (
     "text/secrets/named.py",
     "text/secrets/rules.json",
     "text/secrets/values.py",
+    "text/window.py",
 )
 """Relative to this package."""
 _EMPTY = ("layers/sensor/__init__.py",)

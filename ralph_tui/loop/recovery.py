@@ -10,11 +10,9 @@ from ralph_tui.events import LimitsChanged, Noticed, SessionFinished
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.state import RunState
+from ralph_tui.state.context import CUT_OFF
 from ralph_tui.state.oversight import DECISIONS
 from ralph_tui.text.format import clock, count, duration
-
-CUT_OFF = ("stopped", "interrupted", "limited", "silent", "rolled_over")
-"""Ends of a session after which its iteration would have gone on, or was to end."""
 
 
 def found(state: RunState) -> str:
@@ -103,7 +101,7 @@ class Recovery:
         if read:
             yield from iteration.assessment.catch_up(k)
             yield from iteration.finish_iteration(k)
-        elif ended is not None and _whole(ended, k):
+        elif ended is not None and _whole(ended, k) and self._state.context.rollover is None:
             yield from iteration.measure(k)
         else:
             yield from iteration.checkpoints.record_changes(k)

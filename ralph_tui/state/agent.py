@@ -86,7 +86,9 @@ class AgentFold(Fold):
         self.promised = False
         """The latest session claimed to be done."""
         self.report: AgentReported | None = None
-        """The latest session's report."""
+        """The latest session's report; its learnings and blockers are all of its iteration."""
+        self._before: AgentReported | None = None
+        """What the sessions before it have reported in its iteration."""
         self.ended: SessionFinished | None = None
         """How the latest session ended; None while it runs."""
         self._open: dict[str, AgentRow] = {}
@@ -127,7 +129,9 @@ class AgentFold(Fold):
         return False
 
     def _session_started(self, e: SessionStarted) -> None:
-        self.promised, self.report, self.ended = False, None, None
+        self.promised, self.ended = False, None
+        self.report = _carried(self.report, e.iteration)
+        self._before = self.report
         self._failed.clear()
         self._add(
             AgentRow(
@@ -245,13 +249,34 @@ class AgentFold(Fold):
         return bool(text)
 
     def _agent_reported(self, e: AgentReported) -> None:
-        self.report = e
+        self.report = _together(self._before, e)
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", report_words(e)))
 
     def _promise_made(self, e: PromiseMade) -> None:
         self.promised = True
         text = f"{SAYS_DONE}; {self._judge}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
+
+
+def _carried(report: AgentReported | None, iteration: int) -> AgentReported | None:
+    """What an earlier session of the iteration has reported and still counts; None: nothing."""
+    if report is None or report.iteration != iteration:
+        return None
+    if not (report.learnings or report.blockers):
+        return None
+    keep = {"summary": "", "next": "", "completion": None}
+    return report.model_copy(update=keep)
+
+
+def _together(before: AgentReported | None, last: AgentReported) -> AgentReported:
+    """The last session's report, with the learnings and blockers of those before it."""
+    if before is None:
+        return last
+    add = {
+        "learnings": list(dict.fromkeys([*before.learnings, *last.learnings])),
+        "blockers": list(dict.fromkeys([*before.blockers, *last.blockers])),
+    }
+    return last.model_copy(update=add)
 
 
 def without_claims(text: str) -> str:

@@ -23,7 +23,10 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.context import Level
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.window import percent_of
 
+CUT_OFF = ("stopped", "interrupted", "limited", "silent", "unresumable", "rolled_over")
+"""Ends of a session after which its work is not over: another one goes on with it."""
 TOOLS_HELD = 64
 """Calls that may run at once and are told apart; an agent has fewer."""
 READINGS_KEPT = 20
@@ -55,12 +58,16 @@ class ContextFold(Fold):
     def __init__(self) -> None:
         self.tokens: int | None = None
         """In the window of the running session, or of the last one; None while unknown."""
+        self.tells = True
+        """Whether the agent can tell this; False: it is never known."""
         self.window: int | None = None
         """Tokens it holds."""
         self.level: Level | None = None
         """The highest that this session has reached; None below all."""
         self.calls = 0
         """Tool calls of this session, those of subagents left out."""
+        self.results = 0
+        """Those of them that have ended."""
         self.first_tokens: int | None = None
         """What was in the window when the session was first heard of."""
         self.readings: list[tuple[int, int]] = []
@@ -76,7 +83,7 @@ class ContextFold(Fold):
         self.rollover: RolloverBegan | None = None
         """The one under way: no session has taken over yet."""
         self.handoff: HandoffWritten | None = None
-        """What no session has got yet."""
+        """What no session has worked with to its end: the next prompt tells it."""
         self.handoffs: list[HandoffWritten] = []
         """All of this run."""
         self.item: PlanItemBegan | None = None
@@ -84,13 +91,13 @@ class ContextFold(Fold):
         self.told: list[str] = []
         """What the owner has said to this session, in this iteration."""
         self._queued: dict[str, str] = {}
+        self._carried: HandoffWritten | None = None
+        """What the running session goes on from; it has not come to its end."""
 
     @property
     def percent(self) -> float | None:
-        """How full the window is, 0-100 and beyond; None while unknown."""
-        if not self.window or self.tokens is None:
-            return None
-        return 100 * self.tokens / self.window
+        """How full the window is, 0-100; None while unknown."""
+        return percent_of(self.tokens, self.window)
 
     @property
     def tokens_left(self) -> int | None:
@@ -121,35 +128,40 @@ class ContextFold(Fold):
             on(PlanItemBegan, self._item_began),
             on(GuidanceQueued, self._guidance_queued),
             on(GuidanceDelivered, self._guidance_delivered),
-            on(RunResumed, self._cut_off),
+            on(RunResumed, self._run_resumed),
             on(RunFinished, self._cut_off),
             on(RunCrashed, self._cut_off),
         )
 
     def _iteration_started(self, event: IterationStarted) -> None:
         self.history.append(ContextUse(event.iteration))
-        self.rollover = None
+        self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
         self.told = []
 
-    def _session_started(self, _: SessionStarted) -> None:
+    def _session_started(self, event: SessionStarted) -> None:
         """Its window is empty; what the last one was told and held is over."""
+        self.tells = event.tells_context
+        self._carried = self.handoff or self._carried
         self.tokens = self.first_tokens = self.level = self.rollover = self.handoff = None
-        self.calls, self.requested_by = 0, ""
+        self.calls = self.results = 0
+        self.requested_by = ""
         self.compactions, self.readings = [], []
         self.running.clear()
         if self.use is not None:
             self.use.sessions += 1
 
-    def _session_finished(self, _: SessionFinished) -> None:
+    def _session_finished(self, event: SessionFinished) -> None:
         self.running.clear()
         self.requested_by = ""
+        if event.outcome not in CUT_OFF:
+            self._carried = None
 
     def _usage_reported(self, event: UsageReported) -> bool:
         before = self.tokens, self.window
-        if event.context_window:
-            self.window = event.context_window
-        if event.context_tokens:
+        if event.context_window is not None:
+            self.window = event.context_window or None
+        if event.context_tokens is not None and event.context_tokens > 0:
             self.tokens = event.context_tokens
             if self.first_tokens is None:
                 self.first_tokens = event.context_tokens
@@ -171,7 +183,8 @@ class ContextFold(Fold):
         return False
 
     def _tool_finished(self, event: ToolFinished) -> bool:
-        self.running.pop(event.tool_id, None)
+        if self.running.pop(event.tool_id, None) is not None:
+            self.results += 1
         return False
 
     def _level_reached(self, event: ContextLevelReached) -> None:
@@ -196,7 +209,7 @@ class ContextFold(Fold):
             self.use.filled += event.cause in ("L2", "L3")
 
     def _handed_over(self, event: HandoffWritten) -> None:
-        self.handoff = event
+        self.handoff, self._carried = event, None
         # An edit is written again, under the same number.
         same = (event.iteration, event.number)
         self.handoffs = [h for h in self.handoffs if (h.iteration, h.number) != same]
@@ -213,6 +226,12 @@ class ContextFold(Fold):
         if words := self._queued.pop(event.guidance_id, ""):
             self.told.append(words)
         return False
+
+    def _run_resumed(self, event: RunResumed) -> None:
+        """A session that was cut off has not used up what it was to go on from."""
+        self.handoff = self.handoff or self._carried
+        self._carried = None
+        self._cut_off(event)
 
     def _cut_off(self, _: RunResumed | RunFinished | RunCrashed) -> None:
         self.requested_by = ""

@@ -24,7 +24,8 @@ _FOLLOWS: dict[Level, tuple[RowLevel, str]] = {
 
 def _level(e: ContextLevelReached) -> Row:
     level, follows = _FOLLOWS[e.level]
-    return Row(level, "CONTEXT", f"{e.level} at {e.percent:.0f} %: {follows}")
+    # Rounded down: none seems to have reached a level that it has not.
+    return Row(level, "CONTEXT", f"{e.level} at {int(e.percent)} %: {follows}")
 
 
 def compacted_words(e: ContextCompacted) -> str:

@@ -37,6 +37,7 @@ _STOPPED: Mapping[str, str] = {
     "silent": "The agent said nothing for too long and was interrupted.",
     "budget": "The session used up its budget and was stopped.",
     "rolled_over": "The session handed over; a fresh one goes on.",
+    "context_full": "Its context was full, and the session was ended.",
     "stopped": "Stopped.",
 }
 
@@ -86,6 +87,7 @@ class ProcessSession(ABC):
             pid=self.pid,
             takes_guidance=self.takes_guidance,
             tells_tools=not self.speaks_plain_text,
+            tells_context=not self.speaks_plain_text,
             # results/iter-001/transcript.jsonl: the attempt's folder is two above the iteration's.
             transcript=str(transcript.relative_to(transcript.parents[2])),
         )

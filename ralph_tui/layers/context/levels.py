@@ -7,6 +7,20 @@ it has not. Standard library only: the hook program runs it too. Pure.
 
 from typing import Literal, NamedTuple
 
+from ralph_tui.text.window import percent_of
+
+__all__ = [
+    "DEFAULT",
+    "LEVELS",
+    "Latch",
+    "Level",
+    "Thresholds",
+    "above",
+    "level_of",
+    "percent_of",
+    "whole",
+]
+
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
 """The lowest first."""
@@ -21,17 +35,6 @@ class Thresholds(NamedTuple):
 
 
 DEFAULT = Thresholds()
-
-
-def percent_of(tokens: int | None, window: int | None) -> float | None:
-    """Percent of the window that is used, at most 100; None where that is not known.
-
-    No message uses zero tokens and no window is that small: such numbers tell nothing. More tokens
-    than the window holds mean that it is full.
-    """
-    if not tokens or not window or tokens < 0 or window < 0:
-        return None
-    return min(100.0, 100 * tokens / window)
 
 
 def whole(percent: float) -> int:

@@ -85,13 +85,13 @@ def gather(
     reports = [report for each in spans[:-1] for report in each.reports]
     rows = _rows(state, iteration)
     done = ticked_items(plan) if plan else {}
-    files = span.files if span else None
+    files, said = span.files if span else None, state.agent.report
     return Evidence(
         iteration=iteration,
         gate=span.gate if span else None,
         before=start.gate if start else None,
         files=files if files and not (files.live or files.unknown) else None,
-        report=span.reports[-1] if span and span.reports else None,
+        report=said if said is not None and said.iteration == iteration else None,
         previous=reports[-1] if reports else None,
         ended=span.ends[-1] if span and span.ends else None,
         calls=tuple(row for row in rows if row.kind == "tool"),

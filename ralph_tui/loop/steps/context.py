@@ -1,14 +1,23 @@
-"""While the agent works: how full its context window is, and when its session has to hand over."""
+"""While the agent works: how full its context window is, and when its session has to hand over.
+
+The usage of a message is told with its first words, so a session that reaches L2 is about to use
+the tools of that message, or to end its turn: either is waited for, for as long as a tool may take.
+"""
 
 from dataclasses import dataclass
 
 from ralph_tui.commands import MOST_ROLLOVERS
 from ralph_tui.events import ContextLevelReached, Noticed
 from ralph_tui.events.context import Cause, Level
+from ralph_tui.layers.context.levels import Thresholds, above, level_of, whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.plan_items import PlanItems
 from ralph_tui.loop.waiting.controls import Steps
+from ralph_tui.state import RunState
 from ralph_tui.text.format import count
+
+UNKNOWN_AFTER_S = 60.0
+"""How long a session may work before it is said that nobody knows how full its window is."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,7 @@ class Wanted:
 
 
 class ContextMonitor:
-    """Follows the sessions of one iteration."""
+    """Follows the sessions of a run."""
 
     def __init__(self, run: Run, items: PlanItems) -> None:
         self.wanted: Wanted | None = None
@@ -35,25 +44,37 @@ class ContextMonitor:
         self._state = run.state
         self._rules = run.rules.context
         self._items = items
-        self._since = 0.0
-        """When it was to hand over, by the monotonic clock."""
-        self._ended = False
-        self._told_last = False
+        self._thresholds = Thresholds(
+            self._rules.warn_percent, self._rules.checkpoint_percent, self._rules.stop_percent
+        )
+        self._began = self._since = 0.0
+        """When the session began, and when it was to hand over, by the monotonic clock."""
+        self._results = 0
+        """Calls of it that had ended by then."""
+        self._told_last = 0
+        """The iteration whose last rollover was told to be its last."""
+        self._told_unknown = False
 
     def begin(self) -> None:
         """A session starts, with an empty window."""
-        self.wanted, self._ended, self._told_last = None, False, False
+        self.wanted, self._began = None, self._now()
 
     def watch(self) -> Steps[None]:
         """Tell levels, and end the session when it has to hand over; called while it works."""
-        session = self._scheduler.session
-        if session is None or self._ended:
+        if self._scheduler.session is None:
             return
-        yield from self._tell_levels()
+        yield from self._tell_unknown()
+        yield from self._tell_level()
+        if self._state.run.background is not None:
+            return  # its turn is over: ended now, it would lose what it waits for, and win nothing
         yield from self._decide()
         if self.wanted is not None and self._may_end(self.wanted):
-            self._ended = True
-            session.stop("rolled_over" if self.may_roll_over else "context_full")
+            self._scheduler.end_session("rolled_over" if self.may_roll_over else "context_full")
+
+    def overflowed(self) -> Steps[None]:
+        """The session ended because its window was full: that is L3, whatever was measured."""
+        if above("L3", self._state.context.level or "L0"):
+            yield reached(self._state, "L3", 100.0)
 
     @property
     def may_roll_over(self) -> bool:
@@ -61,61 +82,82 @@ class ContextMonitor:
         use = self._state.context.use
         return use is None or use.rollovers < MOST_ROLLOVERS
 
-    def _tell_levels(self) -> Steps[None]:
-        context = self._state.context
-        percent = context.percent
-        if percent is None:
-            return
-        for level, least in self._levels():
-            if percent >= least and (context.level or "") < level:
-                yield ContextLevelReached(
-                    iteration=self._state.run.iteration,
-                    level=level,
-                    percent=percent,
-                    tokens=context.tokens or 0,
-                    window=context.window or 0,
-                )
-
-    def _levels(self) -> tuple[tuple[Level, float], ...]:
-        rules = self._rules
-        return (
-            ("L1", rules.warn_percent),
-            ("L2", rules.checkpoint_percent),
-            ("L3", rules.stop_percent),
-        )
-
-    def _decide(self) -> Steps[None]:
-        context, before = self._state.context, self.wanted
-        level, percent = context.level, context.percent or 0.0
-        if level == "L3" and self._rules.rollover:
-            wanted = Wanted("L3", f"the context is {percent:.0f} % full")
-        elif context.requested_by:
-            wanted = Wanted("asked", f"asked by {context.requested_by}", context.requested_by)
-        elif level == "L2" and self._rules.rollover:
-            wanted = Wanted("L2", f"the context is {percent:.0f} % full")
-        elif self._items.unfit and self._rules.rollover:
-            wanted = Wanted("item", self._items.unfit)
-        else:
-            return
+    def want(self, wanted: Wanted) -> Steps[None]:
+        """Have the session hand over, unless it is to do so already or has done it too often."""
+        before = self.wanted
         if before is not None and (before.at_once or not wanted.at_once):
             return
         if not self.may_roll_over and not wanted.at_once:
-            if not self._told_last:
-                self._told_last = True
-                yield Noticed(
-                    level="warn",
-                    source="context",
-                    text=f"this iteration has had {count(MOST_ROLLOVERS, 'rollover')}: its session "
-                    "runs to its own end",
-                )
+            yield from self._tell_last()
             return
         self.wanted = wanted
         if before is None:
-            self._since = self._scheduler.host.clock.monotonic()
+            self._since, self._results = self._now(), self._state.context.results
+
+    def _decide(self) -> Steps[None]:
+        context, acts = self._state.context, self._rules.rollover
+        full = f"the context is {whole(context.percent or 0.0)} % full"
+        if acts and context.level == "L3":
+            yield from self.want(Wanted("L3", full))
+        elif context.requested_by:
+            by = context.requested_by
+            yield from self.want(Wanted("asked", f"asked by {by}", by))
+        elif acts and context.level == "L2":
+            yield from self.want(Wanted("L2", full))
+        elif acts and self._items.unfit:
+            yield from self.want(Wanted("item", self._items.unfit))
 
     def _may_end(self, wanted: Wanted) -> bool:
-        """The running tool ends first, within its time."""
-        if wanted.at_once or not self._state.context.running:
+        """What it is at ends first, within the time of a tool."""
+        if wanted.at_once or self._now() - self._since >= self._rules.tool_wait_s:
             return True
-        waited = self._scheduler.host.clock.monotonic() - self._since
-        return waited >= self._rules.tool_wait_s
+        context = self._state.context
+        if context.running:
+            return False
+        return wanted.cause != "L2" or context.results > self._results
+
+    def _tell_level(self) -> Steps[None]:
+        context = self._state.context
+        level = level_of(context.percent, self._thresholds)
+        if level != "L0" and above(level, context.level or "L0"):
+            yield reached(self._state, level, context.percent or 0.0)
+
+    def _tell_last(self) -> Steps[None]:
+        k = self._state.run.iteration
+        if self._told_last != k:
+            self._told_last = k
+            yield self._warned(
+                f"iteration {k} has had {count(MOST_ROLLOVERS, 'rollover')}: its session runs to "
+                f"its own end, or until its context is {self._thresholds.stop:g} % full"
+            )
+
+    def _tell_unknown(self) -> Steps[None]:
+        context = self._state.context
+        if self._told_unknown or not self._rules.rollover or context.percent is not None:
+            return
+        if context.tells and self._now() - self._began < UNKNOWN_AFTER_S:
+            return
+        self._told_unknown = True
+        lacks = "how large its window is" if context.tokens else "what is in it"
+        yield self._warned(
+            f"how full the context of a session is is not known, because this agent does not tell "
+            f"{lacks}: no session hands over by itself, only when you ask for it"
+        )
+
+    def _warned(self, text: str) -> Noticed:
+        return Noticed(level="warn", source="context", text=text)
+
+    def _now(self) -> float:
+        return self._scheduler.host.clock.monotonic()
+
+
+def reached(state: RunState, level: Level, percent: float) -> ContextLevelReached:
+    """The fact to record of a level of the running session, or of the one that has just ended."""
+    context = state.context
+    return ContextLevelReached(
+        iteration=state.run.iteration,
+        level=level,
+        percent=percent,
+        tokens=context.tokens or 0,
+        window=context.window or 0,
+    )

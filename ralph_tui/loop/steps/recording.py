@@ -12,6 +12,8 @@ SESSION_STATUS: dict[str, IterationStatus] = {
     "max_turns": "incomplete",
     "budget": "incomplete",
     "timeout": "incomplete",
+    "context_full": "incomplete",
+    "rolled_over": "incomplete",
     "stopped": "interrupted",
     "interrupted": "interrupted",
 }

@@ -6,6 +6,7 @@ over, the files are held in a snapshot, the handoff is written and recorded, and
 
 from ralph_tui.events import HandoffWritten, RolloverBegan
 from ralph_tui.layers.context.handoff import Handoff, handoff_text
+from ralph_tui.layers.context.levels import whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import Wanted
@@ -65,5 +66,5 @@ class Rollovers:
 
 def message_of(began: RolloverBegan) -> str:
     """``ralph: checkpoint iter 5 (L2 at 85%)``, as the seed words it."""
-    full = "" if began.percent is None else f" at {began.percent:.0f}%"
+    full = "" if began.percent is None else f" at {whole(began.percent)}%"
     return f"ralph: checkpoint iter {began.iteration} ({began.cause}{full})"

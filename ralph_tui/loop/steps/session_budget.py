@@ -36,7 +36,12 @@ class SessionBudget:
         if words:
             self._exceeded = True
             yield Noticed(level="warn", source="budget", text=f"{words}; the session has to end")
-            self._scheduler.session.stop("budget")
+            self._scheduler.end_session("budget")
+
+    @property
+    def used_up(self) -> bool:
+        """Whether no further session may begin in this iteration."""
+        return bool(self._limit_reached())
 
     def _limit_reached(self) -> str:
         run, start = self._state.run, self._start

@@ -31,6 +31,8 @@ from ralph_tui.ports import Permissions, Turn
 HOPELESS = ("missing", "auth", "unknown_model")
 """Ends of a session that no further iteration can mend: the owner has to."""
 
+HANDING_OVER = ("rolled_over", "limited", "silent", "unresumable", "stopped")
+"""Ends of a session after which one of the same iteration follows."""
 _FROM_THERE = (
     "Look at the state of the files, and go on with the task from there; do not start it again."
 )
@@ -96,26 +98,37 @@ class Sessions:
                 resume, go_on = (turn.session_id if agent.resumes else None), GO_ON
             elif finished.outcome == "unresumable":
                 resume = None
-            elif (wanted := self._wanted(finished)) is not None:
+            elif finished.outcome == "stopped":  # but the run goes on: the disk was full
+                resume = None
+                yield from self._checkpoints.retry_boundary(k)
+            elif finished.outcome not in ("rolled_over", "context_full"):
+                yield from self._budget.tell_overshoot(k)
+                return finished
+            wanted = yield from self._wanted(turn, finished)
+            if wanted is not None:
                 told = yield from self._rollovers.hand_over(k, wanted)
                 prompt, resume = told.prompt.text, None
                 instructed = self._state.intelligence.standing_instruction
                 unsent = self._state.gate.prompt.path if self._state.gate.prompt else None
-            elif finished.outcome == "stopped":  # but the run goes on: the disk was full
-                resume = None
-                yield from self._checkpoints.retry_boundary(k)
-            else:
+            elif finished.outcome in ("rolled_over", "context_full"):
                 yield from self._budget.tell_overshoot(k)
                 return finished
 
-    def _wanted(self, finished: SessionFinished) -> Wanted | None:
-        """Why a fresh session of the same iteration is to go on; None where none is."""
-        if finished.outcome == "rolled_over":
-            return self._context.wanted
-        full = finished.outcome == "context_full" and self._context.may_roll_over
-        if full and self._run.rules.context.rollover:
-            return Wanted("L3", "the context window is full")
-        return None
+    def _wanted(self, turn: Turn, finished: SessionFinished) -> Steps[Wanted | None]:
+        """Why a fresh session of the same iteration is to go on; None where none is.
+
+        What was to hand over when a limit or silence ended it is not resumed, but hands over.
+        """
+        monitor, wanted = self._context, self._context.wanted
+        if finished.outcome == "context_full":
+            yield from monitor.overflowed()
+            # The prompt alone fills the window where nothing was done: it would fill the next one.
+            done = turn.resume is not None or self._state.context.calls > 0
+            acts = done and self._run.rules.context.rollover
+            wanted = Wanted("L3", "the context window is full") if acts else None
+        elif finished.outcome not in HANDING_OVER:
+            return None
+        return wanted if monitor.may_roll_over and not self._budget.used_up else None
 
     def _keep_words(self, k: int, words: str, unsent: str | None) -> Steps[None]:
         """Keep what the next session is told in a file, before it is told.

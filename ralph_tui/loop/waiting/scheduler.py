@@ -90,6 +90,7 @@ class Scheduler:
         self.session: Session | None = None
         self.controls = Controls()
         """What the present wait offers."""
+        self._asked_to_end: Session | None = None
         self._finished: SessionFinished
         self._ending: Ended | None = None
         self._ended_at = 0.0
@@ -195,6 +196,12 @@ class Scheduler:
     def join(self) -> Steps[None]:
         """Wait for all that was begun with `spawn`."""
         yield from self.wait_until(lambda: not self._pending)
+
+    def end_session(self, outcome: str) -> None:
+        """Ask the session to end, unless it was asked: a second call would kill it."""
+        if self.session is not None and self.session is not self._asked_to_end:
+            self._asked_to_end = self.session
+            self.session.stop(outcome)
 
     def start_timer(self, seconds: float, act: Callable[[], None]) -> None:
         """Call `act` at this interval, in seconds, while waiting; there is one timer."""

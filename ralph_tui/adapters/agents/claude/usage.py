@@ -39,7 +39,8 @@ class Ledger:
 
     Empty for a session that has not said a word.
     """
-    window_asked: bool = False
+    windows_asked: set[str] = field(default_factory=set)
+    """Models whose window was asked for."""
     subscription: bool = False
     """Whether the service has told of usage windows, which only subscriptions have."""
 
@@ -68,6 +69,7 @@ class Usage:
         self._counted: set[str] = set()
         self._costs: dict[str, float] = {}
         self._context: int | None = None
+        self._told_window = False
 
     @property
     def tokens(self) -> int:
@@ -80,11 +82,11 @@ class Usage:
         return self._ledger.windows.get(self.model)
 
     def window_unknown(self) -> bool:
-        """Whether the main model's window should be asked for; True only once in a run."""
+        """Whether the main model's window should be asked for; True only once for each model."""
         ledger = self._ledger
-        if not self.model or ledger.window_asked or self.model in ledger.windows:
+        if not self.model or self.model in ledger.windows_asked or self.model in ledger.windows:
             return False
-        ledger.window_asked = True
+        ledger.windows_asked.add(self.model)
         return True
 
     def message(self, message: Json, *, main: bool) -> Iterator[UsageReported]:
@@ -160,9 +162,15 @@ class Usage:
             iteration=self._iteration,
             tokens=self.tokens,
             context_tokens=self._context,
-            context_window=self.window,
+            context_window=self._known(),
             cost_usd=self.cost_usd,
         )
+
+    def _known(self) -> int | None:
+        """The window as it is told: that of one model is not that of another."""
+        window = self.window
+        self._told_window = self._told_window or window is not None
+        return 0 if window is None and self._told_window else window
 
     def _charge(self, session_id: str, total: float | None) -> None:
         tokens = self._resumed.tokens + self.tokens

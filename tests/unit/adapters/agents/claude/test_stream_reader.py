@@ -382,6 +382,22 @@ def test_the_context_question_tells_the_window() -> None:
     assert of(UsageReported, events)[0].context_tokens == 123_468
 
 
+def test_the_window_of_one_model_is_not_that_of_another() -> None:
+    def answered(model: str, message_id: str) -> dict[str, object]:
+        usage = {"input_tokens": 50_000}
+        message = {"id": message_id, "model": model, "content": [], "usage": usage}
+        return {"type": "assistant", "message": message}
+
+    reader = StreamReader(1, Path("/w"), Ledger(windows={"large": 1_000_000}))
+    told, asked = [], []
+    for number, model in enumerate(("large", "small", "small", "large", "other")):
+        line = json.dumps(answered(model, f"m{number}"))
+        told += [e.context_window for e in of(UsageReported, reader.feed(line, 0, 0.0))]
+        asked.append(reader.usage.window_unknown())
+    assert told == [1_000_000, 0, 0, 1_000_000, 0]
+    assert asked == [False, True, False, False, True], "asked for once for each model"
+
+
 def test_denied_tools_are_named_once() -> None:
     _, events = read("denied")
     denials = of(ToolDenied, events)
