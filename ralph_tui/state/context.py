@@ -89,7 +89,7 @@ class ContextFold(Fold):
         self.item: PlanItemBegan | None = None
         """The plan's first open item, as it was last noticed."""
         self.told: list[str] = []
-        """What the owner has said to this session, in this iteration."""
+        """What you have said to the sessions of this iteration."""
         self._queued: dict[str, str] = {}
         self._carried: HandoffWritten | None = None
         """What the running session goes on from; it has not come to its end."""
@@ -137,7 +137,8 @@ class ContextFold(Fold):
         self.history.append(ContextUse(event.iteration))
         self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
-        self.told = []
+        # What is handed on tells the next session again what you said to the last one.
+        self.told = list(self.handoff.guidance) if self.handoff else []
 
     def _session_started(self, event: SessionStarted) -> None:
         """Its window is empty; what the last one was told and held is over."""

@@ -18,14 +18,17 @@ from ralph_tui.events import (
     AssessmentRefined,
     CriterionJudged,
     GateFinished,
+    HandoffWritten,
     PlanMade,
     ReadingTaken,
     SignalComputed,
     StrategyPlanned,
 )
+from ralph_tui.events.context import FileInProgress
 from ralph_tui.events.intelligence import Blocker, Statement
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
+from ralph_tui.layers.intelligence.handover import HEADING as HANDED_OVER
 from ralph_tui.layers.intelligence.template import (
     BUILT_IN,
     VARIABLES,
@@ -34,8 +37,9 @@ from ralph_tui.layers.intelligence.template import (
 )
 
 HEADINGS = [
-    "Objective", "This iteration", "Standing instruction", "Guidance from the owner", "Redirect",
-    "Measured state", "Verdict", "From the last iteration", "Strategy", "Control", "Plan",
+    "Objective", "This iteration", HANDED_OVER, "Standing instruction",
+    "Guidance from the owner", "Redirect", "Measured state", "Verdict",
+    "From the last iteration", "Strategy", "Control", "Plan",
     "Reports of the last iterations", "What earlier runs have taught", "When you stop",
 ]  # fmt: skip
 NASTY = [
@@ -58,6 +62,7 @@ SIGNAL = SignalComputed(
 )  # fmt: skip
 REDIRECT = "Step back. Read the last diff. Then take the smallest thing that fails, and mend it."
 GUIDANCE = "Look at the lexer first. Then write down what you found."
+EARLIER = "Keep the old syntax. Then say so in the README."
 ALWAYS = "Leave the public names as they are."
 
 
@@ -77,6 +82,13 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
         advice="Urgency: high. Take the step that moves it most.\n\nNo rise for 3 iterations.",
         instruction=ALWAYS,
         guidance=[GUIDANCE],
+        handoff=HandoffWritten(
+            iteration=2, number=1, path="p", read_at="results/handoff-1.md", cause="L3", percent=96,
+            summary=words, item=words, progress=words, next_step=words, guidance=[EARLIER],
+            files=[
+                FileInProgress(path=text or "a", lines=words, description=words) for text in many
+            ],
+        ),
         redirect=REDIRECT,
         redirected_at=1,
         interrupted="Iteration 2 was interrupted after 5m, and what it changed was kept.",

@@ -42,8 +42,6 @@ class PromptInput:
     guidance: Sequence[str] = ()
     handoff: HandoffWritten | None = None
     """What the session before left; None where the next one begins with a task of its own."""
-    handoff_file: str = ""
-    """Where that is read, relative to the worktree."""
     redirect: str = ""
     """Instructions of the approved REDIRECT that stands."""
     redirected_at: int = 0

@@ -5,6 +5,7 @@ It calls nothing of what may have failed. `sound` says whether a prompt can be s
 
 from typing import get_args
 
+from ralph_tui.events import HandoffWritten
 from ralph_tui.events.control import Urgency
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.prompts import Prompt
@@ -18,6 +19,7 @@ def plain_prompt(given: PromptInput) -> Prompt:
         "Objective": given.objective,
         "This iteration": f"Iteration {given.iteration} of at most {given.max_iterations}. "
         f"The work is done when this is so: {proof}",
+        "Context checkpoint: go on from here": _taken_over(given.handoff),
         "Standing instruction": given.instruction,
         "Guidance from the owner": "\n\n".join(given.guidance),
         "Redirect": given.redirect,
@@ -28,6 +30,16 @@ def plain_prompt(given: PromptInput) -> Prompt:
     return Prompt(f"{text}\n", "normal", tokens=-(-len(text) // 4))
 
 
+def _taken_over(left: HandoffWritten | None) -> str:
+    if left is None:
+        return ""
+    return (
+        "Do not restart the task from scratch: go on with the work of the session before. "
+        f"Read its handoff first: {left.read_at or 'there is none'}\n\n"
+        + "\n\n".join(left.guidance)
+    )
+
+
 def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
     """The same; raises where it is none, or, as a `whole` one, lacks words of its owner."""
     if not isinstance(prompt, Prompt) or not isinstance(prompt.text, str):
@@ -36,7 +48,8 @@ def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
         raise TypeError("a prompt has tokens and an urgency")
     if not all(isinstance(what, str) for what in prompt.cut):
         raise TypeError("what was cut is told in words")
-    said = [given.objective, given.criterion, given.instruction, *given.guidance]
+    left = given.handoff.read_at if given.handoff else ""
+    said = [given.objective, given.criterion, given.instruction, *given.guidance, left]
     if not prompt.text.strip() or (whole and any(it.strip() not in prompt.text for it in said)):
         raise ValueError("words of its owner are missing in a prompt")
     return prompt

@@ -14,7 +14,10 @@ from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
 from ralph_tui.layers.intelligence.template import Template
 
-BEFORE = ("objective", "criteria", "cut", "instruction", "guidance", "redirect", "state", "verdict")
+BEFORE = (
+    "objective", "criteria", "cut", "resume", "instruction", "guidance", "redirect", "state",
+    "verdict",
+)  # fmt: skip
 """What stands before the model's words, as in the built-in layout."""
 SHARE = 0.5
 """Of the prompt's budget, that a model's words may take."""

@@ -10,6 +10,7 @@ from ralph_tui.events import (
     AgentReported,
     CriterionJudged,
     GateFinished,
+    HandoffWritten,
     ReadingTaken,
     RunStarted,
     WorktreeRestored,
@@ -30,7 +31,7 @@ LAST_REPORTS = 2
 
 def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput:
     """What the owner has said, and nothing that is derived: all that a fallback says."""
-    redirect, left = state.oversight.redirect, state.context.handoff
+    redirect = state.oversight.redirect
     return PromptInput(
         objective=start.objective,
         command=start.command or "",
@@ -39,8 +40,7 @@ def said_only(iteration: int, start: RunStarted, state: RunState) -> PromptInput
         max_iterations=state.run.max_iterations,
         instruction=state.intelligence.standing_instruction,
         guidance=[item.text for item in state.guidance.queued],
-        handoff=left,
-        handoff_file=left.read_at if left else "",
+        handoff=_left(state),
         redirect=redirect.instructions if redirect else "",
         redirected_at=redirect.iteration if redirect else 0,
         redirect_undid=_undone_since(state, redirect.iteration) if redirect else "",
@@ -88,6 +88,12 @@ def all_known(
         if memory
         else [],
     )
+
+
+def _left(state: RunState) -> HandoffWritten | None:
+    """The handoff that the next session goes on from; None without one, and once it is undone."""
+    left = state.context.handoff
+    return None if left is None or _undone_since(state, left.iteration) else left
 
 
 def _judged(state: RunState) -> CriterionJudged | None:

@@ -1,0 +1,90 @@
+"""The resume block: what a session that takes over is told first, in its prompt.
+
+It is short: what was in progress, where, what comes next, and which handoff says more. What others
+wrote stands in blocks that are labelled as data; the owner's words are quoted whole.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ralph_tui.layers.context.handoff import HALF_MADE, LONGEST_ITEM, LONGEST_WORDS, why
+from ralph_tui.layers.context.state_file import FileInProgress
+from ralph_tui.text.quoting import labelled, line_of, quoted
+
+MOST_FILES = 8
+"""Files that are named; the handoff names more."""
+LONGEST_PATH, LONGEST_ABOUT = 160, 80
+"""Characters of a path, and of what else is said of a file."""
+DO_NOT_RESTART = "**DO NOT restart the task from scratch.**"
+
+
+class Resume(NamedTuple):
+    """What is known of the session that was ended; what is not known is left out."""
+
+    handoff_file: str
+    """Where the handoff is read, relative to the worktree; ours."""
+    cause: str = ""
+    """``L2``, ``L3``, ``item`` or ``asked``."""
+    percent: float | None = None
+    item: str = ""
+    """The plan's first open item."""
+    progress: str = ""
+    summary: str = ""
+    files: tuple[FileInProgress, ...] = ()
+    """The last edited first."""
+    next_step: str = ""
+    said: tuple[str, ...] = ()
+    """What the owner said to it."""
+
+
+def resume_text(given: Resume) -> str:
+    """The block without its heading, in Markdown."""
+    parts = [
+        why(given.cause, given.percent) + " You go on with its work.",
+        _instructions(given),
+        _data("What was in progress", _in_progress(given)),
+        _data("Files to resume, the last edited first", _files(given.files)),
+        _data("The next step", [line_of(given.next_step, LONGEST_WORDS)]),
+        *_owner(given.said),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _instructions(given: Resume) -> str:
+    where = "the files to resume" if _files(given.files) else "the files as they are now"
+    steps = [
+        f"{DO_NOT_RESTART} What that session did is in the files.",
+        f"Read its handoff first: {given.handoff_file}" if given.handoff_file else "",
+        f"Go on from there, in {where}.",
+        HALF_MADE if given.cause == "L3" else "",
+    ]
+    return "\n".join(f"{n}. {step}" for n, step in enumerate(filter(None, steps), 1))
+
+
+def _in_progress(given: Resume) -> list[str]:
+    item = line_of(given.item, LONGEST_ITEM)
+    progress = line_of(given.progress, LONGEST_ABOUT)
+    how = f" ({progress})" if item and progress else ""
+    named = f"The first open item of the plan: {item}{how}" if item else ""
+    return [named, line_of(given.summary, LONGEST_WORDS)]
+
+
+def _files(files: Sequence[FileInProgress]) -> list[str]:
+    lines = []
+    for file in files:
+        path, where = line_of(file.path, LONGEST_PATH), line_of(file.lines, LONGEST_ABOUT)
+        what = line_of(file.description, LONGEST_ABOUT)
+        words = f"{path}{f', lines {where}' if where else ''}{f': {what}' if what else ''}"
+        lines += [words] if path else []
+    more = len(lines) - MOST_FILES
+    return [*lines[:MOST_FILES], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _data(label: str, lines: Sequence[str]) -> str:
+    said = [line for line in lines if line]
+    return labelled(label, "\n".join(said)) if said else ""
+
+
+def _owner(said: Sequence[str]) -> list[str]:
+    words = ["\n".join(quoted(text)) for text in said if text.strip()]
+    return ["What the owner said to that session holds for you, too:", *words] if words else []

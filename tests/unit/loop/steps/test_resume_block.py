@@ -1,0 +1,136 @@
+"""Who takes over from an ended session is told so: in its prompt, and in nobody else's."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ralph_tui.commands import Guide
+from ralph_tui.events import (
+    GuidanceDelivered,
+    GuidanceQueued,
+    HandoffWritten,
+    IterationStarted,
+    PromptPrepared,
+    RunResumed,
+    SessionStarted,
+)
+from ralph_tui.layers.context.resume import DO_NOT_RESTART
+from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.intelligence.handover import HEADING
+from ralph_tui.layers.intelligence.template import parse_template
+from ralph_tui.loop.run import Rules
+from ralph_tui.ports import PromptTemplate
+from tests.unit.loop.steps.test_rollover import fills
+from tests.unit.loop.test_recovery import broken_off
+from tests.world import FakeSession, World
+from tests.world.faults import PROMPT, Fault, Part, injected
+from tests.world.owner import first
+
+
+def test_only_the_session_that_takes_over_is_told() -> None:
+    world = World([2, 4, 10])
+    world.agent.acts.append(fills(86))
+    world.run()
+    told = [HEADING in prompt for prompt in world.agent.prompts]
+    assert told == [False, True, False]
+    objective, _, rest = world.agent.prompts[1].partition(f"# {HEADING}")
+    assert "# This iteration" in objective
+    assert "# Measured state" in rest
+    assert DO_NOT_RESTART in rest
+    assert world.only(HandoffWritten).read_at in rest
+    prompts = world.all(PromptPrepared)
+    assert [event.path.rpartition("/")[2] for event in prompts[:2]] == ["prompt.md", "prompt-2.md"]
+    assert world.records.files[prompts[1].path] == world.agent.prompts[1]
+    assert prompts[1].tokens > prompts[0].tokens
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("part", [None, *PROMPT], ids=str)
+def test_it_is_told_whatever_of_the_layer_is_off_or_fails(
+    *, enabled: bool, part: Part | None
+) -> None:
+    world = World([4, 10], rules=Rules(intelligence=IntelligenceSettings(enabled=enabled)))
+    world.agent.acts.append(fills(86))
+    with injected(world, *([Fault(part)] if part else [])):
+        world.run()
+    told = world.agent.prompts[1]
+    assert HEADING in told
+    assert world.only(HandoffWritten).read_at in told
+    assert "restart the task" in told
+    assert HEADING not in world.agent.prompts[0]
+
+
+def test_a_template_without_its_variable_loses_nothing() -> None:
+    text = "$objective\n\nBe quick.\n"
+    given = PromptTemplate("my.tpl", text, parse_template(text), lambda: text)
+    world = World([4, 10], template=given)
+    world.agent.acts.append(fills(86))
+    world.run()
+    assert HEADING in world.agent.prompts[1]
+    assert HEADING not in world.agent.prompts[0]
+
+
+def limited(session: FakeSession) -> None:
+    """An act: the service refuses before anything was begun."""
+    session.finish("limited")
+
+
+def test_a_session_that_is_tried_again_is_told_again() -> None:
+    world = World([4, 10])
+    world.agent.acts.extend([fills(86), limited, limited])
+    world.run()
+    told = [HEADING in prompt for prompt in world.agent.prompts]
+    assert told == [False, True, True, True]
+
+
+def hears(*words: str) -> Callable[[FakeSession], None]:
+    """An act: the owner speaks to the session, and then its window fills."""
+
+    def act(session: FakeSession) -> None:
+        for text in words:
+            session.emit(GuidanceQueued(guidance_id=text, text=text))
+            session.emit(GuidanceDelivered(guidance_id=text, into="session"))
+        fills(86)(session)
+
+    return act
+
+
+def test_what_you_said_to_the_ended_sessions_is_told_again() -> None:
+    world = World([2, 4, 10])
+    world.host.inbox.append(Guide(text="Leave the lexer alone."))
+    world.agent.acts.extend([hears("Look at groups first."), hears("Then at escapes.")])
+    world.run()
+    first_told, second, third, later = world.agent.prompts[:4]
+    assert "Leave the lexer alone." in first_told
+    assert "> Leave the lexer alone." in second
+    assert "> Look at groups first." in second
+    for words in ("Leave the lexer alone.", "Look at groups first.", "Then at escapes."):
+        assert third.count(words) == 1
+        assert words not in later
+    assert len(world.all(GuidanceDelivered)) == 3
+
+
+@pytest.mark.parametrize("kind", ["handoff_written", "prompt_prepared", "session_started"])
+def test_who_takes_over_after_a_kill_is_told_too(kind: str) -> None:
+    whole = World([2, 4, 10], mode="attended")
+    whole.agent.acts.append(hears("Look at groups first."))
+    whole.run()
+    written = whole.only(HandoffWritten)
+    number = next(e.seq for e in whole.events if e.seq >= written.seq and e.kind == kind)
+    later = broken_off(whole, number)
+    later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+    assert "> Look at groups first." in later.agent.prompts[0]
+    assert written.read_at in later.agent.prompts[0]
+    assert all(HEADING not in prompt for prompt in later.agent.prompts[1:])
+    starts = [e for e in later.events[number:] if isinstance(e, IterationStarted | SessionStarted)]
+    assert starts[0].iteration == 2, "the iteration that was cut off is not gone on with"
+
+
+def test_after_an_iteration_that_came_to_its_end_nobody_is_told() -> None:
+    whole = World([2, 4, 10], mode="attended")
+    whole.agent.acts.append(fills(86))
+    whole.run()
+    number = next(e.seq for e in whole.events if e.kind == "iteration_finished")
+    later = broken_off(whole, number)
+    later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
+    assert all(HEADING not in prompt for prompt in later.agent.prompts)
