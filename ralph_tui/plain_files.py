@@ -112,11 +112,17 @@ def read_text(path: Path) -> str:
 
 
 def write_whole(
-    path: Path, content: bytes, *, below: Path | None = None, durable: bool = True
+    path: Path,
+    content: bytes,
+    *,
+    below: Path | None = None,
+    durable: bool = True,
+    mode: int | None = None,
 ) -> None:
     """Put a file in its place at once: a reader sees the old one or the new one; ``OSError``.
 
-    Whatever but a folder stands there gives way unopened. `durable` also syncs it to disk.
+    Whatever but a folder stands there gives way unopened. `durable` also syncs it to disk; `mode`
+    is what may be done with it, where that is not what any new file has.
     """
     fresh = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -124,6 +130,8 @@ def write_whole(
         try:
             with os.fdopen(_opened(fresh, flags, 0o666, folder), "wb") as file:
                 file.write(content)
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())

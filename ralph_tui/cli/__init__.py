@@ -40,6 +40,7 @@ COMMANDS = {
     "restore": "list the snapshots of a run, or bring the files back to one",
     "report": "a summary of a run, in Markdown",
     "memory": "what runs have learned here: read, change, share, measure it",
+    "hooks": "watch Claude Code sessions of your own, and let them hand over in time",
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "what controller and overseer would do with any series of readings",
