@@ -7,6 +7,7 @@ read from one is sanitized once more.
 from datetime import UTC, datetime
 from typing import Any
 
+from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
@@ -43,9 +44,10 @@ def status_line(status: dict[str, Any]) -> str:
     alarms = (
         f" {WARNING.glyph} {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
     )
+    full = context_mark(status.get("context") or {}) if _goes_on(status) else ""
     line = (
         f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
-        f"{words}{_requests(status)}{alarms}"
+        f"{words}{', ' if full else ''}{full}{_requests(status)}{alarms}"
     )
     return clip(one_line(line), LINE_LIMIT)
 
@@ -64,6 +66,7 @@ def status_text(status: dict[str, Any]) -> str:
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
+        ("context", context_row(status.get("context") or {})),
         ("model help", _model_help(status)),
         ("time", _time(status)),
         ("last", _last(status)),
@@ -266,10 +269,8 @@ def _cost(status: dict[str, Any]) -> str:
     dollars = (
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
-    context = status["context_percent"]
-    full = "" if context is None else f", context {context:.0f} %"
     tokens = f"{status['tokens']:,} tokens" if status["tokens"] else "tokens not told"
-    return f"{dollars}, {tokens}{full}"
+    return f"{dollars}, {tokens}"
 
 
 def _model_help(status: dict[str, Any]) -> str:

@@ -149,3 +149,5 @@ class PlanItemBegan(Event):
     """Items of the plan that are done."""
     total: int = 0
     """All of its items; 0 in older journals."""
+    later: list[Plain] = []
+    """The open items after it, the first 20."""

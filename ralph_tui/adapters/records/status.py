@@ -30,7 +30,7 @@ def read_status(run: RecordedRun) -> Known:
 
     The projection is enough while it is whole; without it the journal is folded.
     """
-    status = _known(_projection(run.status) or _folded(run))
+    status = _known(_projection(run.status) or folded_status(run))
     if run.hooked:
         return _of_hooked(run, status)
     owner = worker(run.lock) if status["outcome"] is None else None
@@ -114,7 +114,8 @@ def _known(fields: dict[str, Any]) -> Known:
     return Known(parts)
 
 
-def _folded(run: RecordedRun) -> dict[str, Any]:
+def folded_status(run: RecordedRun) -> dict[str, Any]:
+    """The fields of `summarize`, from the journal itself."""
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415  folding is the rare case
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415
     from ralph_tui.state import RunState  # noqa: PLC0415

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from ralph_tui.adapters.records.context_status import context_status
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.analysis.verdict import course
 from ralph_tui.layers.control import push_words
@@ -61,6 +62,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "cost_estimated": run.cost_estimated,
         "model_help": _model_help(state),
         "context_percent": state.context.percent,
+        "context": context_status(state),
         "waiting": _waiting(state),
         "question": _question(state),
         "denied": state.run.denied,

@@ -3,13 +3,17 @@
 Standard library only.
 """
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from ralph_tui.layers.context.levels import Level
 
 RECENT = 5
 """Iterations that are looked back on."""
 FILLED = 2
 """Windows of these that filled up: then it was no accident."""
+FULL = 100.0
+"""Points of a window; an item that may take all of them must be split."""
 
 
 class Use(Protocol):
@@ -39,3 +43,72 @@ def windows_fill(history: Iterable[Use], checkpoint_percent: float = 85.0) -> bo
         )
         >= FILLED
     )
+
+
+class Order(NamedTuple):
+    """In which order to take the plan's open items."""
+
+    places: tuple[int, ...]
+    """Of the items as the plan has them, the first to be taken first."""
+    why: str
+    """In a sentence without its end; empty where there is no choice."""
+
+
+def order(highs: Sequence[float], left: float | None) -> Order:
+    """What to take first by what each takes at most, with so many points of the window left.
+
+    A window that has room for any of them takes the large ones first: later only the small ones
+    still fit. One that has not takes the small ones that fit, and leaves the rest to a fresh one.
+    `left` is None where that is not known: then the plan's order stands. Items of one size keep
+    the plan's order, and those that no window holds come last: they are to be split.
+    """
+    plan = tuple(range(len(highs)))
+    whole = [n for n in plan if highs[n] < FULL]
+    if len(plan) < 2 or left is None or not whole:
+        return Order(plan, "")
+    split = [n for n in plan if highs[n] >= FULL]
+    large = sorted(whole, key=lambda n: -highs[n])
+    if highs[large[0]] <= left:
+        why = "the window has room for any of them: the largest first"
+        return Order((*large, *split), why)
+    fitting: list[int] = []
+    room = left
+    for n in sorted(whole, key=lambda n: highs[n]):
+        if highs[n] > room:
+            break
+        fitting.append(n)
+        room -= highs[n]
+    rest = [n for n in large if n not in fitting]
+    fresh = "a fresh window takes the largest first"
+    if not fitting:
+        return Order((*rest, *split), f"none fits into the {left:.0f} % that are left: {fresh}")
+    still = "1 still fits" if len(fitting) == 1 else f"{len(fitting)} still fit"
+    why = f"{still} into the {left:.0f} % that are left, the smallest first; {fresh}"
+    return Order((*fitting, *rest, *split), why)
+
+
+def recommendation(level: Level, checkpoint_percent: float, *, rolls_over: bool) -> str:
+    """What to do about a session that works, by how full its window is."""
+    at = f"{checkpoint_percent:g} %"
+    if not rolls_over:
+        if level in ("L0", "L1"):
+            return "Safe to continue. No checkpoint will trigger: context.rollover is off."
+        return "Hand over with ralph-tui checkpoint --rollover: context.rollover is off."
+    match level:
+        case "L0":
+            return f"Safe to continue. Checkpoint will trigger automatically at {at}."
+        case "L1":
+            return (
+                "Finish what is begun, and begin nothing large. Checkpoint will trigger "
+                f"automatically at {at}."
+            )
+        case "L2":
+            return "The session hands over as soon as the running tool has ended."
+    return "The session is ended at once, and hands over."
+
+
+FILLS = (
+    "Windows of this run fill up: load files when they are needed, leave research to subagents, "
+    "and split large items."
+)
+"""What is recommended where `windows_fill`."""

@@ -17,6 +17,10 @@ LOOK_S = 3.0
 GAIN = 5.0
 """Points of the window that a fresh session must gain: the least that any item takes."""
 
+LONGEST = 500
+"""Characters of an item that are recorded."""
+LATER = 20
+"""Open items after it that are recorded."""
 MEDIUM = estimate("")
 """What an item is taken for of which nothing is known."""
 
@@ -72,7 +76,7 @@ class PlanItems:
         )
         if plan is None:
             return
-        item = next((text for text, done in plan.items if not done), "")
+        item = next((text for text, done in plan.items if not done), "")[:LONGEST]
         known = self._state.context.item
         if known is not None and known.item == item:
             self._unsure, self._settled = None, True
@@ -100,6 +104,7 @@ class PlanItems:
             percent=context.percent,
             done=plan.done,
             total=plan.total,
+            later=[text[:LONGEST] for text, done in plan.items if not done][1 : 1 + LATER],
         )
         self.unfit = self._why_unfit(expected) if item and self._settled else ""
         if item and expected.size == "very complex":

@@ -1,8 +1,11 @@
 """What is recommended about a window."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ralph_tui.layers.context.advice import windows_fill
+from ralph_tui.layers.context.advice import FULL, Order, order, recommendation, windows_fill
+from ralph_tui.layers.context.levels import Level
 from ralph_tui.state.context import ContextUse
 
 
@@ -31,3 +34,61 @@ def test_two_full_windows_of_five_iterations_are_no_accident(
 def test_a_window_is_full_where_it_was_said_to_be() -> None:
     assert windows_fill([use(72), use(74)], 70.0)
     assert not windows_fill([use(86), use(88)], 90.0)
+
+
+def test_a_fresh_window_takes_the_largest_first_and_a_full_one_the_small_ones_that_fit() -> None:
+    highs = [20.0, 60.0, 10.0, 40.0, 100.0]
+    assert order(highs, 85) == Order(
+        (1, 3, 0, 2, 4), "the window has room for any of them: the largest first"
+    )
+    assert order(highs, 35) == Order(
+        (2, 0, 1, 3, 4),
+        "2 still fit into the 35 % that are left, the smallest first; a fresh window takes the "
+        "largest first",
+    )
+    assert order(highs, 5) == Order(
+        (1, 3, 0, 2, 4),
+        "none fits into the 5 % that are left: a fresh window takes the largest first",
+    )
+
+
+def test_without_a_choice_the_plans_order_stands() -> None:
+    assert order([], 50) == Order((), "")
+    assert order([60.0], 5) == Order((0,), "")
+    assert order([40.0, 60.0], None) == Order((0, 1), "")
+    assert order([40.0, 40.0], 85).places == (0, 1)
+    assert order([100.0, 100.0], 85) == Order((0, 1), "")
+
+
+@given(st.lists(st.sampled_from([10.0, 15.5, 20.0, 40.0, 60.0, 100.0])), st.floats(0, 100))
+def test_every_item_is_named_once_and_the_ones_to_be_split_come_last(
+    highs: list[float], left: float
+) -> None:
+    places = order(highs, left).places
+    assert sorted(places) == list(range(len(highs)))
+    split = [highs[n] == FULL for n in places]
+    if not all(split) and len(highs) > 1:
+        assert split == sorted(split)
+
+
+@given(
+    st.lists(st.sampled_from([10.0, 20.0, 40.0, 60.0]), min_size=2),
+    st.floats(0, 100),
+)
+def test_whatever_fits_alone_is_not_left_for_later(highs: list[float], left: float) -> None:
+    first = highs[order(highs, left).places[0]]
+    assert first <= left or min(highs) > left
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        ("L0", "Safe to continue. Checkpoint will trigger automatically at 85 %."),
+        ("L1", "Finish what is begun"),
+        ("L2", "as soon as the running tool has ended"),
+        ("L3", "ended at once"),
+    ],
+)
+def test_each_level_has_its_recommendation(level: Level, words: str) -> None:
+    assert words in recommendation(level, 85.0, rolls_over=True)
+    assert "context.rollover is off" in recommendation(level, 85.0, rolls_over=False)

@@ -1,0 +1,104 @@
+"""The context window in ``status.json``: what `status` and `context` tell of it."""
+
+from typing import Any
+
+from ralph_tui.events import RunStarted
+from ralph_tui.layers.context.advice import windows_fill
+from ralph_tui.layers.context.forecast import calls_until
+from ralph_tui.layers.context.levels import DEFAULT, Thresholds, level_of
+from ralph_tui.layers.context.sizes import estimate
+from ralph_tui.state import RunState
+
+ITERATIONS = 100
+"""Of the history, the last ones."""
+
+
+def context_status(state: RunState) -> dict[str, Any]:
+    """As plain JSON values; percent of the window, None while that is not known."""
+    context, thresholds = state.context, thresholds_of(state.run.started)
+    checkpoint, known = thresholds.checkpoint, context.percent is not None
+    uses = context.history
+    return {
+        "percent": context.percent,
+        "level": level_of(context.percent, thresholds) if known else None,
+        "level_reached": context.level,
+        "tokens": context.tokens,
+        "window": context.window,
+        "tokens_left": context.tokens_left,
+        "warn_percent": thresholds.warn,
+        "checkpoint_percent": checkpoint,
+        "stop_percent": thresholds.stop,
+        "rollover": _config(state.run.started).get("context.rollover") is not False,
+        "session_running": state.run.session_running,
+        "calls": context.calls,
+        "calls_left": calls_until(checkpoint, context.readings, context.window),
+        "item": _item(state),
+        "later": [_size_of(item, state) for item in context.item.later] if context.item else [],
+        "history": [
+            {
+                "iteration": use.iteration,
+                "peak_percent": use.peak_percent,
+                "checkpoint": use.checkpoint,
+                "rollovers": use.rollovers,
+                "compactions": use.compactions,
+                "sessions": use.sessions,
+            }
+            for use in uses[-ITERATIONS:]
+        ],
+        "rollovers": sum(use.rollovers for use in uses),
+        "compactions": sum(use.compactions for use in uses),
+        "requested_by": context.requested_by,
+        "rollover_under_way": context.rollover is not None,
+        "handoff": _handoff(state),
+        "windows_fill": windows_fill(uses, checkpoint),
+    }
+
+
+def thresholds_of(started: RunStarted | None) -> Thresholds:
+    """The levels of a run as it was started, else the usual ones."""
+    config = _config(started)
+    given = (config.get(f"context.{name}_percent") for name in Thresholds._fields)
+    return Thresholds(
+        *(
+            usual if isinstance(of, bool) or not isinstance(of, int | float) else float(of)
+            for of, usual in zip(given, DEFAULT, strict=True)
+        )
+    )
+
+
+def _config(started: RunStarted | None) -> dict[str, Any]:
+    return dict(started.config) if started else {}
+
+
+def _item(state: RunState) -> dict[str, Any] | None:
+    """The plan's first open item; None without one."""
+    item = state.context.item
+    if item is None or not item.item:
+        return None
+    return {
+        "text": item.item,
+        "size": item.size,
+        "low": item.low,
+        "high": item.high,
+        "basis": item.basis,
+        "done": item.done,
+        "total": item.total,
+    }
+
+
+def _size_of(item: str, state: RunState) -> dict[str, Any]:
+    known = estimate(item, state.plan_items.taken)
+    return {"text": item, **known._asdict()}
+
+
+def _handoff(state: RunState) -> dict[str, Any] | None:
+    """The last one."""
+    if not state.context.handoffs:
+        return None
+    left = state.context.handoffs[-1]
+    return {
+        "iteration": left.iteration,
+        "number": left.number,
+        "path": left.read_at or left.path,
+        "percent": left.percent,
+    }

@@ -1,0 +1,201 @@
+"""A context window in words: a table, and the row of a status.
+
+They are made of the fields of `context_status`, which the agent can write: they are sanitized.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ralph_tui.layers.context.advice import FILLS, order, recommendation
+from ralph_tui.layers.context.forecast import forecast_words
+from ralph_tui.layers.context.levels import LEVELS, Level, above, whole
+from ralph_tui.layers.context.sizes import BUDGETS
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import clip, one_line
+
+Fields = dict[str, Any]
+
+STANDS: dict[Level, str] = {
+    "L0": "normal",
+    "L1": "it fills",
+    "L2": "checkpoint",
+    "L3": "stop at once",
+}
+TOLD_BY = {"tag": "by its tag", "history": "by what finished items took", "default": "no tag"}
+ROWS = 12
+"""Iterations of a table, the last ones."""
+ITEM = 60
+"""Characters of an item in a table."""
+
+
+def context_row(context: Fields) -> str:
+    """``86 % (L2), 28k tokens left, 2 rollovers; 85 % in about 12 tool calls``; or empty."""
+    percent, level = context.get("percent"), _level(context)
+    if percent is None or level is None:
+        return ""
+    parts = [f"{whole(percent)} % ({level})", f"{_tokens(context['tokens_left'] or 0)} tokens left"]
+    if rollovers := context.get("rollovers"):
+        parts.append(count(rollovers, "rollover"))
+    if forgot := context.get("compactions"):
+        parts.append(f"forgot {_times(forgot)}")
+    ahead = _forecast(context)
+    return f"{', '.join(parts)}{'; ' if ahead else ''}{ahead}"
+
+
+def context_mark(context: Fields) -> str:
+    """``L2 at 86 %`` for a status bar; empty while nothing is to be said."""
+    percent, level = context.get("percent"), _level(context)
+    if percent is None or level in (None, "L0") or not context.get("session_running"):
+        return ""
+    return f"{level} at {whole(percent)} %"
+
+
+def context_table(context: Fields, run: str, *, alive: bool) -> str:
+    """How full the window of a run is, what follows, and what to do, as a Markdown table."""
+    rows = [
+        ("Run", f"{run}{'' if alive else ' (over)'}"),
+        ("Current Context", _current(context)),
+        ("Level", _stands(context)),
+        ("Estimated Remaining", _remaining(context)),
+        ("Forecast", _forecast(context) if alive else ""),
+        *_item(context.get("item")),
+        ("Last Handoff", (context.get("handoff") or {}).get("path") or ""),
+    ]
+    parts = ["## Ralph Context Status", _table(("Metric", "Value"), [r for r in rows if r[1]])]
+    if history := context.get("history"):
+        parts.append(_peaks(history))
+    if alive:
+        parts.append(_order(context))
+    parts.append(f"**Recommendation**: {_recommended(context, alive=alive)}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _level(context: Fields) -> Level | None:
+    return next((level for level in LEVELS if level == context.get("level")), None)
+
+
+def _current(context: Fields) -> str:
+    percent, window = context.get("percent"), context.get("window")
+    if percent is not None:
+        return f"{whole(percent)} % of {_tokens(window or 0)} tokens"
+    if context.get("tokens"):
+        return (
+            f"unknown: {_tokens(context['tokens'])} tokens are used, and the agent does not tell "
+            "how many its window holds"
+        )
+    return (
+        "unknown: the agent has told no usage yet"
+        if not context.get("history")
+        else ("unknown: the agent has told no usage in this session")
+    )
+
+
+def _stands(context: Fields) -> str:
+    """``L0 (normal; L2 was reached)``: a compaction empties the window again."""
+    level, reached = _level(context), context.get("level_reached")
+    if level is None:
+        return "unknown"
+    higher = next((one for one in LEVELS if one == reached and above(one, level)), "")
+    return f"{level} ({STANDS[level]}{f'; {higher} was reached' if higher else ''})"
+
+
+def _remaining(context: Fields) -> str:
+    left = context.get("tokens_left")
+    return "" if left is None else f"~{_tokens(left)} tokens"
+
+
+def _forecast(context: Fields) -> str:
+    if not context.get("session_running"):
+        return ""
+    return forecast_words(context.get("checkpoint_percent") or 0.0, context.get("calls_left"))
+
+
+def _item(item: Fields | None) -> list[tuple[str, str]]:
+    if not item:
+        return []
+    row = BUDGETS.get(item["size"])
+    told = TOLD_BY.get(item["basis"], "")
+    return [
+        ("Current Item", f'"{clip(one_line(item["text"]), ITEM)}"'),
+        ("Item Complexity", f"{item['size']} (est. {_range(item)} context; {told})"),
+        ("Per Iteration", row.per_iteration if row else ""),
+        ("Plan", f"{item['done']} of {item['total']} done" if item["total"] else ""),
+    ]
+
+
+def _range(item: Fields) -> str:
+    """``20-40 %``."""
+    low, high = f"{item['low']:.0f}", f"{item['high']:.0f}"
+    return f"{low} %" if low == high else f"{low}-{high} %"
+
+
+def _peaks(history: list[Fields]) -> str:
+    rows = [
+        (
+            str(use["iteration"]),
+            "unknown" if use["peak_percent"] is None else f"{whole(use['peak_percent'])} %",
+            str(use["rollovers"] or "-"),
+            str(use["compactions"] or "-"),
+        )
+        for use in history[-ROWS:]
+    ]
+    return _table(("Iteration", "Peak", "Rollovers", "Forgot"), rows)
+
+
+def _order(context: Fields) -> str:
+    """The open items in the order in which to take them; the one in progress is left out."""
+    item, percent = context.get("item"), context.get("percent")
+    begun = context.get("session_running") and context.get("calls")
+    items = [*([] if begun or not item else [item]), *(context.get("later") or [])]
+    left = None if percent is None else max(0.0, context["checkpoint_percent"] - percent)
+    advised = order([one["high"] for one in items], left)
+    if not advised.why:
+        return ""
+    advice = f"**Order**: {advised.why}, unless one needs another."
+    if list(advised.places) == sorted(advised.places):
+        return f"{advice} That is the plan's own order."
+    rows = []
+    for n, place in enumerate(advised.places[:ROWS], 1):
+        one = items[place]
+        must = "split it" if one["size"] == "very complex" else _range(one)
+        rows.append((str(n), clip(one_line(one["text"]), ITEM), one["size"], must))
+    more = len(items) - len(rows)
+    rest = f" {count(more, 'more item')} after these." if more else ""
+    return f"{_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
+
+
+def _recommended(context: Fields, *, alive: bool) -> str:
+    """What to do now; of a run that is over, what the next one should do."""
+    fills, level = context.get("windows_fill"), _level(context)
+    if not alive:
+        return FILLS if fills else "Windows of this run had room: go on as before."
+    if level is None:
+        return (
+            "No checkpoint can trigger while the usage is unknown; "
+            "ralph-tui checkpoint --rollover asks for one."
+        )
+    if context.get("requested_by"):
+        said = "The session hands over as soon as the running tool has ended: it was asked for."
+    elif not context.get("session_running"):
+        said = "No session works now; the next one begins with an empty window."
+    else:
+        rolls_over = context.get("rollover") is not False
+        said = recommendation(level, context["checkpoint_percent"], rolls_over=rolls_over)
+    return f"{said} {FILLS}" if fills else said
+
+
+def _tokens(number: int) -> str:
+    """``66k``."""
+    return f"{number:,}" if number < 1000 else f"{round(number / 1000):,}k"
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    cells = [head, *([one_line(cell).replace("|", r"\|") for cell in row] for row in rows)]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
+    lines = [" | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells]
+    lines.insert(1, "-|-".join("-" * width for width in widths))
+    return "\n".join(f"| {line} |" if n != 1 else f"|-{line}-|" for n, line in enumerate(lines))
