@@ -133,7 +133,7 @@ def _peaks(history: list[Fields]) -> str:
     rows = [
         (
             str(use["iteration"]),
-            "unknown" if use["peak_percent"] is None else f"{whole(use['peak_percent'])} %",
+            "unknown" if (peak := use.get("peak_percent")) is None else f"{whole(peak)} %",
             str(use["rollovers"] or "-"),
             str(use["compactions"] or "-"),
         )

@@ -146,5 +146,5 @@ def test_what_is_not_known_is_left_out(
     at = datetime.fromisoformat(written["updated"]).timestamp()
     os.utime(attempt / "status.json", (at, at))  # of a run that died the file tells the time
     assert nulls(json.loads(said("--json"))) == []
-    monkeypatch.setattr(status, "_folded", None)  # the file is enough
+    monkeypatch.setattr(status, "folded_status", None)  # the file is enough
     assert (said(), said("--line")) == folded
