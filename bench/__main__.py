@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 
 from bench import (
+    context,
     control,
     detection,
     intelligence,
@@ -41,6 +42,7 @@ GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "snapshots": snapshots.against_status,
     "retrieval": retrieval.quality,
     "intelligence": intelligence.world,
+    "context": context.checkpoints,
     "loop": loop_time.per_iteration,
 }
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
+from typing import Self
 
 from tests.doubles import answering
 from tests.doubles.answering import REFUSALS
@@ -61,7 +62,7 @@ class Api:
         """The value for ``ANTHROPIC_BASE_URL``."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def __enter__(self) -> "Api":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

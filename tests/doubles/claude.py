@@ -2,7 +2,8 @@
 
 `STUB_STATE`, a folder, lets several sessions be one story: it counts them, knows their identifiers
 and what they cost. `STUB_VERSION` is the version it says it is; `STUB_PACE` how long a second of
-waiting for a retry takes.
+waiting for a retry takes. With `STUB_SERVICE`, the address of a service as in `api`, it asks there
+for each answer, with the conversation as it stands.
 """
 
 import json
@@ -54,7 +55,6 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
         prompt = options.prompt or sys.stdin.read()
     key = scenario.question(prompt) if prompt is not None else None
     answers = scenario.answers(state.begin()) if key is None else [state.ask(scenario, key)]
-    script = Script(answers, state.began)
     wire = Wire(
         session_id=session_id,
         cwd=str(root),
@@ -65,6 +65,12 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
         window=scenario.context_window,
         modern=arguments.as_numbers(version) >= OLDEST_MODERN,
     )
+    script = Script(answers, state.began)
+    if url := os.environ.get("STUB_SERVICE"):
+        # What asks a service is loaded where there is one.
+        from tests.doubles.asking import Asking
+
+        script = Asking(url, wire)
     # Older versions begin to count anew.
     wire.paid_before = state.costs.get(options.resume or "", 0.0) if wire.modern else 0.0
     if scenario.hostile:

@@ -71,7 +71,7 @@ class Session:
         self._lifecycle(message.uuid, "started")
         self._wire.init()
         if not message.origin:
-            turn.replays.append(message)
+            self._tell(turn, message)
         try:
             self._converse(turn)
             self._end(turn, message, "success", "completed")
@@ -213,7 +213,11 @@ class Session:
         """A message of the user reaches the model in the middle of a turn."""
         if message.uuid:
             turn.folded.append(message.uuid)
+        self._tell(turn, message)
+
+    def _tell(self, turn: Turn, message: Message) -> None:
         turn.replays.append(message)
+        self._wire.conversation.append({"role": "user", "content": message.text})
 
     def _broken(self, answer: Answer) -> None:
         """An answer broke off: its beginning is in the sums, in older versions in the cost too."""

@@ -82,6 +82,8 @@ class Wire:
     """Whether the output is results alone (``--output-format json``)."""
     paid_before: float = 0.0
     """USD of the session before it was resumed."""
+    conversation: list[Json] = field(default_factory=list)
+    """What the model is sent: messages of the user, its own, and results of tools."""
 
     def put_bare(self, kind: str, **fields: object) -> None:
         """One line of output that belongs to no session."""
@@ -115,6 +117,8 @@ class Wire:
 
     def assistant(self, block: Json, message_id: str, usage: Json, about: Json) -> None:
         """One block of an answer; `about` tells of a subagent."""
+        if not about:
+            self.conversation.append({"role": "assistant", "content": [block]})
         message = {
             "id": message_id,
             "type": "message",
@@ -154,6 +158,8 @@ class Wire:
         is_error = about.pop("is_error", None)
         if is_error is not None:
             block["is_error"] = is_error
+        if "parent_tool_use_id" not in about:
+            self.conversation.append({"role": "user", "content": [block]})
         meta = about.pop("meta", ACCEPTED)
         extra: Json = {"tool_result_meta": [{"id": tool_id, **meta}]} if self.modern else {}
         if structured is not None:

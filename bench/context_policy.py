@@ -1,0 +1,172 @@
+"""The model of the measure of context checkpoints: what it does next, by what its session holds.
+
+It is a function of the conversation that it is sent: its prompt, its own calls and their results.
+Nothing is kept between two sessions, so what a session knows of those before it stands in its
+prompt and in the files that it reads. It is no model, and shows nothing of how well one
+understands: it takes over whatever a handoff plainly says, and begins the first open item anew
+where it is told nothing.
+"""
+
+import random
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from bench.context_task import END, PLAN, WAYS, Step
+
+ITEMS_PER_SESSION = 2
+SLOW_S = 0.4
+_HANDOFF = re.compile(r"[\w./-]*/handoff-(\d+)\.md")
+_NUMBERED = re.compile(r"^ *\d+[\t→]", re.MULTILINE)
+_CALL = re.compile(r"^- `(\w+) ([^`]*)`(.*)$", re.MULTILINE)
+_FILE = re.compile(r"^- `(parts/\w+\.txt)`, lines `([\d, -]+)`", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool that it wants, with some words before it."""
+
+    tool: str
+    arguments: dict[str, object]
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of it."""
+
+    text: str
+    failed: bool = False
+
+
+@dataclass
+class Position:
+    """Where in an item it stands."""
+
+    way: str = ""
+    done: int = 0
+    """Steps."""
+
+
+@dataclass(frozen=True)
+class Mind:
+    """A session's own means: its dice, whether it says what it does, and its marked lines."""
+
+    dice: random.Random
+    talks: bool
+    lines_of: Callable[[Step, int], str] = field(repr=False)
+
+
+Session = Generator[Call, Result, str]
+Reading = Generator[Call, Result, Position]
+
+
+def session(prompt: str, mind: Mind) -> Session:
+    """All of a session, call by call; gives back its last words."""
+    held: set[str] = set()
+    handoff = _HANDOFF.search(prompt)
+    plan = yield from _read(PLAN, held)
+    position = Position()
+    left = re.findall(r"^- \[ \] (.*)$", plan, re.MULTILINE)
+    if handoff is not None and left:
+        position = yield from _take_over(handoff[0], left[0], held)
+    ticked = 0
+    while left and ticked < ITEMS_PER_SESSION:
+        yield from _work(left.pop(0), position, mind, held)
+        position = Position()
+        ticked += 1
+    report = f'{{"ralph": {{"summary": "{ticked} items done", "completion": 50}}}}'
+    return report if left else f"{report}\n<promise>COMPLETE</promise>"
+
+
+def _read(path: str, held: set[str]) -> Generator[Call, Result, str]:
+    result = yield Call("Read", {"file_path": path})
+    if not result.failed:
+        held.add(path)
+    return _NUMBERED.sub("", result.text)
+
+
+def _work(title: str, position: Position, mind: Mind, held: set[str]) -> Generator[Call, Result]:
+    """Do what an item still lacks, and tick it."""
+    number = int(title.split(maxsplit=1)[0])
+    text = yield from _read(f"items/{number:02}.md", held)
+    files = re.findall(r"^\d+\. add to (\S+)$", text, re.MULTILINE)
+    position.way = position.way or mind.dice.choice(WAYS)
+    while position.done < len(files):
+        path, step = files[position.done], position.done + 1
+        words = f"Item {number:02} in way {position.way}: step {step} of {len(files)} comes next, "
+        words = f"{words}in {path}." if mind.talks else ""
+        if path not in held:
+            yield from _read(path, held)
+        lines = mind.lines_of(Step(number, step, position.way), mind.dice.randint(1, 3))
+        given = {"file_path": path, "old_string": END, "new_string": f"{lines}\n{END}"}
+        result = yield Call("Edit", given, words)
+        if result.failed:
+            yield from _read(path, held)
+            continue
+        position.done += 1
+        if "slow check" in text:
+            command = f"python3 -c 'import time; time.sleep({SLOW_S})'"
+            yield Call("Bash", {"command": command, "description": "Run the slow check"})
+    before, after = f"- [ ] {title}", f"- [x] {title}"
+    yield Call("Edit", {"file_path": PLAN, "old_string": before, "new_string": after})
+
+
+def _take_over(path: str, title: str, held: set[str]) -> Reading:
+    """Where the handoff says that the first open item stands."""
+    text = yield from _read(path, held)
+    number = int(title.split(maxsplit=1)[0])
+    said = re.findall(
+        rf"Item {number:02} in way ([A-D]): step (\d+) of \d+ comes next, in (\S+)\.", text
+    )
+    edited = _edits_since_the_tick(text)
+    if said:
+        way, step, file = said[-1]
+        done = int(step) - 1 + (edited[:1] == [file])
+        return Position(way, done)
+    if title not in text:
+        return Position()
+    # It took over itself, and went on from there.
+    before = re.search(r"^- `Read ([^`]*/handoff-\d+\.md)`", text, re.MULTILINE)
+    position = Position()
+    if before is not None and PLAN not in [
+        call[1] for call in _CALL.findall(text) if call[0] == "Edit"
+    ]:
+        position = yield from _take_over(before[1], title, held)
+    position.done += len(edited)
+    if edited and not position.way:
+        position.way = yield from _way_of(text, edited[0], held)
+    return position
+
+
+def _edits_since_the_tick(text: str) -> list[str]:
+    """Files of the steps that were carried out since the plan was ticked, the latest first."""
+    files: list[str] = []
+    for tool, what, how in _CALL.findall(text):
+        if tool != "Edit" or "failed" in how or "still running" in how:
+            continue
+        if what == PLAN:
+            break
+        files.append(what)
+    return files
+
+
+def _way_of(text: str, path: str, held: set[str]) -> Generator[Call, Result, str]:
+    """The way of the last lines that a file got, by the lines that the handoff names."""
+    ranges = dict(_FILE.findall(text))
+    content = (yield from _read(path, held)).splitlines()
+    last = int(re.findall(r"\d+", ranges[path])[-1]) if path in ranges else len(content) - 1
+    line = content[last - 1] if 0 < last <= len(content) else ""
+    return line[:1] if line[:1] in WAYS else ""
+
+
+def next_move(prompt: str, results: Sequence[Result], mind: Mind) -> Call | str:
+    """What it does after these results of its own calls; a text ends its turn."""
+    playing = session(prompt, mind)
+    try:
+        move = next(playing)
+        for result in results:
+            move = playing.send(result)
+    except StopIteration as ended:
+        return str(ended.value)
+    return move
