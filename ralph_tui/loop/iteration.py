@@ -11,6 +11,7 @@ from ralph_tui.loop.steps.assessment import Assessment
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.handoffs import Handoffs
 from ralph_tui.loop.steps.judging import Judging
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.memory import MemoryLayer
@@ -59,7 +60,8 @@ class Iteration:
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
         self.models = ModelHelp(run)
         self.prompt_writer = PromptWriter(run, self.desk, self.models)
-        rollovers = Rollovers(run, self.checkpoints, self.prompt_writer)
+        handoffs = Handoffs(run, self.desk, self.checkpoints)
+        rollovers = Rollovers(run, self.checkpoints, handoffs, self.prompt_writer)
         self.sessions = Sessions(run, self.checkpoints, self.desk, rollovers)
         self.assessment = Assessment(run)
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)

@@ -87,6 +87,8 @@ class AgentFold(Fold):
         """The latest session claimed to be done."""
         self.report: AgentReported | None = None
         """The latest session's report; its learnings and blockers are all of its iteration."""
+        self.began = 0
+        """The event with which the latest session started."""
         self._before: AgentReported | None = None
         """What the sessions before it have reported in its iteration."""
         self.ended: SessionFinished | None = None
@@ -129,7 +131,7 @@ class AgentFold(Fold):
         return False
 
     def _session_started(self, e: SessionStarted) -> None:
-        self.promised, self.ended = False, None
+        self.promised, self.ended, self.began = False, None, e.seq
         self.report = _carried(self.report, e.iteration)
         self._before = self.report
         self._failed.clear()

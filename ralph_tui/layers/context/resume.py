@@ -55,7 +55,7 @@ def _instructions(given: Resume) -> str:
     steps = [
         f"{DO_NOT_RESTART} What that session did is in the files.",
         f"Read its handoff first: {given.handoff_file}" if given.handoff_file else "",
-        f"Go on from there, in {where}.",
+        f"Go on from there, in {where}; whatever else is planned comes after that.",
         HALF_MADE if given.cause == "L3" else "",
     ]
     return "\n".join(f"{n}. {step}" for n, step in enumerate(filter(None, steps), 1))

@@ -14,7 +14,8 @@ def resume_section(given: PromptInput) -> Section:
     """Nothing where no session handed over; nothing of it is cut."""
     if given.handoff is None:
         return spoken(HEADING)
-    return spoken(HEADING, resume_text(resume_of(given.handoff)))
+    before = given.reading is not None and "What is measured below was measured before that work."
+    return spoken(HEADING, resume_text(resume_of(given.handoff)), before or "")
 
 
 def resume_of(left: HandoffWritten) -> Resume:

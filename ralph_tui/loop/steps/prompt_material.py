@@ -61,7 +61,7 @@ def all_known(
     """
     agent, known = state.agent, state.intelligence
     restored, back = _restored(state), state.oversight.rollback
-    reading, gate = _measured(state)
+    reading, gate = measured(state)
     last = _last_worked(iteration, state)
     assessment = known.assessments.get(last) if last and not restored else None
     strategy = None if restored else known.strategies.get(iteration)
@@ -127,7 +127,7 @@ def _restored(state: RunState) -> str:
     return _named(state, back)
 
 
-def _measured(state: RunState) -> tuple[ReadingTaken | None, GateFinished | None]:
+def measured(state: RunState) -> tuple[ReadingTaken | None, GateFinished | None]:
     """What is known of the files as they are."""
     readings, back = state.gate.readings, state.oversight.rollback
     if back is None or not _restored(state):

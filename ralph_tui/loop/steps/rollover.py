@@ -4,12 +4,12 @@ In this order, so that a kill at any moment loses nothing: it is recorded that a
 over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
 """
 
-from ralph_tui.events import HandoffWritten, RolloverBegan
-from ralph_tui.layers.context.handoff import Handoff, handoff_text
+from ralph_tui.events import RolloverBegan
 from ralph_tui.layers.context.levels import whole
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import Wanted
+from ralph_tui.loop.steps.handoffs import Handoffs
 from ralph_tui.loop.steps.prompting import PromptWriter, Words
 from ralph_tui.loop.waiting.controls import Steps
 
@@ -17,10 +17,11 @@ from ralph_tui.loop.waiting.controls import Steps
 class Rollovers:
     """Carries out the rollovers of a run."""
 
-    def __init__(self, run: Run, checkpoints: Checkpoints, prompt_writer: PromptWriter) -> None:
-        self._run = run
+    def __init__(
+        self, run: Run, checkpoints: Checkpoints, handoffs: Handoffs, prompt_writer: PromptWriter
+    ) -> None:
         self._state = run.state
-        self._scheduler = run.scheduler
+        self._handoffs = handoffs
         self._checkpoints = checkpoints
         self._prompt_writer = prompt_writer
 
@@ -29,7 +30,7 @@ class Rollovers:
         began = self._began(k, wanted)
         yield began
         snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
-        yield from self._write(began, snapshot)
+        yield from self._handoffs.leave(began, snapshot)
         return (yield from self._prompt_writer.write_again(k))
 
     def _began(self, k: int, wanted: Wanted) -> RolloverBegan:
@@ -41,26 +42,6 @@ class Rollovers:
             percent=self._state.context.percent,
             reason=wanted.reason,
             by=wanted.by,
-        )
-
-    def _write(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
-        k, records = began.iteration, self._run.ports.records
-        handoff = Handoff(objective=self._run.start.objective)
-        text = handoff_text(handoff)
-        name = f"handoff-{began.number}.md"
-        path = yield from self._scheduler.run_job(
-            "handoff", lambda: records.write_iteration_file(k, name, text)
-        )
-        yield HandoffWritten(
-            iteration=k,
-            number=began.number,
-            path=records.relative(path),
-            read_at=str(path.relative_to(self._run.ports.workspace.root)),
-            cause=began.cause,
-            percent=began.percent,
-            characters=len(text),
-            guidance=list(self._state.context.told),
-            snapshot=snapshot,
         )
 
 

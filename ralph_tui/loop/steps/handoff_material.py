@@ -1,0 +1,206 @@
+"""What a handoff is made of, taken from what is known of the run. Pure.
+
+Rule: on evidence alone. Done is what the plan has ticked since the last reading; changed is what
+two snapshots differ by; how it stands is the agent's to say, and told as its words.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from ralph_tui.events import HandoffWritten, RolloverBegan
+from ralph_tui.events import context as facts
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.context.handoff import (
+    LONGEST_WORDS,
+    Call,
+    Handoff,
+    Measured,
+    Reference,
+)
+from ralph_tui.layers.context.state_file import FileInProgress
+from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.novelty import next_item, ticked_items
+from ralph_tui.loop.steps.prompt_material import measured
+from ralph_tui.state import AgentRow, RunState
+from ralph_tui.state.actions import NO_ANSWER
+from ralph_tui.text.git_diff import parts_of, places_of
+from ralph_tui.text.sanitize import one_line, plain, shorten
+from ralph_tui.text.tool_kinds import action_type
+
+MOST_CALLS = 8
+LAST_EDITS = 3
+"""Files edited last are those in progress."""
+MOST_FILES = 40
+"""Files that are named at all."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What the files differ by between two trees."""
+
+    changes: tuple[FileChange, ...] = ()
+    diff: str = ""
+    """Unified, bounded, without secrets."""
+
+    def places(self) -> dict[str, str]:
+        """Where each file was changed, as far as the diff tells."""
+        return {one_line(path): places_of(part) for path, part in parts_of(self.diff)}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What was looked up for a handoff, beside what the state knows."""
+
+    session: Changed = Changed()
+    """What the ended session changed."""
+    iteration: tuple[FileChange, ...] = ()
+    """What its iteration changed, over all its sessions."""
+    plan: Progress | None = None
+    plan_name: str = ""
+    references: tuple[Reference, ...] = ()
+
+
+def handoff_of(
+    objective: str, command: str, began: RolloverBegan, state: RunState, found: Material
+) -> Handoff:
+    """What is known of the ended session."""
+    rows = session_rows(state)
+    report = state.agent.report
+    summary = report.summary if report and report.summary else last_words(rows)
+    files = files_in_progress(found, rows)
+    named = {file.path for file in files}
+    others = [c for c in (found.iteration or found.session.changes) if c.path not in named]
+    return Handoff(
+        objective=objective,
+        iteration=began.iteration,
+        number=began.number,
+        cause=began.cause,
+        percent=began.percent,
+        done=ticked(state, found.plan),
+        changed=tuple(_file(change, "") for change in others[:MOST_FILES]),
+        item=open_item(state, found.plan),
+        summary=summary,
+        files=files,
+        calls=tuple(calls_of(rows)),
+        next_step=report.next if report else "",
+        tests=tests_of(command, state),
+        questions=tuple(report.blockers) if report else (),
+        said=tuple(state.context.told),
+        references=found.references,
+    )
+
+
+def written_event(
+    handoff: Handoff, began: RolloverBegan, snapshot: int | None, state: RunState
+) -> HandoffWritten:
+    """The fact to record of it, without where it is."""
+    return HandoffWritten(
+        iteration=began.iteration,
+        number=began.number,
+        path="",
+        cause=began.cause,
+        percent=began.percent,
+        summary=_in_progress(handoff),
+        done=list(handoff.done),
+        files=[
+            facts.FileInProgress(path=f.path, lines=f.lines, description=f.description)
+            for f in handoff.files
+        ],
+        item=handoff.item,
+        progress=handoff.progress,
+        next_step=handoff.next_step,
+        guidance=list(state.context.told),
+        snapshot=snapshot,
+    )
+
+
+def _in_progress(handoff: Handoff) -> str:
+    """In a sentence or two; where the agent says nothing, what it did last."""
+    running = next((call for call in handoff.calls if call.running), None)
+    words = [shorten(handoff.summary, LONGEST_WORDS)]
+    if running is not None:
+        words.append(f"Still running when it was ended: {running.tool} {running.what}".rstrip())
+    elif not handoff.summary and handoff.calls:
+        words.append(
+            f"Its last tool call: {handoff.calls[0].tool} {handoff.calls[0].what}".rstrip()
+        )
+    return " ".join(word for word in words if word)
+
+
+def session_rows(state: RunState) -> list[AgentRow]:
+    """What the last session said and did, the latest first."""
+    return list(takewhile(lambda row: row.seq > state.agent.began, reversed(state.agent.rows)))
+
+
+def last_words(rows: Sequence[AgentRow]) -> str:
+    """The last thing that the agent itself said; the end of it, where it is long."""
+    text = next((row.text for row in rows if row.kind == "text" and not row.nested), "").strip()
+    if len(text) <= LONGEST_WORDS:
+        return text
+    _, _, tail = text[1 - LONGEST_WORDS :].partition(" ")
+    return f"…{tail}"
+
+
+def calls_of(rows: Sequence[AgentRow]) -> Iterator[Call]:
+    """Its last tool calls, the latest first; those of subagents left out."""
+    calls = [row for row in rows if row.kind == "tool" and not row.nested]
+    for row in calls[:MOST_CALLS]:
+        running = row.running or row.result == NO_ANSWER
+        result = "" if running else row.result
+        yield Call(row.tool, row.text, result, failed=not row.ok and not running, running=running)
+
+
+def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileInProgress, ...]:
+    """The files that the session edited last, and since it edited the plan, if it did.
+
+    Where no edit is told of, by an agent without such tools, those that it changed most.
+    """
+    changed = {c.path: c for c in found.session.changes if c.path != found.plan_name}
+    places = found.session.places()
+    edits = [
+        row for row in rows if row.kind == "tool" and action_type(row.tool) in ("edit", "write")
+    ]
+    since = takewhile(lambda row: not _is_of(row, found.plan_name), edits)
+    paths = [path for row in since for path in changed if _is_of(row, path)]
+    if not edits:
+        paths = sorted(changed, key=lambda path: -(changed[path].added + changed[path].removed))
+    there = [path for path in dict.fromkeys(paths) if changed[path].status != "deleted"]
+    last = there[:LAST_EDITS]
+    return tuple(_file(changed[path], places.get(path, "")) for path in last)
+
+
+def _is_of(row: AgentRow, path: str) -> bool:
+    return bool(path) and (row.text == path or row.text.endswith(f"/{path}"))
+
+
+def _file(change: FileChange, lines: str) -> FileInProgress:
+    counts = f"+{change.added} −{change.removed}"
+    known = {"added": f"new, +{change.added}", "deleted": "deleted"}
+    return FileInProgress(change.path, lines, known.get(change.status, counts))
+
+
+def ticked(state: RunState, plan: Progress | None) -> tuple[str, ...]:
+    """Items of the plan that are ticked, and were open when it was last read."""
+    readings = state.gate.readings
+    if plan is None or not readings:
+        return ()
+    before = set(readings[-1].open_items)
+    return tuple(shorten(text) for name, text in ticked_items(plan).items() if name in before)
+
+
+def open_item(state: RunState, plan: Progress | None) -> str:
+    """The plan's first open item; empty where there is none."""
+    if plan is not None:
+        return next_item(plan)
+    return state.context.item.item if state.context.item else ""
+
+
+def tests_of(command: str, state: RunState) -> Measured:
+    """How the completion command came out when it was last run on files that are still there."""
+    _, gate = measured(state)
+    if gate is None or gate.error:
+        return Measured(command)
+    where = f"after iteration {gate.iteration}" if gate.iteration else "before iteration 1"
+    failing = tuple(plain(name) for name in gate.failing)
+    return Measured(command, where, gate.ok, gate.passed, gate.failed + gate.errors, failing)

@@ -1,0 +1,222 @@
+"""The handoff of an ended session: made of evidence, kept in a file, and yours to edit.
+
+Whatever of it cannot be had costs its part alone: the next session is told at least the objective,
+and where to look.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from ralph_tui.errors import NoRoomError, WorkspaceError
+from ralph_tui.events import (
+    AbortRequested,
+    HandoffWritten,
+    Noticed,
+    QuestionAsked,
+    RolloverBegan,
+    SnapshotTaken,
+)
+from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
+from ralph_tui.loop.guard import guarded, guarded_steps
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.checkpoints import Checkpoints
+from ralph_tui.loop.steps.handoff_material import (
+    Changed,
+    Material,
+    handoff_of,
+    written_event,
+)
+from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
+from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.loop.waiting.controls import Ended, Late, Steps
+
+LONGEST_DIFF = 200_000
+"""Characters of a diff that is looked through for the lines that were changed."""
+LOOK_S = 10.0
+"""Seconds for each thing that is looked up: a handoff is not worth more."""
+
+T = TypeVar("T")
+
+
+class Handoffs:
+    """Writes what one session leaves to the next."""
+
+    def __init__(self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints) -> None:
+        self._run = run
+        self._state = run.state
+        self._scheduler = run.scheduler
+        self._records = run.ports.records
+        self._workspace = run.ports.workspace
+        self._rules = run.rules.context
+        self._desk = desk
+        self._checkpoints = checkpoints
+
+    def leave(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
+        """Write the handoff of the session that has just ended, and let its owner edit it."""
+        handoff = yield from guarded_steps(
+            "context",
+            lambda: self._gather(began, snapshot),
+            lambda: self._bare(began),
+            instead="the handoff says no more than the objective",
+        )
+        text = yield from guarded(
+            "context",
+            lambda: handoff_text(handoff),
+            lambda: f"# Handoff\n\n{self._run.start.objective[:2000]}\n",
+            instead="the handoff says no more than the objective",
+        )
+        event = yield from guarded(
+            "context",
+            lambda: written_event(handoff, began, snapshot, self._state),
+            lambda: self._plain_event(began, snapshot),
+            instead="the next prompt names no files",
+        )
+        written = yield from self._keep(event, text)
+        yield from self._edit(written, text)
+
+    # evidence ---------------------------------------------------------------------------------
+
+    def _gather(self, began: RolloverBegan, snapshot: int | None) -> Steps[Handoff]:
+        start, latest = self._run.start, self._checkpoints.latest
+        plan = yield from self._looked_up("plan", self._run.ports.read_plan, None)
+        since = self._taken(self._handed_over_before(began)) or latest
+        until = self._taken(snapshot)
+        session = Changed()
+        if until is not None:
+            session = yield from self._looked_up(
+                "changes", partial(self._changed, since.tree, until.tree), Changed()
+            )
+        changes = session.changes
+        if until is not None and since.tree != latest.tree:
+            changes = yield from self._looked_up(
+                "changes", partial(self._workspace.changes, latest.tree, until.tree), changes
+            )
+        pointers = self._references(began, since.ref, until.ref if until else "")
+        found = Material(session, changes, plan, start.plan or "", pointers)
+        return handoff_of(start.objective, start.command or "", began, self._state, found)
+
+    def _looked_up(self, name: str, work: Callable[[], T], fallback: T) -> Steps[T]:
+        try:
+            return (yield from self._scheduler.run_job(name, work, LOOK_S))
+        except (WorkspaceError, Late) as error:
+            yield self._warned(f"the handoff says nothing of the {name}: {error}")
+            return fallback
+
+    def _changed(self, since: str, until: str) -> Changed:
+        changes = self._workspace.changes(since, until)
+        return Changed(changes, self._workspace.excerpt(since, until, LONGEST_DIFF))
+
+    def _handed_over_before(self, began: RolloverBegan) -> int | None:
+        """The snapshot that the ended session began with; None for the iteration's first one."""
+        before = (began.iteration, began.number - 1)
+        left = self._state.context.handoffs
+        return next((h.snapshot for h in left if (h.iteration, h.number) == before), None)
+
+    def _taken(self, snapshot: int | None) -> SnapshotTaken | None:
+        return self._state.timeline.snapshots.get(snapshot or 0)
+
+    def _references(self, began: RolloverBegan, since: str, until: str) -> tuple[Reference, ...]:
+        gate, prompt = self._state.gate.last, self._state.gate.prompt
+        latest, k = self._checkpoints.latest.ref, began.iteration
+        found = []
+        if until:
+            found.append(Reference("What that session changed", f"git diff {since} {until}"))
+        if until and since != latest:
+            found.append(Reference("What its iteration changed", f"git diff {latest} {until}"))
+        paths = {
+            "What that session was told": prompt.path if prompt else "",
+            "All that it said and did": f"results/iter-{k:03}/transcript.jsonl",
+            "The last output of the tests": gate.log if gate else "",
+        }
+        found += [Reference(label, self._from_root(path)) for label, path in paths.items() if path]
+        found += [
+            Reference(f"Handoff {left.number} of this iteration", left.read_at)
+            for left in self._state.context.handoffs
+            if left.iteration == k and left.number < began.number and left.read_at
+        ]
+        return tuple(found)
+
+    def _bare(self, began: RolloverBegan) -> Handoff:
+        """What needs no looking up."""
+        start, told = self._run.start, tuple(self._state.context.told)
+        return Handoff(
+            objective=start.objective,
+            iteration=began.iteration,
+            number=began.number,
+            cause=began.cause,
+            percent=began.percent,
+            said=told,
+        )
+
+    def _plain_event(self, began: RolloverBegan, snapshot: int | None) -> HandoffWritten:
+        return HandoffWritten(
+            iteration=began.iteration,
+            number=began.number,
+            path="",
+            cause=began.cause,
+            percent=began.percent,
+            guidance=list(self._state.context.told),
+            snapshot=snapshot,
+        )
+
+    # the file ---------------------------------------------------------------------------------
+
+    def _keep(self, event: HandoffWritten, text: str) -> Steps[HandoffWritten]:
+        """Write it down; the event says where, or nowhere."""
+        k, name = event.iteration, f"handoff-{event.number}.md"
+        try:
+            path = yield from self._scheduler.run_job(
+                "handoff", lambda: self._records.write_iteration_file(k, name, text)
+            )
+        except NoRoomError:
+            raise
+        except WorkspaceError as error:
+            yield self._warned(
+                f"the handoff of iteration {k} could not be kept ({error}); the next session is "
+                "told in its prompt alone what was in progress"
+            )
+            where = {"path": "", "read_at": ""}
+        else:
+            relative = self._records.relative(path)
+            where = {"path": relative, "read_at": self._from_root(relative)}
+        written = event.model_copy(update={**where, "characters": len(text)})
+        yield written
+        return written
+
+    def _from_root(self, path: str) -> str:
+        """A path of the attempt's folder as the agent finds it."""
+        whole: Path = self._records.folder / path
+        root = self._workspace.root
+        return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
+
+    # your edit --------------------------------------------------------------------------------
+
+    def _edit(self, written: HandoffWritten, text: str) -> Steps[None]:
+        """Ask whether it is sent as it is; silence sends it."""
+        if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
+            return
+        answer = yield from self._desk.ask(
+            QuestionAsked(
+                iteration=written.iteration,
+                question_id="",
+                topic="handoff",
+                text=f"The session of iteration {written.iteration} has ended, and leaves this "
+                "handoff to a fresh one. Send it, or edit it first?",
+                proposal=text,
+                options=[SEND, EDIT, ABORT],
+                default="send",
+            ),
+            within_s=self._rules.handoff_edit_s,
+        )
+        if answer.answer == "abort":
+            yield AbortRequested(by=answer.by)
+            raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
+        edited = answer.text.strip()
+        if edited and edited != text.strip():
+            by = written.model_copy(update={"edited_by": answer.by})
+            yield from self._keep(by, f"{edited}\n")
+
+    def _warned(self, text: str) -> Noticed:
+        return Noticed(level="warn", source="context", text=text)
