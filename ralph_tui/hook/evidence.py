@@ -107,8 +107,7 @@ def _changed(path: str, part: str) -> Changed:
         first, length = int(start), int(count or 1)
         if length:
             ranges.append(f"{first}-{first + length - 1}" if length > 1 else f"{first}")
-    body = part.split("\n@@ ", 1)[-1] if "\n@@ " in part else ""
-    lines = body.split("\n")
+    lines = part.partition("\n@@ ")[2].split("\n")[1:]  # what stands before are names and modes
     return Changed(
         _shown(path),
         ", ".join(ranges[:5]),

@@ -36,12 +36,17 @@ class Given(NamedTuple):
 
 
 def read_given(data: bytes) -> Given:
-    """The call; what is no text where a text belongs is left out. Raises ``ValueError``."""
+    """The call; what is no text where a text belongs is left out. Raises ``ValueError``.
+
+    Nothing at all comes from a loop outside of Claude Code.
+    """
     if not data.strip():
         return Given()
     fields = parse_json(data)
     if not isinstance(fields, dict):
         raise ValueError("it is no JSON object")
+    if not fields.get("session_id") or not isinstance(fields["session_id"], str):
+        raise ValueError("it names no session")
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     transcript = texts.get("transcript_path", "")
     tool_input = fields.get("tool_input")

@@ -77,6 +77,8 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
         except RalphError as refused:
             call.answer.problems.append(str(refused))
             call.answer.reason = ""
+        if held.aside is not None:
+            call.answer.problems.append(f"as it was, it is kept in {held.aside}")
         return call.answer
 
 

@@ -6,7 +6,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.hook import journal
 from ralph_tui.hook.call import Call
 from ralph_tui.hook.sessions import Session, sessions_of
-from ralph_tui.hook.summaries import about, clean, redacted
+from ralph_tui.hook.summaries import about, clean, identifier, redacted
 from ralph_tui.hook.transcript import Heard
 from ralph_tui.layers.context.state_file import stamp
 
@@ -101,6 +101,8 @@ def iteration_ends(call: Call, status: str, completion: float) -> None:
 
 def flush(call: Call) -> None:
     """Write what is to be recorded; what cannot be is told and left out."""
+    if not call.events:
+        return
     name = _folder_name(call)
     try:
         journal.append(journal.folder_of(call.root, name), call.events, call.now)
@@ -130,12 +132,12 @@ def _begin(call: Call, heard: Heard) -> Session:
         recent=session.recent if session else "",
     )
     call.session = began
-    call.record("session_started", session_id=clean(call.session_id), agent="claude")
+    call.record("session_started", session_id=identifier(call.session_id), agent="claude")
     call.record(
         "session_described",
-        model=clean(heard.model) or None,
+        model=identifier(heard.model) or None,
         permission_mode=clean(call.given.permission_mode) or None,
-        version=clean(heard.version) or None,
+        version=identifier(heard.version) or None,
     )
     return began
 
@@ -180,18 +182,16 @@ def _tools(call: Call, session: Session, heard: Heard) -> tuple[int, int, str]:
         nonlocal calls, errors
         recent.append(tool_id)
         calls, errors = calls + 1, errors + (not ok)
-        call.record("tool_started", tool_id=clean(tool_id), tool=clean(tool), summary=what)
-        call.record(
-            "tool_finished", tool_id=clean(tool_id), ok=ok, summary=failure, duration_s=took
-        )
+        call.record("tool_started", tool_id=tool_id, tool=clean(tool), summary=what)
+        call.record("tool_finished", tool_id=tool_id, ok=ok, summary=failure, duration_s=took)
 
     for made in heard.calls:
-        tool_id = made.tool_id.replace(" ", "")
+        tool_id = identifier(made.tool_id)
         if made.ok is not None and tool_id not in recent and made.tool_id != call.given.tool_id:
             failure = clean(made.result.strip().partition("\n")[0])
             finished(tool_id, made.tool, about(made.input, root), failure, made.ok, 0.0)
     given = call.given
-    tool_id = given.tool_id.replace(" ", "")
+    tool_id = identifier(given.tool_id)
     if given.tool and tool_id not in recent and not given.agent_id:
         failure = clean(given.error.strip().partition("\n")[0])
         what = about(given.tool_input, root)

@@ -56,9 +56,10 @@ def roll_over(call: Call, level: Level, percent: float) -> None:
     evidence = gather(call.root)
     checkpoint = _with_evidence(call, checkpoint, heard, evidence)
     _keep(call, checkpoint)
-    call.record(
-        "rollover_began", number=1, cause=level, percent=percent, reason=_reason(level, shown)
-    )
+    if before is None:
+        call.record(
+            "rollover_began", number=1, cause=level, percent=percent, reason=_reason(level, shown)
+        )
     if before is None or not (call.root / handoff).exists():
         _write_handoff(call, checkpoint, heard)
     if level == "L3":

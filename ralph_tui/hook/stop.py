@@ -37,7 +37,7 @@ FATAL = frozenset(
 )
 """Refusals of the service that trying again does not mend."""
 ASKED = "hook_asked"
-"""Of the state file: the session and iteration that an outer loop asked about last."""
+"""Of the state file: the session that an outer loop asked about last, and how far it was."""
 _GIT_S = 5.0
 """What git may take here: the session waits for nothing else."""
 
@@ -102,7 +102,7 @@ def _was_decided(call: Call, heard: Heard) -> bool:
     session = call.session
     if session is not None and not session.over:
         return False
-    asked = f"{call.session_id} {call.iteration}"
+    asked = f"{call.session_id} {session.seen if session else ''}"
     if heard.api_error in FATAL or call.state.get(ASKED) == asked:
         record.iteration_begins(call)
         return False

@@ -33,19 +33,18 @@ class Held:
         self.path = path
         self.state = state
         """As it should become; assign the changed one."""
-        self.problems = list(problems)
+        self.problems = problems
+        """What was mended; the first save sets the file aside as it was."""
+        self.aside: Path | None = None
         self._read, self._stamp = state, stamp
 
     def save(self) -> None:
         """Write it, if it has changed; ``RalphError``."""
-        if self.state == self._read and not self.problems:
+        if self.state == self._read:
             return
         try:
-            if self.problems:
-                self.problems[:] = [
-                    *self.problems,
-                    f"as it was it is kept in {_set_aside(self.path)}",
-                ]
+            if self.problems and self.aside is None:
+                self.aside = _set_aside(self.path)
             self._write()
         except OSError as error:
             raise _refused(self.path, "written", error) from error

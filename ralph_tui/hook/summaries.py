@@ -21,7 +21,7 @@ _WORDS = re.compile(
 )
 _ANNOUNCES = re.compile(
     r"pass|pwd|phrase|secret|token|key|auth|cred|bearer|login|user|cookie|session|sig|salt|hash"
-    r"|jwt|ssh|curl|wget|http|basic|otp|pin|dsn|account|private|(?:^| )-[a-z]\w* ?\S",
+    r"|jwt|ssh|curl|wget|http|basic|otp|pin|dsn|account|private|(?:^| )-[a-z]*[abdhkpuw]",
     re.IGNORECASE,
 )
 
@@ -29,6 +29,11 @@ _ANNOUNCES = re.compile(
 def harmless(text: str) -> bool:
     """Whether no secret can be in it; False says nothing."""
     return _WORDS.fullmatch(text) is not None and _ANNOUNCES.search(text) is None
+
+
+def identifier(text: str) -> str:
+    """An id that others gave, as far as it looks like one."""
+    return re.sub(r"[^A-Za-z0-9_.:-]", "", text[:80])
 
 
 def clean(text: str, longest: int = LONGEST) -> str:

@@ -11,7 +11,7 @@ FIELD = "context_window"
 """Of the state file."""
 LEAST, LARGEST = 1000, 10**9
 
-_SIZE = re.compile(r"(\d{1,10})([km]?)", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,10})([km]?)", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 _CERTAIN = re.compile(
     r"claude-3-|claude-(?:opus-4-(?:1|5|2025\d{4})|haiku-4-5)(?![0-9])", re.IGNORECASE
