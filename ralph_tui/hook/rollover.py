@@ -16,12 +16,14 @@ from ralph_tui.hook.words import (
     checkpoint_line,
     ended_at,
     hand_over,
-    handoff_text,
     instructions_of,
+    progress_of,
     resume_block,
     task_of,
     where_it_stands,
 )
+from ralph_tui.layers.context.handoff import Call as Made
+from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
 from ralph_tui.layers.context.levels import Level, whole
 from ralph_tui.layers.context.state_file import (
     Checkpoint,
@@ -126,11 +128,14 @@ def _free_name(call: Call) -> Path:
 
 def _whole(call: Call) -> Heard:
     """What the session has done, as far as the end of its transcript tells."""
-    session = call.session
-    path = call.given.transcript or Path(session.transcript if session else "")
     with suppress(OSError):
-        return listen(path)
+        return listen(_transcript(call))
     return Heard()
+
+
+def _transcript(call: Call) -> Path:
+    session = call.session
+    return call.given.transcript or Path(session.transcript if session else "")
 
 
 def _with_evidence(
@@ -172,20 +177,7 @@ def _about_file(file: Changed) -> str:
 
 
 def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> None:
-    actions = [
-        f"{clean(made.tool)} {about(made.input, str(call.root))}".strip()
-        + (": failed" if made.ok is False else "")
-        for made in heard.calls[-ACTIONS:]
-    ]
-    text = handoff_text(
-        redacted(call.state["objective"]),
-        title=f"iteration {call.iteration}, context at {checkpoint.percent_at_checkpoint}%",
-        item=checkpoint.current_todo_item,
-        summary=checkpoint.resume_summary,
-        files=[(f.path, f.lines, f.description) for f in checkpoint.files_in_progress],
-        done=[clean(item) for item in call.state["completed_items"] if isinstance(item, str)],
-        actions=actions,
-    )
+    text = handoff_text(_handoff(call, checkpoint, heard))
     path = call.root / checkpoint.handoff_file
     data = redacted(text).encode("utf-8", "replace")
     try:
@@ -212,7 +204,37 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> None:
         summary=checkpoint.resume_summary,
         files=[file._asdict() for file in checkpoint.files_in_progress],
         item=checkpoint.current_todo_item,
-        progress="" if checkpoint.progress_on_item == "unknown" else checkpoint.progress_on_item,
+        progress=progress_of(checkpoint),
+    )
+
+
+def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
+    root = str(call.root)
+    made = [
+        Made(
+            clean(one.tool),
+            about(one.input, root),
+            clean(one.result.strip().partition("\n")[0]),
+            failed=one.ok is False,
+        )
+        for one in reversed(heard.calls[-ACTIONS:])
+    ]
+    done = [clean(item) for item in call.state["completed_items"] if isinstance(item, str)]
+    return Handoff(
+        objective=redacted(call.state["objective"]),
+        iteration=call.iteration,
+        cause=checkpoint.level,
+        percent=checkpoint.percent_at_checkpoint,
+        done=tuple(done[-ACTIONS:]),
+        item=checkpoint.current_todo_item,
+        progress=progress_of(checkpoint),
+        summary=checkpoint.resume_summary,
+        files=checkpoint.files_in_progress,
+        calls=tuple(made),
+        references=(
+            Reference("What is changed since the last commit", "git diff HEAD"),
+            Reference("The transcript of this session", clean(str(_transcript(call)), 300)),
+        ),
     )
 
 

@@ -1,11 +1,8 @@
 """What the hooks say, to Claude and to people. Pure; whatever comes in is without secrets."""
 
-from collections.abc import Sequence
-
+from ralph_tui.layers.context.handoff import MOST_CHARACTERS
+from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import Checkpoint, State
-
-MOST_CHARACTERS = 4000
-"""Of a handoff."""
 
 
 def warning_of(percent: int) -> str:
@@ -102,74 +99,19 @@ def where_it_stands(state: State, item: str, last: str) -> str:
 
 def resume_block(checkpoint: Checkpoint) -> str:
     """The section of PROMPT.md after a checkpoint."""
-    lines = [
-        "## CONTEXT CHECKPOINT RESUME",
-        "",
-        "> This session resumes from a context checkpoint.",
-        f"> The session before it hit {checkpoint.percent_at_checkpoint}% of its context window "
-        f"({checkpoint.level} threshold).",
-        "",
-        "### What Was In Progress",
-        "",
-        checkpoint.resume_summary or "See the handoff.",
-    ]
-    if checkpoint.files_in_progress:
-        lines += ["", "### Files To Resume", "", "| File | Lines | Status |", "|---|---|---|"]
-        lines += [
-            f"| {_cell(f.path)} | {_cell(f.lines)} | {_cell(f.description)} |"
-            for f in checkpoint.files_in_progress
-        ]
-    lines += [
-        "",
-        "### Resume Instructions",
-        "",
-        "1. **DO NOT restart the task from scratch.**",
-        f"2. Read the handoff `{checkpoint.handoff_file}` first.",
-        "3. Continue from where it says; the files are as the last session left them.",
-    ]
-    if checkpoint.current_todo_item:
-        lines.append(f"4. The item in progress is: {checkpoint.current_todo_item}")
-    return "\n".join(lines)
+    given = Resume(
+        handoff_file=checkpoint.handoff_file,
+        cause=checkpoint.level,
+        percent=checkpoint.percent_at_checkpoint,
+        item=checkpoint.current_todo_item,
+        progress=progress_of(checkpoint),
+        summary=checkpoint.resume_summary,
+        files=checkpoint.files_in_progress,
+    )
+    return f"## CONTEXT CHECKPOINT RESUME\n\n{resume_text(given)}"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def handoff_text(
-    objective: str,
-    *,
-    title: str,
-    item: str,
-    summary: str,
-    files: Sequence[tuple[str, str, str]],
-    done: Sequence[str],
-    actions: Sequence[str],
-) -> str:
-    """The document, at most `MOST_CHARACTERS` long."""
-    parts = [
-        f"# Handoff: {title}",
-        "## Objective\n\n" + _clip(objective, 600),
-        "## Done\n\n" + (_bullets(done, 8) or "Nothing is ticked off yet."),
-        "## In progress\n\n"
-        + "\n".join(filter(None, (item and f"Item: {_clip(item, 200)}", _clip(summary, 500)))),
-        "### Files\n\n" + (_bullets([_file(*file) for file in files], 12) or "None is changed."),
-        "## Last actions\n\n" + (_bullets(actions, 8) or "None."),
-        "## Next step\n\n" + (f"Go on with: {_clip(item, 200)}" if item else "See In progress."),
-        "## Open questions\n\nNone was noted.",
-    ]
-    return _clip("\n\n".join(parts), MOST_CHARACTERS - 1) + "\n"
-
-
-def _file(path: str, lines: str, what: str) -> str:
-    return f"`{path}`" + (f" lines {lines}" if lines else "") + (f": {what}" if what else "")
-
-
-def _bullets(lines: Sequence[str], most: int) -> str:
-    shown = [f"- {_clip(line, 160)}" for line in lines[:most]]
-    more = len(lines) - most
-    return "\n".join([*shown, *([f"- and {more} more"] if more > 0 else [])])
-
-
-def _clip(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def progress_of(checkpoint: Checkpoint) -> str:
+    """On its item; empty where it is not known."""
+    progress = checkpoint.progress_on_item
+    return "" if progress == "unknown" else progress
