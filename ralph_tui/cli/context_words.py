@@ -199,3 +199,19 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [" | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in cells]
     lines.insert(1, "-|-".join("-" * width for width in widths))
     return "\n".join(f"| {line} |" if n != 1 else f"|-{line}-|" for n, line in enumerate(lines))
+
+
+def handed_over(left: Fields) -> str:
+    """What a rollover has left."""
+    percent = left.get("percent")
+    return "\n".join(
+        (
+            "## Ralph Checkpoint Created",
+            "",
+            f"**Iteration**: {left['iteration']}",
+            f"**Context**: {'unknown' if percent is None else f'{whole(percent)} %'}",
+            f"**Handoff**: {one_line(str(left['path']))}",
+            "",
+            "Next session resumes from this point.",
+        )
+    )

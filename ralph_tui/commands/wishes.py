@@ -56,6 +56,8 @@ class RollOver(Command):
     """End the session with a handoff, and let a fresh one of the same iteration go on."""
 
     name: Literal["rollover"] = "rollover"
+    note: Line = Field(default="", max_length=1000)
+    """Why."""
 
 
 class Stop(Command):

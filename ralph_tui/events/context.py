@@ -57,6 +57,8 @@ class RolloverRequested(Event):
 
     kind: Literal["rollover_requested"] = "rollover_requested"
     by: Line = "you"
+    note: Line = ""
+    """Why."""
 
 
 class RolloverBegan(Event):

@@ -80,6 +80,8 @@ class ContextFold(Fold):
         """Of this session."""
         self.requested_by = ""
         """Who wants a rollover that has not begun; empty: nobody."""
+        self.request_note = ""
+        """Why, in their words."""
         self.rollover: RolloverBegan | None = None
         """The one under way: no session has taken over yet."""
         self.handoff: HandoffWritten | None = None
@@ -201,7 +203,7 @@ class ContextFold(Fold):
             self.calls, self.readings = 0, [(0, event.after)]
 
     def _requested(self, event: RolloverRequested) -> None:
-        self.requested_by = event.by
+        self.requested_by, self.request_note = event.by, event.note
 
     def _rollover_began(self, event: RolloverBegan) -> None:
         self.rollover, self.requested_by = event, ""

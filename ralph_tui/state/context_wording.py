@@ -43,6 +43,10 @@ def _rollover(e: RolloverBegan) -> Row:
     return Row("warn", "ROLLOVER", f"the session hands over: {e.reason}")
 
 
+def _requested(e: RolloverRequested) -> Row:
+    return Row("owner", "ROLLOVER", f"asked by {e.by}{': ' if e.note else ''}{e.note}")
+
+
 def _handoff(e: HandoffWritten) -> Row:
     text = f"{e.path}, {count(e.characters, 'character')}"
     return Row("log", "HANDOFF", text, e.summary)
@@ -56,7 +60,7 @@ CONTEXT_ROWS: dict[type[Event], Wording] = dict(
     [
         on(ContextLevelReached, _level),
         on(ContextCompacted, lambda e: Row("warn", "FORGOT", compacted_words(e))),
-        on(RolloverRequested, lambda e: Row("owner", "ROLLOVER", f"asked by {e.by}")),
+        on(RolloverRequested, _requested),
         on(RolloverBegan, _rollover),
         on(HandoffWritten, _handoff),
         on(WorkCommitted, _committed),

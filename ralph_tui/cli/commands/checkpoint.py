@@ -1,20 +1,70 @@
-"""``ralph-tui checkpoint``: capture the present of a living run."""
+"""``ralph-tui checkpoint``: capture the present of a living run, or go on in a fresh session."""
 
 import argparse
+import time
+from typing import Any
 
-from ralph_tui.cli.live import find_live, text_argument
+from ralph_tui.adapters.records.status import read_status
+from ralph_tui.cli.context_words import handed_over
+from ralph_tui.cli.live import LiveRun, find_live, text_argument
 from ralph_tui.cli.run_option import add_run_option
+from ralph_tui.errors import UsageError
+
+LONGEST_REASON = 1000
+"""Characters of a note about a rollover."""
+PATIENCE_S = 15.0
+"""Seconds that the handoff is waited for: a running tool ends first, which may take longer."""
+LOOK_S = 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.add_argument("--note", metavar="TEXT", default="", help="why; - reads standard input")
+    parser.add_argument(
+        "--rollover",
+        action="store_true",
+        help="end the session with a handoff; a fresh one of the same iteration goes on",
+    )
     add_run_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask for it. Raises ``RalphError`` when there is no such run or it refuses."""
     live = find_live(args.run)
-    live.request("checkpoint", note=text_argument(args.note) if args.note else "")
+    note = text_argument(args.note) if args.note else ""
+    if args.rollover:
+        return _roll_over(live, " ".join(note.split()))
+    live.request("checkpoint", note=note)
     print(f"a checkpoint of {live.run.name} is taken, in iteration {live.status['iteration']}")
     return 0
+
+
+def _roll_over(live: LiveRun, note: str) -> int:
+    if len(note) > LONGEST_REASON:
+        raise UsageError(
+            f"a note about a rollover has at most {LONGEST_REASON:,} characters: shorten it, or "
+            "say it with ralph-tui guide"
+        )
+    before = _handoff(live.status)
+    live.request("rollover", note=note)
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        status = read_status(live.run)
+        left = _handoff(status)
+        if left is not None and left != before:
+            print(handed_over(left))
+            return 0
+        if not status["alive"]:
+            break
+        time.sleep(LOOK_S)
+    print(
+        f"{live.run.name} heard it: the session hands over as soon as its running tool has ended; "
+        "ralph-tui context names the handoff then"
+    )
+    return 0
+
+
+def _handoff(status: dict[str, Any]) -> dict[str, Any] | None:
+    """The last one."""
+    context = status["context"]
+    return context.get("handoff") if isinstance(context, dict) else None

@@ -101,7 +101,8 @@ class ContextMonitor:
             yield from self.want(Wanted("L3", full))
         elif context.requested_by:
             by = context.requested_by
-            yield from self.want(Wanted("asked", f"asked by {by}", by))
+            note = f": {context.request_note}" if context.request_note else ""
+            yield from self.want(Wanted("asked", f"asked by {by}{note}", by))
         elif acts and context.level == "L2":
             yield from self.want(Wanted("L2", full))
         elif acts and self._items.unfit:

@@ -115,7 +115,7 @@ def _interrupt(waiting: Steerable, command: Interrupt) -> Steps[None]:
 
 def _roll_over(_: Steerable, command: RollOver) -> Steps[None]:
     """The step that watches the session's context carries it out."""
-    yield RolloverRequested(by=command.by)
+    yield RolloverRequested(by=command.by, note=command.note)
 
 
 def _retry_now(waiting: Steerable, command: RetryNow) -> Steps[None]:
