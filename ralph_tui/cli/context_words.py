@@ -50,8 +50,11 @@ def context_mark(context: Fields) -> str:
     return f"{level} at {whole(percent)} %"
 
 
-def context_table(context: Fields, run: str, *, alive: bool) -> str:
-    """How full the window of a run is, what follows, and what to do, as a Markdown table."""
+def context_table(context: Fields, run: str, *, alive: bool, watched: bool = False) -> str:
+    """How full the window of a run is, what follows, and what to do, as a Markdown table.
+
+    `watched`: its sessions are not ours, hooks have recorded them.
+    """
     rows = [
         ("Run", f"{run}{'' if alive else ' (over)'}"),
         ("Current Context", _current(context)),
@@ -66,7 +69,7 @@ def context_table(context: Fields, run: str, *, alive: bool) -> str:
         parts.append(_peaks(history))
     if alive:
         parts.append(_order(context))
-    parts.append(f"**Recommendation**: {_recommended(context, alive=alive)}")
+    parts.append(f"**Recommendation**: {_recommended(context, alive=alive, watched=watched)}")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -164,16 +167,18 @@ def _order(context: Fields) -> str:
     return f"{_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
 
 
-def _recommended(context: Fields, *, alive: bool) -> str:
+def _recommended(context: Fields, *, alive: bool, watched: bool) -> str:
     """What to do now; of a run that is over, what the next one should do."""
     fills, level = context.get("windows_fill"), _level(context)
     if not alive:
         return FILLS if fills else "Windows of this run had room: go on as before."
     if level is None:
-        return (
-            "No checkpoint can trigger while the usage is unknown; "
-            "ralph-tui checkpoint --rollover asks for one."
+        how = (
+            "set RALPH_CONTEXT_WINDOW (200k, 1m)"
+            if watched
+            else ("ralph-tui checkpoint --rollover asks for one")
         )
+        return f"No checkpoint can trigger while the usage is unknown; {how}."
     if context.get("requested_by"):
         said = "The session hands over as soon as the running tool has ended: it was asked for."
     elif not context.get("session_running"):

@@ -11,6 +11,7 @@ import pytest
 
 from tests.e2e.cli import run, start
 from tests.e2e.test_remote import WAITING_AGENT, Elsewhere, refused, running, said
+from tests.hooked import NAME, HookedLoop
 from tests.waiting import until
 
 
@@ -96,3 +97,24 @@ def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path
     shutil.copy(there.journal, copy)
     folded = json.loads(said("context", str(copy), "--json", cwd=tmp_path))
     assert folded == fields
+
+
+def test_loops_that_hooks_have_recorded_are_told_like_runs_and_not_commanded(
+    tmp_path: Path,
+) -> None:
+    loop = HookedLoop(tmp_path)
+    loop.begin()
+    unknown = said("context", "hooks", cwd=tmp_path)
+    assert f"hooks/{NAME}" in unknown
+    assert "set RALPH_CONTEXT_WINDOW" in unknown
+    assert "ralph-tui checkpoint" not in unknown
+    for number, percent in enumerate((40, 46, 52, 58, 64)):
+        loop.tool(f"t{number}", "src/oauth.ts", percent)
+    live = said("context", cwd=tmp_path)
+    assert "| Current Context     | 64 % of 200k tokens" in live
+    assert "| Forecast            | 85 % in about 4 tool calls" in live
+    assert "Safe to continue. Checkpoint will trigger automatically at 85 %." in live
+    loop.end()
+    over = said("context", "hooks", cwd=tmp_path)
+    assert f"hooks/{NAME} (over)" in over
+    assert "| 1         | 64 % | -         | -      |" in over

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
-    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named)
+    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
     status = read_status(found)
     context = status["context"]
     if not isinstance(context, dict):  # of an older version
@@ -30,5 +30,6 @@ def run(args: argparse.Namespace) -> int:
         fields = {"run": status["run"], "alive": status["alive"], **context}
         print(json.dumps(without_unknown(fields), ensure_ascii=False, indent=2))
     else:
-        print(context_table(context, status["run"], alive=status["alive"]))
+        watched = bool(status["watched"])
+        print(context_table(context, status["run"], alive=status["alive"], watched=watched))
     return 0
