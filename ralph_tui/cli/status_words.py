@@ -196,7 +196,8 @@ def question_text(question: dict[str, Any]) -> str:
     parts = [plain(question["text"])]
     parts += [f"  · {one_line(reason)}" for reason in question["evidence"]]
     if question["proposal"]:
-        what = "the prompt" if question["topic"] == "prompt" else "proposed instructions"
+        topic = question["topic"]
+        what = f"the {topic}" if topic in ("prompt", "handoff") else "proposed instructions"
         parts += ["", f"{what}:", _indented(question["proposal"])]
     if question["gains"]:
         parts += ["", f"controller: {one_line(question['gains'])}"]

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 MOST_ITERATIONS = 1000
+MOST_HANDOFF = 3999
+"""Characters of one as you edit it; with the end of its last line it has 4000."""
 """Of a run, granted ones included."""
 MOST_ROLLOVERS = 3
 """Of one iteration: a task that fills four windows is too large for it."""
@@ -202,6 +204,9 @@ def _answer_refusal(command: Answer, question: "QuestionAsked", state: "RunState
     if not meant:
         known = dict.fromkeys(option.answer for option in question.options)
         return f"{command.answer} is no answer to it: {', '.join(known)} are"
+    if question.topic == "handoff" and len(command.text.strip()) > MOST_HANDOFF:
+        length = f"{len(command.text.strip()):,}"
+        return f"a handoff has at most {MOST_HANDOFF:,} characters, and this has {length}"
     match meant[0].takes:
         case "words" if not command.text.strip():
             return f"{command.answer} needs words for the agent: give some"

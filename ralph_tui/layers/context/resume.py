@@ -35,6 +35,8 @@ class Resume(NamedTuple):
     next_step: str = ""
     said: tuple[str, ...] = ()
     """What the owner said to it."""
+    edited: bool = False
+    """The owner has edited the handoff: what is in progress, and what comes next, it alone says."""
 
 
 def resume_text(given: Resume) -> str:
@@ -42,19 +44,20 @@ def resume_text(given: Resume) -> str:
     parts = [
         why(given.cause, given.percent) + " You go on with its work.",
         _instructions(given),
-        _data("What was in progress", _in_progress(given)),
+        "" if given.edited else _data("What was in progress", _in_progress(given)),
         _data("Files to resume, the last edited first", _files(given.files)),
-        _data("The next step", [line_of(given.next_step, LONGEST_WORDS)]),
+        "" if given.edited else _data("The next step", [line_of(given.next_step, LONGEST_WORDS)]),
         *_owner(given.said),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _instructions(given: Resume) -> str:
+    edited = ", which was edited by its owner" if given.edited else ""
     where = "the files to resume" if _files(given.files) else "the files as they are now"
     steps = [
         f"{DO_NOT_RESTART} What that session did is in the files.",
-        f"Read its handoff first: {given.handoff_file}" if given.handoff_file else "",
+        f"Read its handoff first{edited}: {given.handoff_file}" if given.handoff_file else "",
         f"Go on from there, in {where}; whatever else is planned comes after that.",
         HALF_MADE if given.cause == "L3" else "",
     ]

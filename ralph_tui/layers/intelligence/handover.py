@@ -30,4 +30,5 @@ def resume_of(left: HandoffWritten) -> Resume:
         files=tuple(FileInProgress(f.path, f.lines, f.description) for f in left.files),
         next_step=left.next_step,
         said=tuple(left.guidance),
+        edited=bool(left.edited_by),
     )

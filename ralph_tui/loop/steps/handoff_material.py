@@ -158,8 +158,13 @@ def files_in_progress(found: Material, rows: Sequence[AgentRow]) -> tuple[FileIn
     """
     changed = {c.path: c for c in found.session.changes if c.path != found.plan_name}
     places = found.session.places()
+    known = (*changed, found.plan_name)
     edits = [
-        row for row in rows if row.kind == "tool" and action_type(row.tool) in ("edit", "write")
+        row
+        for row in rows
+        if row.kind == "tool"
+        and action_type(row.tool) in ("edit", "write")
+        and any(_is_of(row, path) for path in known)
     ]
     since = takewhile(lambda row: not _is_of(row, found.plan_name), edits)
     paths = [path for row in since for path in changed if _is_of(row, path)]

@@ -18,8 +18,14 @@ from ralph_tui.events import (
     RolloverBegan,
     SnapshotTaken,
 )
-from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
-from ralph_tui.loop.guard import guarded, guarded_steps
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.context.handoff import (
+    MOST_CHARACTERS,
+    Handoff,
+    Reference,
+    handoff_text,
+)
+from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.handoff_material import (
@@ -36,6 +42,10 @@ LONGEST_DIFF = 200_000
 """Characters of a diff that is looked through for the lines that were changed."""
 LOOK_S = 10.0
 """Seconds for each thing that is looked up: a handoff is not worth more."""
+
+OBJECTIVE = 1200
+"""Characters of it where nothing else is said."""
+TRANSCRIPT = "transcript.jsonl"
 
 T = TypeVar("T")
 
@@ -55,28 +65,27 @@ class Handoffs:
 
     def leave(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
         """Write the handoff of the session that has just ended, and let its owner edit it."""
-        handoff = yield from guarded_steps(
+        event, text = yield from guarded_steps(
             "context",
-            lambda: self._gather(began, snapshot),
-            lambda: self._bare(began),
-            instead="the handoff says no more than the objective",
-        )
-        text = yield from guarded(
-            "context",
-            lambda: handoff_text(handoff),
-            lambda: f"# Handoff\n\n{self._run.start.objective[:2000]}\n",
-            instead="the handoff says no more than the objective",
-        )
-        event = yield from guarded(
-            "context",
-            lambda: written_event(handoff, began, snapshot, self._state),
-            lambda: self._plain_event(began, snapshot),
-            instead="the next prompt names no files",
+            lambda: self._made(began, snapshot),
+            lambda: self._bare(began, snapshot),
+            instead="the handoff says no more than the objective and where to look",
         )
         written = yield from self._keep(event, text)
         yield from self._edit(written, text)
 
     # evidence ---------------------------------------------------------------------------------
+
+    def _made(
+        self, began: RolloverBegan, snapshot: int | None
+    ) -> Steps[tuple[HandoffWritten, str]]:
+        handoff = yield from self._gather(began, snapshot)
+        event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
+        if not isinstance(event, HandoffWritten) or not isinstance(text, str):
+            raise TypeError("a handoff is an event and a text")
+        if not 0 < len(text) <= MOST_CHARACTERS:
+            raise ValueError(f"a handoff has at most {MOST_CHARACTERS:,} characters")
+        return event, text
 
     def _gather(self, began: RolloverBegan, snapshot: int | None) -> Steps[Handoff]:
         start, latest = self._run.start, self._checkpoints.latest
@@ -84,18 +93,25 @@ class Handoffs:
         since = self._taken(self._handed_over_before(began)) or latest
         until = self._taken(snapshot)
         session = Changed()
+        whole: tuple[FileChange, ...] = ()
         if until is not None:
-            session = yield from self._looked_up(
-                "changes", partial(self._changed, since.tree, until.tree), Changed()
+            changes = yield from self._changes(since.tree, until.tree)
+            diff = yield from self._looked_up(
+                "lines",
+                partial(self._workspace.excerpt, since.tree, until.tree, LONGEST_DIFF),
+                "",
             )
-        changes = session.changes
-        if until is not None and since.tree != latest.tree:
-            changes = yield from self._looked_up(
-                "changes", partial(self._workspace.changes, latest.tree, until.tree), changes
-            )
+            session, whole = Changed(changes, diff), changes
+            if since.tree != latest.tree:
+                whole = yield from self._changes(latest.tree, until.tree)
         pointers = self._references(began, since.ref, until.ref if until else "")
-        found = Material(session, changes, plan, start.plan or "", pointers)
+        found = Material(session, whole, plan, start.plan or "", pointers)
         return handoff_of(start.objective, start.command or "", began, self._state, found)
+
+    def _changes(self, since: str, until: str) -> Steps[tuple[FileChange, ...]]:
+        nothing: tuple[FileChange, ...] = ()
+        work = partial(self._workspace.changes, since, until)
+        return (yield from self._looked_up("changes", work, nothing))
 
     def _looked_up(self, name: str, work: Callable[[], T], fallback: T) -> Steps[T]:
         try:
@@ -103,10 +119,6 @@ class Handoffs:
         except (WorkspaceError, Late) as error:
             yield self._warned(f"the handoff says nothing of the {name}: {error}")
             return fallback
-
-    def _changed(self, since: str, until: str) -> Changed:
-        changes = self._workspace.changes(since, until)
-        return Changed(changes, self._workspace.excerpt(since, until, LONGEST_DIFF))
 
     def _handed_over_before(self, began: RolloverBegan) -> int | None:
         """The snapshot that the ended session began with; None for the iteration's first one."""
@@ -127,7 +139,7 @@ class Handoffs:
             found.append(Reference("What its iteration changed", f"git diff {latest} {until}"))
         paths = {
             "What that session was told": prompt.path if prompt else "",
-            "All that it said and did": f"results/iter-{k:03}/transcript.jsonl",
+            "All that it said and did": f"results/iter-{k:03}/{TRANSCRIPT}",
             "The last output of the tests": gate.log if gate else "",
         }
         found += [Reference(label, self._from_root(path)) for label, path in paths.items() if path]
@@ -138,21 +150,22 @@ class Handoffs:
         ]
         return tuple(found)
 
-    def _bare(self, began: RolloverBegan) -> Handoff:
-        """What needs no looking up."""
-        start, told = self._run.start, tuple(self._state.context.told)
-        return Handoff(
-            objective=start.objective,
-            iteration=began.iteration,
-            number=began.number,
-            cause=began.cause,
-            percent=began.percent,
-            said=told,
+    def _bare(self, began: RolloverBegan, snapshot: int | None) -> tuple[HandoffWritten, str]:
+        """What needs no looking up; it calls nothing of what may have failed."""
+        prompt, k = self._state.gate.prompt, began.iteration
+        objective = "\n> ".join(self._run.start.objective[:OBJECTIVE].split("\n"))
+        transcript = self._from_root(f"results/iter-{k:03}/{TRANSCRIPT}")
+        text = (
+            f"# Handoff {began.number} of iteration {k}\n\n"
+            "The session before was ended. Its work is not finished: go on from the files as they "
+            "are, and do not restart the task.\n\n"
+            f"## Objective\n\n> {objective}\n\n"
+            f"## References\n\n- All that it said and did: `{transcript}`\n"
         )
-
-    def _plain_event(self, began: RolloverBegan, snapshot: int | None) -> HandoffWritten:
-        return HandoffWritten(
-            iteration=began.iteration,
+        if prompt is not None:
+            text += f"- What it was told: `{self._from_root(prompt.path)}`\n"
+        event = HandoffWritten(
+            iteration=k,
             number=began.number,
             path="",
             cause=began.cause,
@@ -160,6 +173,7 @@ class Handoffs:
             guidance=list(self._state.context.told),
             snapshot=snapshot,
         )
+        return event, text
 
     # the file ---------------------------------------------------------------------------------
 

@@ -23,9 +23,12 @@ TITLES = {
     "redirect": "REDIRECT at iteration {}",
     "pause": "PAUSE after iteration {}",
     "criterion": "Is it done? The agent says so in iteration {}",
+    "handoff": "Handoff of iteration {}",
     "silence": "Iteration {} needs a decision",
 }
 """By topic."""
+WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
+"""Topics that propose a whole text, and what it is."""
 MOST_ROWS = 4000
 """Of one text: more than an answer may have, so that nothing is cut off unseen."""
 MOST_USD = 1_000_000
@@ -99,10 +102,10 @@ def _listed(texts: Sequence[str], width: int) -> list[Line]:
 def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
     if not asked.proposal and not edited:
         return []
-    what, prompt = proposed(asked), asked.topic == "prompt"
-    head: Line = [(what if prompt else f"{what}, in every prompt from here on", "dim")]
+    what, whole = proposed(asked), asked.topic in WHOLE
+    head: Line = [(what if whole else f"{what}, in every prompt from here on", "dim")]
     if edited:
-        how = f"as you edited {'it' if prompt else 'them'}"
+        how = f"as you edited {'it' if whole else 'them'}"
         head = [(f"{what}, ", "dim"), (how, "owner strong")]
     style = "owner" if edited else "accent"
     rows = wrap(edited or asked.proposal, max(1, width - 2), MOST_ROWS)
@@ -123,7 +126,7 @@ def _diff_rows(text: str) -> tuple[Line, ...]:
 
 def proposed(asked: QuestionAsked) -> str:
     """What may be edited, in words."""
-    return "the prompt" if asked.topic == "prompt" else EDITING["instructions"][0]
+    return WHOLE.get(asked.topic, EDITING["instructions"][0])
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:

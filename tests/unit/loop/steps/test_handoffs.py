@@ -1,0 +1,297 @@
+"""What an ended session leaves: on evidence, whatever cannot be had, and as its owner wants it."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from ralph_tui.commands import Answer
+from ralph_tui.commands.refusals import refusal
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.events import (
+    AgentReported,
+    AgentSpoke,
+    HandoffWritten,
+    Noticed,
+    QuestionAnswered,
+    QuestionAsked,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.events.run import Mode
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.context.handoff import MOST_CHARACTERS
+from ralph_tui.layers.context.settings import ContextSettings
+from ralph_tui.layers.sensor import Progress
+from ralph_tui.loop.run import Rules
+from tests.world import FakeSession, World
+from tests.world.faults import Fault, Part, injected
+from tests.world.owner import answer
+
+DIFF = """\
+diff --git a/lexer.py b/lexer.py
+--- a/lexer.py
++++ b/lexer.py
+@@ -1,2 +1,3 @@
+ one
++two
+ three
+diff --git a/src/parser.py b/src/parser.py
+--- a/src/parser.py
++++ b/src/parser.py
+@@ -44,3 +44,5 @@
+ before
++a
++b
+ after
+ after
+"""
+CHANGED = [
+    FileChange(path="PLAN.md", status="modified", category="docs", added=1, removed=1),
+    FileChange(path="lexer.py", status="modified", category="source", added=1),
+    FileChange(path="old.py", status="deleted", category="source", removed=9),
+    FileChange(path="src/parser.py", status="modified", category="source", added=2),
+]
+Calls = Sequence[tuple[str, str, bool]]
+EDITS: Calls = (
+    ("Edit", "lexer.py", True),
+    ("Edit", "PLAN.md", True),
+    ("Edit", "/r/src/parser.py", True),
+    ("Bash", "pytest -q", False),
+)
+
+
+def works(calls: Calls = EDITS, *, says: str = "", **report: object) -> Callable[..., None]:
+    """An act: these calls, a last one that does not end, and a full window."""
+
+    def act(session: FakeSession) -> None:
+        k = session.iteration
+        for number, (tool, what, ok) in enumerate(calls):
+            session.emit(ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
+            summary = "+1" if ok else "exit 1"
+            session.emit(ToolFinished(iteration=k, tool_id=f"{number}", ok=ok, summary=summary))
+        if says:
+            session.emit(AgentSpoke(iteration=k, text=says))
+        if report:
+            session.emit(AgentReported.model_validate({"iteration": k, **report}))
+        fill(session)
+
+    return act
+
+
+def fill(session: FakeSession) -> None:
+    """The window is full; the session waits to be ended."""
+    session.emit(UsageReported(iteration=session.iteration, context_tokens=97, context_window=100))
+
+
+def world(*acts: Callable[..., None], mode: Mode = "headless", **fields: object) -> World:
+    made = World([2, 10], mode=mode, plan="PLAN.md", **fields)  # type: ignore[arg-type]
+    made.workspace.changed, made.workspace.difference = CHANGED, DIFF
+    made.plan = Progress(0, 2, (("read groups", False), ("nest groups", False)))
+    made.agent.acts.extend(acts)
+    return made
+
+
+def text_of(made: World, number: int = 1) -> str:
+    return str(made.records.written[f"results/iter-001/handoff-{number}.md"])
+
+
+def ticking(act: Callable[[FakeSession], None], made: Callable[[], World]) -> Callable[..., None]:
+    """The same act, in which the first item of the plan is ticked."""
+
+    def ticks(session: FakeSession) -> None:
+        made().plan = Progress(1, 2, (("read groups", True), ("nest groups", False)))
+        act(session)
+
+    return ticks
+
+
+def test_it_says_what_was_done_and_what_is_in_progress() -> None:
+    made = world(ticking(works(says="Nesting works but for escapes."), lambda: made))
+    made.run()
+    text, left = text_of(made), made.only(HandoffWritten)
+    assert left.done == ["read groups"]
+    assert left.item == "nest groups"
+    # Since the plan was edited, one file was.
+    assert [(f.path, f.lines, f.description) for f in left.files] == [
+        ("src/parser.py", "45-46", "+2 −0")
+    ]
+    assert left.summary == "Nesting works but for escapes."
+    assert left.snapshot is not None
+    assert left.characters == len(text)
+    for words in (
+        "- `read groups`",
+        "The first open item of the plan: `nest groups`",
+        "- `src/parser.py`, lines `45-46`: `+2 −0`",
+        "Nesting works but for escapes.",
+        "- `Bash pytest -q`, which failed: `exit 1`",
+        "`old.py`: `deleted`",
+        "When it was last run before iteration 1, 2 passed, 8 failed",
+        "- `test_2`",
+        "git diff refs/ralph/x/001 refs/ralph/x/002",
+        "`attempt/results/iter-001/prompt.md`",
+    ):
+        assert words in text, words
+    told = made.agent.prompts[1]
+    assert "src/parser.py, lines 45-46: +2 −0" in told
+    assert "The first open item of the plan: nest groups" in told
+
+
+def test_what_is_only_planned_is_not_called_done() -> None:
+    made = world(works(next="nest groups", summary="I plan to nest groups."))
+    made.run()
+    assert made.only(HandoffWritten).done == []
+    assert "Ticked off" not in text_of(made)
+    assert made.only(HandoffWritten).next_step == "nest groups"
+
+
+def test_an_item_that_was_ticked_before_is_not_done_again() -> None:
+    made = world(works())
+    made.plan = Progress(1, 2, (("read groups", True), ("nest groups", False)))
+    made.run()
+    assert made.only(HandoffWritten).done == []
+
+
+def test_the_last_session_alone_is_told_of() -> None:
+    made = world(works(says="The first one."), works((), says=""))
+    made.run()
+    second = text_of(made, 2)
+    assert "The first one." not in second
+    assert "tool calls" not in second
+    assert "Handoff 1 of this iteration" in second
+    assert "git diff refs/ralph/x/002 refs/ralph/x/003" in second
+    assert "git diff refs/ralph/x/001 refs/ralph/x/003" in second
+
+
+def test_an_agent_that_tells_of_no_tools_is_told_by_what_changed_most() -> None:
+    made = world(works(()))
+    made.run()
+    assert [f.path for f in made.only(HandoffWritten).files] == ["src/parser.py", "lexer.py"]
+
+
+def test_a_tool_that_did_not_end_is_told() -> None:
+    def runs(session: FakeSession) -> None:
+        session.emit(ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="make all"))
+        fill(session)
+
+    made = world(runs)
+    made.run()
+    assert "- `Bash make all`, still running when the session was ended" in text_of(made)
+    assert "make all" in made.only(HandoffWritten).summary
+
+
+@pytest.mark.parametrize("what", ["changes", "excerpt", "snapshot"])
+def test_what_git_cannot_tell_is_left_out(what: str) -> None:
+    made = world(works(says="Here I am."))
+    real = getattr(made.workspace, what)
+
+    def broken(*args: object) -> object:
+        if what == "snapshot" and "checkpoint iter" not in str(args[1]):
+            return real(*args)
+        raise WorkspaceError("git is gone")
+
+    setattr(made.workspace, what, broken)
+    made.run()
+    text = text_of(made)
+    assert "Here I am." in text
+    assert ("- `src/parser.py`" in text) == (what == "excerpt")
+    assert "45-46" not in text
+    assert made.end.outcome == "completed"
+    assert len(made.agent.prompts) == 2
+
+
+def test_a_folder_that_cannot_be_written_costs_the_file_alone() -> None:
+    made = world(works(says="Here I am."))
+    real = made.records.write_iteration_file
+
+    def refuses(iteration: int, name: str, content: object) -> object:
+        if name.startswith("handoff"):
+            raise PermissionError(13, "Permission denied", f"/r/{name}")
+        return real(iteration, name, content)
+
+    made.records.write_iteration_file = refuses  # type: ignore[assignment,method-assign]
+    made.run()
+    said = [e.text for e in made.all(Noticed) if e.source == "context"]
+    assert any("the handoff of iteration 1 could not be kept" in text for text in said), said
+    assert made.only(HandoffWritten).read_at == ""
+    assert "Here I am." in made.agent.prompts[1]
+    assert "Read its handoff" not in made.agent.prompts[1]
+    assert made.end.outcome == "completed"
+
+
+STEPS = "ralph_tui.loop.steps"
+
+
+@pytest.mark.parametrize("name", ["handoff_of", "handoff_text", "written_event", "Changed"])
+@pytest.mark.parametrize("kind", ["raise", "none", "object"])
+def test_one_that_cannot_be_made_ends_no_run(name: str, kind: str) -> None:
+    made = world(works(says="Here I am."))
+    part = Part("context", f"{STEPS}.handoffs", name)
+    with injected(made, Fault(part, kind)):
+        made.run()
+    assert made.end.outcome == "completed"
+    assert "Fix it" in text_of(made)
+    assert made.only(HandoffWritten).read_at in made.agent.prompts[1]
+
+
+def attended(*acts: Callable[..., None], **settings: object) -> World:
+    context = ContextSettings.model_validate(settings)
+    return world(*acts, mode="attended", rules=Rules(context=context))
+
+
+def test_its_owner_is_asked_and_silence_sends_it() -> None:
+    made = attended(works())
+    made.run()
+    asked = made.only(QuestionAsked)
+    assert (asked.topic, asked.default, asked.proposal) == ("handoff", "send", text_of(made))
+    assert asked.deadline is not None
+    assert (asked.deadline - asked.at).total_seconds() == 60
+    assert made.only(QuestionAnswered).by == "the default"
+    assert made.only(HandoffWritten).edited_by == ""
+
+
+def test_an_edit_takes_its_place() -> None:
+    made = attended(works(says="Nesting works."))
+    made.play(answer("send", text="# Handoff\n\nLeave escapes alone."))
+    assert text_of(made) == "# Handoff\n\nLeave escapes alone.\n"
+    first, second = made.all(HandoffWritten)
+    assert (first.edited_by, second.edited_by) == ("", "you")
+    assert second.characters == len(text_of(made))
+    assert made.state.context.handoffs == [second]
+    told = made.agent.prompts[1]
+    assert "which was edited by its owner" in told
+    assert "Nesting works." not in told, "the handoff says what counts"
+
+
+def test_a_longer_one_is_refused_and_asked_for_again() -> None:
+    made = attended(works())
+    for event in made.steps():
+        if isinstance(event, QuestionAsked):
+            long = Answer(question_id=event.question_id, answer="send", text="x" * 4000)
+            said = refusal(long, made.state)
+            assert said == "a handoff has at most 3,999 characters, and this has 4,000"
+            fits = long.model_copy(update={"text": "x" * 3999})
+            assert refusal(fits, made.state) is None
+            made.host.inbox.extend([long, fits])
+    assert len(text_of(made)) == MOST_CHARACTERS
+
+
+def test_an_abort_ends_the_run_with_its_handoff_kept() -> None:
+    made = attended(works())
+    made.play(answer("abort"))
+    assert made.end.outcome == "aborted"
+    assert made.only(HandoffWritten).path
+    assert len(made.agent.prompts) == 1
+
+
+@pytest.mark.parametrize("mode", ["headless", "detached"])
+def test_nobody_is_asked_who_is_not_there(mode: Mode) -> None:
+    made = world(works(), mode=mode)
+    made.run()
+    assert made.all(QuestionAsked) == []
+
+
+def test_nobody_is_asked_where_that_is_switched_off() -> None:
+    made = attended(works(), handoff_edit_s=0)
+    made.run()
+    assert made.all(QuestionAsked) == []
