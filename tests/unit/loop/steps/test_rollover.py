@@ -19,6 +19,7 @@ from ralph_tui.events import (
     RolloverBegan,
     SessionFinished,
     SessionStarted,
+    SnapshotTaken,
     ToolFinished,
     ToolStarted,
     UsageReported,
@@ -27,6 +28,8 @@ from ralph_tui.events import (
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.loop.run import Rules
+from tests.unit.loop.invariants import check
+from tests.unit.loop.test_recovery import go_on
 from tests.world import FakeSession, World, wait
 
 WINDOW = 200_000
@@ -64,7 +67,7 @@ def fills(*percents: float) -> Act:
 
 def worlds(*acts: Act, passed: list[int] | None = None, **settings: Any) -> World:
     context = ContextSettings.model_validate(settings)
-    world = World(passed or [50, 100], rules=Rules(context=context))
+    world = World(passed or [3, 6, 10], rules=Rules(context=context))
     world.agent.acts.extend(acts)
     return world
 
@@ -212,7 +215,7 @@ def test_a_fourth_session_runs_to_its_own_end() -> None:
 
 
 def test_l3_ends_a_fourth_session_and_the_iteration() -> None:
-    world = worlds(*[fills(86)] * 3, fills(86, 97), passed=[50, 100]).run()
+    world = worlds(*[fills(86)] * 3, fills(86, 97), passed=[3, 6, 6, 10]).run()
     assert outcomes(world)[:4] == ["rolled_over"] * 3 + ["context_full"]
     assert len(world.all(RolloverBegan)) == 3
     first, second = world.all(IterationFinished)[:2]
@@ -298,7 +301,7 @@ def test_after_a_compaction_the_context_falls_and_the_levels_stay() -> None:
         used(session, 75)
         session.finish()
 
-    world = World([50, 100])
+    world = World([3, 6, 10])
     world.agent.acts.append(act)
     percents = []
     for event in world.steps():
@@ -383,7 +386,7 @@ def test_one_that_a_limit_came_before_is_made_up_for(outcome: str) -> None:
 
 
 def test_a_budget_that_is_used_up_begins_no_fresh_session() -> None:
-    world = World([50, 100], budget_usd=1.0)
+    world = World([3, 6, 10], budget_usd=1.0)
 
     def act(session: FakeSession) -> None:
         session.cost_usd = 2.0
@@ -404,7 +407,7 @@ def test_a_budget_does_not_kill_a_session_that_is_handing_over() -> None:
         def stop(self, outcome: str = "stopped") -> None:
             stops.append(outcome)
 
-    world = World([50, 100], budget_usd=1.0)
+    world = World([3, 6, 10], budget_usd=1.0)
     start = world.agent.start
 
     def begin(turn: Any, emit: Any) -> FakeSession:
@@ -435,7 +438,7 @@ def test_guidance_reaches_the_session_that_takes_over() -> None:
 
 
 def test_a_pause_and_a_stop_after_the_iteration_hold_behind_it() -> None:
-    world = worlds(fills(40, 86), passed=[50, 60, 100])
+    world = worlds(fills(40, 86), passed=[3, 5, 6, 10])
     for event in world.steps():
         if event.kind == "rollover_began":
             world.host.inbox.append(Pause())
@@ -483,10 +486,60 @@ def test_the_last_report_counts_and_learnings_and_blockers_add_up() -> None:
         reports(session, next="the new", learnings=["use tabs"], blockers=["disk is slow"])
         session.finish()
 
-    world = worlds(first, second, passed=[50, 100]).run()
+    world = worlds(first, second, passed=[3, 6, 6, 10]).run()
     made = next(e for e in world.events if e.kind == "assessment_made" and e.iteration == 1)  # type: ignore[attr-defined]
     blockers = [blocker.text for blocker in made.blockers]  # type: ignore[attr-defined]
     assert blockers == ["no network", "disk is slow"]
     assert made.learnings == ["always run make first", "use tabs"]  # type: ignore[attr-defined]
     assert "the new" in world.agent.prompts[2]
     assert "the old" not in world.agent.prompts[2]
+
+
+# -- a kill in the middle of it --------------------------------------------------------------------
+
+
+def hands_over_twice() -> World:
+    """A run whose first iteration has three sessions; its owner has spoken to the first."""
+
+    def first(session: FakeSession) -> None:
+        fills(40, 86)(session)
+
+    return worlds(first, fills(50, 88), passed=[3, 6, 6, 10]).run()
+
+
+def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
+    whole = hands_over_twice()
+    begun = next(e.seq for e in whole.all(ContextLevelReached))
+    second = next(e.seq for e in whole.events if e.kind == "iteration_finished")
+    assert len(whole.all(RolloverBegan)) == 2
+    for number in range(begun, second):
+        later = go_on(whole, number)
+        check(later)
+        cut = whole.events[:number]
+        measured = any(e.kind == "reading_taken" and e.iteration == 1 for e in cut)  # type: ignore[attr-defined]
+        ended = [e for e in cut if isinstance(e, SessionFinished)]
+        complete = bool(ended) and ended[-1].outcome == "success"
+        record = later.all(IterationFinished)[0]
+        kept = measured or complete
+        assert record.status == ("incomplete" if kept else "interrupted"), number
+        assert later.end.outcome == "completed", number
+        numbers = [e.number for e in later.all(SnapshotTaken)]
+        assert len(set(numbers)) == len(numbers)
+        left = [e for e in cut if isinstance(e, HandoffWritten)]
+        tells = "go on from here" in later.agent.prompts[0]
+        assert tells == (bool(left) and not kept), number
+        if tells:
+            assert left[-1].read_at in later.agent.prompts[0]
+        assert not any("go on from here" in prompt for prompt in later.agent.prompts[1:])
+
+
+def test_an_overflow_that_was_to_hand_over_is_not_taken_for_the_end() -> None:
+    def overflows(session: FakeSession) -> None:
+        begins(session, "a")
+        ends(session, "a")
+        session.finish("context_full")
+
+    whole = worlds(overflows, passed=[3, 10]).run()
+    began = whole.all(RolloverBegan)[0].seq
+    later = go_on(whole, began)
+    assert later.all(IterationFinished)[0].status == "interrupted"
