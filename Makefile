@@ -41,7 +41,7 @@ check: $(VENV)/.dev ## lint, format, types, import contracts
 bench: $(VENV)/.dev ## measure the budgets
 	@$(PY) -m bench $(ARGS)
 
-soak: $(VENV)/.dev ## stop and kill runs, keepers and git at 200 random moments (ARGS="--kills 20 --seed 1")
+soak: $(VENV)/.dev ## stop and kill runs, keepers and git at 200 random moments (ARGS="--kills 20 --seed 1", "--rollovers --kills 30")
 	@$(PY) -m tests.soak $(ARGS)
 
 snapshots: $(VENV)/.dev ## take the screens anew; look at each before you commit it

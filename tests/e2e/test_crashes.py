@@ -49,6 +49,23 @@ def test_a_killed_run_comes_to_its_end(tmp_path: Path, scenario: str, moments: l
     assert figures.asked_again == asks
 
 
+@pytest.mark.timeout(180)  # four runs, each waited for, on a machine that may be busy
+@pytest.mark.usefixtures("patient")
+def test_a_run_that_is_killed_while_a_session_hands_over_goes_on_whole(tmp_path: Path) -> None:
+    """`make soak ARGS="--rollovers --kills 30"` does the same more often."""
+    moments = ["rollover begins", "handoff", "taken over"]
+    figures = Figures()
+    trial = Trial(tmp_path / "run", "context", Random(5), figures, attended=0, rollovers=True)
+    try:
+        trial.play(0, moments, ["ralph-tui", "both", "ralph-tui"])
+    finally:
+        trial.close()
+    assert figures.problems == []
+    assert [moment for moment, _ in figures.kills] == moments
+    assert figures.outcomes == {"completed": 1}
+    assert (figures.events_lost, figures.files_lost) == (0, 0)
+
+
 @pytest.mark.timeout(180)  # five runs, each waited for, on a machine that may be busy
 @pytest.mark.usefixtures("patient")
 def test_a_run_goes_on_after_stops_and_kills_of_git(tmp_path: Path) -> None:

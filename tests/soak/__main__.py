@@ -26,28 +26,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="soak", description="Kills runs at random moments.")
     parser.add_argument("--seed", type=int, default=None, help="of the moments; default: a new one")
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument(
+        "--rollovers", action="store_true", help="kill only while a session hands over to another"
+    )
     parser.add_argument("--keep", metavar="FOLDER", help="leave everything in FOLDER")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else int(time.time())
     print(f"seed {seed}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ralph-soak-", ignore_cleanup_errors=True) as scratch:
-        figures = soak(Path(options.keep or scratch), seed, options.kills)
+        place = Path(options.keep or scratch)
+        figures = soak(place, seed, options.kills, rollovers=options.rollovers)
     print(f"\nseed {seed}")
     print("\n".join(figures.table(time.monotonic() - began)))
     return 1 if figures.problems else 0
 
 
-def soak(folder: Path, seed: int, kills: int) -> Figures:
+def soak(folder: Path, seed: int, kills: int, *, rollovers: bool = False) -> Figures:
     """Runs, one after the other, each killed several times."""
     figures, number = Figures(), 0
+    scenarios = ("context",) if rollovers else SCENARIOS
     while figures.killed < kills and len(figures.problems) < ENOUGH:
         number += 1
         # The moments of a run depend on the seed and its number, not on what came before.
         rng, told = Random(f"{seed}/{number}"), len(figures.problems)
-        scenario = SCENARIOS[number % len(SCENARIOS)]
+        scenario = scenarios[number % len(scenarios)]
         place = folder / f"run-{number:03}"
-        trial = Trial(place, scenario, rng, figures)
+        trial = Trial(place, scenario, rng, figures, rollovers=rollovers)
         try:
             trial.play(min(KILLS_PER_RUN, kills - figures.killed))
         except (AssertionError, OSError, RalphError, subprocess.SubprocessError):

@@ -23,6 +23,7 @@ def main(scenario: str, *options: str) -> int:
         demo.OBJECTIVE,
         demo.completion_command(),
         settings,
+        plan=demo.plan_of(scenario),
         scenario=scenario,
         fast=True,
         mode=presentation.mode,

@@ -39,6 +39,7 @@ TARGETS: dict[Target, int] = {
     "keeper stop": 3,
 }
 """Each with how often it is chosen, compared with the others."""
+DEADLY: tuple[Target, ...] = ("ralph-tui", "both", "git, both", "stop, kill")
 AT_GIT: dict[Target, int] = {"git": 5, "git, both": 3, "stopped": 1, "stop, kill": 1}
 """Where the moment is one of git."""
 
@@ -66,9 +67,11 @@ class Blow:
     stops: int = 0
 
 
-def aim(rng: Random, moment: str) -> Target:
-    """What to hit at a moment."""
+def aim(rng: Random, moment: str, *, deadly: bool = False) -> Target:
+    """What to hit at a moment; `deadly`: ralph-tui itself, whatever else."""
     targets = AT_GIT if moment == "git begins" else TARGETS
+    if deadly:
+        targets = {target: targets[target] for target in DEADLY}
     return rng.choices(list(targets), list(targets.values()))[0]
 
 

@@ -15,7 +15,7 @@ from tests.e2e.cli import processes_of
 from tests.soak.blows import Target, aim, strike
 from tests.soak.figures import Figures
 from tests.soak.looking import NOT_TAKEN, Look, living, start_of
-from tests.soak.moments import MOMENTS, Watched, choose, patience
+from tests.soak.moments import MOMENTS, ROLLOVERS, Watched, choose, patience
 from tests.soak.place import prepare, tree_of
 from tests.soak.program import Program, Tail
 
@@ -30,15 +30,26 @@ class Trial:
     """A run in a folder of its own."""
 
     def __init__(
-        self, place: Path, scenario: str, rng: Random, figures: Figures, *, attended: float = 0.4
+        self,
+        place: Path,
+        scenario: str,
+        rng: Random,
+        figures: Figures,
+        *,
+        attended: float = 0.4,
+        rollovers: bool = False,
     ) -> None:
-        """`attended`: how probable it is that a process has a terminal."""
+        """`attended`: how probable it is that a process has a terminal.
+
+        `rollovers`: it is hit only while a session hands over to another one.
+        """
         self._probably = attended
+        self._rollovers = rollovers
         self.scenario = scenario
         self.figures = figures
         self._rng = rng
         place.mkdir(parents=True)
-        self.folder = prepare(place / "project")
+        self.folder = prepare(place / "project", scenario)
         self.look = Look(self.folder, figures)
         self._expected: str | None = None
         """Tree of the worktree when the run went on, until its first snapshot."""
@@ -90,7 +101,7 @@ class Trial:
                 break
         if self._outcome is None:
             return
-        if kills > 0 and self._rng.random() < 0.3:
+        if kills > 0 and not self._rollovers and self._rng.random() < 0.3:
             self._kill("the end")
             self.program.close()
         else:
@@ -113,15 +124,20 @@ class Trial:
             self.folder, "tests.soak.begin", self.scenario, attended=self._attended
         )
 
+    def _aim(self, moment: str) -> Target:
+        return aim(self._rng, moment, deadly=self._rollovers)
+
     def _choose(self) -> str:
         asks = self._attended and self.scenario != "steady" and not self._decided
+        if self._rollovers:
+            return choose(self._rng, ROLLOVERS)
         return choose(self._rng, asks=asks, resumed=self._resumed)
 
     def _wait(self, name: str) -> str:
         """Until the moment to kill it has come, and its name; empty when the run is over."""
         self._moment = name
         self._watched = Watched(self.folder, self.program, self._rng)
-        moment = MOMENTS[name][0](self._watched) if name else None
+        moment = (MOMENTS | ROLLOVERS)[name][0](self._watched) if name else None
         end = time.monotonic() + (patience(self._rng, name) if name else END_S)
         while self.program.alive:
             self._listen()
@@ -223,7 +239,7 @@ class Trial:
     # -- hitting -------------------------------------------------------------------------------
 
     def _kill(self, moment: str) -> None:
-        target = self._targets.pop(0) if self._targets else aim(self._rng, moment)
+        target = self._targets.pop(0) if self._targets else self._aim(moment)
         if moment == "the end":
             target = "ralph-tui"
         path = self._tail.path

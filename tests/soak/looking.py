@@ -15,6 +15,7 @@ from ralph_tui.cli.status_words import status_text
 from ralph_tui.errors import RalphError
 from ralph_tui.events import (
     Event,
+    HandoffWritten,
     IterationFinished,
     IterationStarted,
     LearningCredited,
@@ -22,6 +23,7 @@ from ralph_tui.events import (
     LearningStaged,
     Noticed,
     PlanMade,
+    PromptPrepared,
     ReflectionWritten,
     RunStarted,
     SessionFinished,
@@ -92,6 +94,8 @@ class Look:
             self.problem(f"locks of git are left: {locks}")
         for number in untold(recording.events):
             self.problem(f"iteration {number} has no snapshot, and nobody was told")
+        for path in unread(recording.events, run.folder):
+            self.problem(f"{path} was left, and no prompt tells it")
         for text in twice(recording.events):
             self.problem(f"recorded twice: {text}")
         if aside := sorted((self.folder / ".aiwg/knowledge").glob("*.damaged.*")):
@@ -156,6 +160,22 @@ def untold(events: Iterable[Event]) -> list[int]:
                 told = True
             case IterationFinished() if not told:
                 found.append(event.iteration)
+            case _:
+                pass
+    return found
+
+
+def unread(events: Iterable[Event], folder: Path) -> list[str]:
+    """Handoffs that the prompt after them does not tell."""
+    found, left = [], ""
+    for event in events:
+        match event:
+            case HandoffWritten():
+                left = event.read_at
+            case PromptPrepared() if left:
+                if left not in (folder / event.path).read_text():
+                    found.append(left)
+                left = ""
             case _:
                 pass
     return found

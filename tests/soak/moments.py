@@ -4,7 +4,7 @@ A moment is a generator: it yields how many seconds to wait, and returns when it
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +58,20 @@ def after(kind: str, spread: float) -> Moment:
 
     def moment(run: Watched) -> Iterator[float]:
         while not run.saw(kind):
+            yield OFTEN
+        yield from _for(run.rng.uniform(0, spread))
+
+    return moment
+
+
+def after_rollover(kind: str, spread: float) -> Moment:
+    """As `after`, once a rollover has begun."""
+
+    def moment(run: Watched) -> Iterator[float]:
+        while not run.saw("rollover_began"):
+            yield OFTEN
+        began = next(e["seq"] for e in run.events if e["kind"] == "rollover_began")
+        while not any(e["kind"] == kind and e["seq"] > began for e in run.events):
             yield OFTEN
         yield from _for(run.rng.uniform(0, spread))
 
@@ -164,18 +178,34 @@ MOMENTS: dict[str, tuple[Moment, int]] = {
 }
 """Each with how often it is chosen, compared with the others."""
 
+ROLLOVERS: dict[str, tuple[Moment, int]] = {
+    "about to hand over": (after("context_level_reached", 0.3), 2),
+    "rollover begins": (after("rollover_began", 0.0), 2),
+    "rollover": (after("rollover_began", 0.05), 4),
+    "rollover held": (after_rollover("snapshot_taken", 0.01), 2),
+    "handoff": (after("handoff_written", 0.01), 4),
+    "told again": (after_rollover("prompt_prepared", 0.02), 3),
+    "taken over": (after_rollover("session_started", 0.3), 4),
+}
+"""Those in which one session hands over to the next."""
 ASKS = ("question", "answered")
 """These need somebody to ask."""
 RARE = (*ASKS, "intervention")
 """These come after several iterations only."""
 
 
-def choose(rng: Random, *, asks: bool, resumed: bool) -> str:
+def choose(
+    rng: Random,
+    moments: Mapping[str, tuple[Moment, int]] = MOMENTS,
+    *,
+    asks: bool = False,
+    resumed: bool = False,
+) -> str:
     """A moment that can come in such a run; `asks`: it will come to a question."""
     left_out = (() if asks else RARE) + (() if resumed else ("resumed",))
-    names = [name for name in MOMENTS if name not in left_out]
+    names = [name for name in moments if name not in left_out]
     # Only few processes come so far.
-    weights = [MOMENTS[name][1] * (2 if name in RARE else 1) for name in names]
+    weights = [moments[name][1] * (2 if name in RARE else 1) for name in names]
     return rng.choices(names, weights)[0]
 
 

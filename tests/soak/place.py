@@ -25,9 +25,9 @@ THINGS = {
 LINKS = {"link": "abacus/lexer.py", "dangling": "nowhere/at/all"}
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path, scenario: str = "steady") -> Path:
     """The demo's project with staged, stashed, untracked and ignored work in it."""
-    demo.prepare(folder)
+    demo.prepare(folder, scenario)
     git(folder, "branch", "side")
     readme = folder / "README.md"
     readme.write_text(readme.read_text() + "\nput away\n")
