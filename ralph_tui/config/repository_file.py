@@ -12,6 +12,8 @@ NOT_FROM_REPOSITORY = (
     "agent.command",
     "agent.binary",
     "outreach",
+    "context.commit_wip",  # it runs hooks, which may be files that the agent can write
+    "context.state_file",  # it names a file that is written
     "intelligence.model_judge",  # else an agent could have a model accept its work in your place
 )
 """What it may not say: a name stands for all settings below it."""

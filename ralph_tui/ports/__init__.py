@@ -36,7 +36,16 @@ from ralph_tui.ports.knowledge import (
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
 from ralph_tui.ports.template import PromptTemplate
-from ralph_tui.ports.worktree import Gate, LeftAlone, Restored, Snapshot, Watcher, Workspace
+from ralph_tui.ports.worktree import (
+    Commits,
+    Committed,
+    Gate,
+    LeftAlone,
+    Restored,
+    Snapshot,
+    Watcher,
+    Workspace,
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,8 @@ class Ports:
     watcher: Watcher
     records: Records
     outreach: Outreach = field(default_factory=Silent)
+    commits: Commits | None = None
+    """None: nobody makes any."""
     checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)
     memory: Memory = field(default_factory=NoMemory)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
@@ -78,6 +89,8 @@ __all__ = [
     "CheckpointFiles",
     "Clock",
     "CommandRequest",
+    "Commits",
+    "Committed",
     "Credit",
     "Emit",
     "Gate",

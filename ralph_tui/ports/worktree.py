@@ -81,6 +81,32 @@ class Workspace(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Committed:
+    """A commit of the owner's branch."""
+
+    commit: str
+    """Empty: all that had changed was left out."""
+    files: int
+    left_out: tuple[str, ...] = ()
+    """Paths that had changes before."""
+
+
+class Commits(Protocol):
+    """Makes commits of what a session changed."""
+
+    def commit(self, since: str, until: str, message: str) -> Committed | None:
+        """Commit what two trees have differently; None where nothing; blocking, a job.
+
+        Raises ``WorkspaceError`` where that would be in the owner's way, or cannot be.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """End one that is being made; the blocked call then raises."""
+        ...
+
+
 class Watcher(Protocol):
     """Follows the worktree; puts `FilesChanged` and `Noticed` into the inbox."""
 

@@ -28,6 +28,7 @@ from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.adapters.workspace.watching import FileWatcher
+from ralph_tui.adapters.workspace.work_commits import WorkCommits
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
@@ -207,6 +208,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         watcher=FileWatcher(workspace, engine.emit),
         records=attempt,
         outreach=outreach,
+        commits=WorkCommits(workspace, run_id, lock.descriptor),
         checkpoint_files=AiwgCheckpointFiles(
             attempt,
             root,

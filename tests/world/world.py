@@ -13,6 +13,7 @@ from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Rules, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import (
+    Commits,
     Knowledge,
     NoKnowledge,
     NoPastRuns,
@@ -48,6 +49,7 @@ class World:
         past_runs: PastRuns | None = None,
         asker: FakeAsker | None = None,
         template: PromptTemplate | None = None,
+        commits: Commits | None = None,
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
@@ -94,6 +96,7 @@ class World:
             knowledge=knowledge or NoKnowledge(),
             past=past_runs or NoPastRuns(),
             template=template,
+            commits=commits,
             asker=asker,
             askers=["fake"],
             read_plan=lambda: self.plan,

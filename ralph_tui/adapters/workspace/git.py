@@ -64,7 +64,7 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
 }
 # What git hands down to hooks, or a shell may hold, and would lead a command elsewhere.
-_MISLEADING = frozenset(
+MISLEADING = frozenset(
     f"GIT_{name}"
     for name in (
         *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "NAMESPACE"),
@@ -223,7 +223,7 @@ def begin_git(
     `calls` are those of its repository, which see to it that it ends.
     """
     calls = calls or GitCalls(folder)
-    scrubbed = sorted(_MISLEADING.intersection(os.environ))
+    scrubbed = sorted(MISLEADING.intersection(os.environ))
     # GitPython always passes this process's environment on, so a variable is taken out by env(1).
     given = {**_ENVIRONMENT, **calls.marks, **(environment or {})}
     command = ["git", "-C", str(folder), *arguments]

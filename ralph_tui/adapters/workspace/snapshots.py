@@ -82,6 +82,10 @@ class GitWorkspace:
                 self._capture()
         return changes.live(self._private, since, self._missing)
 
+    def paths_between(self, since: str, until: str) -> set[str]:
+        """Paths, as they are on the disk, that two trees or commits have differently."""
+        return set(changes.diff_trees(self._private, since, until))
+
     def way_back(self, tree: str) -> tuple[tuple[FileChange, str], ...]:
         """What `restore` would do to each file; and why not, where that can be seen before."""
         if not self._private.has_index:

@@ -35,6 +35,8 @@ class Checkpoints:
         """The last boundary: what the next changes are counted against. Set by `first`."""
         self.compared = ("", "")
         """The trees before and after the last session."""
+        self.handed_over = ("", "")
+        """The trees before and after the session that handed over last."""
         self._scheduler = run.scheduler
         self._state = run.state
         self._workspace = run.ports.workspace
@@ -43,6 +45,8 @@ class Checkpoints:
         self._session_id = ""
         self._session_began: datetime | None = None
         """None between sessions."""
+        self._session_tree = ""
+        """What a session that took over began with; empty: the boundary."""
         self._started = False
         """This iteration has its checkpoint at the start."""
         self._taken = 0
@@ -82,7 +86,7 @@ class Checkpoints:
 
     def begin_iteration(self) -> None:
         """Checkpoints are numbered within an iteration."""
-        self._captured, self._started = 0, False
+        self._captured, self._started, self._session_tree = 0, False, ""
 
     def begin_session(self, iteration: int, session_id: str) -> Iterator[Event]:
         """The checkpoint at the start; its snapshot is the last boundary's.
@@ -148,14 +152,16 @@ class Checkpoints:
         The boundary stays: what the iteration changed is counted over all its sessions. None where
         it cannot be held.
         """
-        number = self._next()
+        number, began = self._next(), self._session_tree or self.latest.tree
         try:
             snapshot = yield from self._scheduler.run_job(
                 "snapshot", lambda: self._workspace.snapshot(number, message)
             )
         except WorkspaceError as error:
             yield self.announce(iteration, "rollover", None, message, error=str(error))
+            self.handed_over = ("", "")
             return None
+        self.handed_over, self._session_tree = (began, snapshot.tree), snapshot.tree
         yield snapshot_taken(iteration, snapshot, message)
         yield self.announce(iteration, "rollover", number, message)
         return number

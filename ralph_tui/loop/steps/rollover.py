@@ -11,6 +11,7 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import Wanted
 from ralph_tui.loop.steps.handoffs import Handoffs
 from ralph_tui.loop.steps.prompting import PromptWriter, Words
+from ralph_tui.loop.steps.work_commits import commit_work
 from ralph_tui.loop.waiting.controls import Steps
 
 
@@ -20,6 +21,7 @@ class Rollovers:
     def __init__(
         self, run: Run, checkpoints: Checkpoints, handoffs: Handoffs, prompt_writer: PromptWriter
     ) -> None:
+        self._run = run
         self._state = run.state
         self._handoffs = handoffs
         self._checkpoints = checkpoints
@@ -30,6 +32,7 @@ class Rollovers:
         began = self._began(k, wanted)
         yield began
         snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
+        yield from commit_work(self._run, k, self._checkpoints.handed_over, message_of(began))
         yield from self._handoffs.leave(began, snapshot)
         return (yield from self._prompt_writer.write_again(k))
 

@@ -18,6 +18,8 @@ from ralph_tui.text.sanitize import shorten
 LARGEST = 1 << 22
 """Bytes of a file that is read."""
 MOST_COMMITS = 200
+OURS = "ralph: checkpoint iter "
+"""So begin the subjects of our own commits, with ``context.commit_wip``."""
 HIGHEST = 1_000_000
 """Iterations that a loop can claim."""
 
@@ -48,7 +50,8 @@ def _read(path: Path, since: datetime) -> dict[str, Any] | None:
 def _subjects(commits: object) -> list[str]:
     """``<hash> <subject>`` without the hash."""
     told = commits[:MOST_COMMITS] if isinstance(commits, list) else []
-    return [_text(each.partition(" ")[2]) for each in told if isinstance(each, str)]
+    subjects = [_text(each.partition(" ")[2]) for each in told if isinstance(each, str)]
+    return [subject for subject in subjects if not subject.startswith(OURS)]
 
 
 def _loop(state: dict[str, Any] | None) -> InnerLoop | None:

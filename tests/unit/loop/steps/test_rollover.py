@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.commands import Abort, Guide, Pause, RetryNow, RollOver, Stop, Unpause
+from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
     BackgroundAwaited,
@@ -24,10 +25,12 @@ from ralph_tui.events import (
     ToolStarted,
     UsageReported,
     WaitStarted,
+    WorkCommitted,
 )
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.loop.run import Rules
+from ralph_tui.ports import Committed
 from tests.unit.loop.invariants import check
 from tests.unit.loop.test_recovery import go_on
 from tests.world import FakeSession, World, wait
@@ -543,3 +546,62 @@ def test_an_overflow_that_was_to_hand_over_is_not_taken_for_the_end() -> None:
     began = whole.all(RolloverBegan)[0].seq
     later = go_on(whole, began)
     assert later.all(IterationFinished)[0].status == "interrupted"
+
+
+# -- the work as a commit --------------------------------------------------------------------------
+
+
+class Keeper:
+    """Makes commits, or refuses."""
+
+    def __init__(self, answer: Committed | WorkspaceError | None) -> None:
+        self.answer = answer
+        self.asked: list[tuple[str, str, str]] = []
+
+    def commit(self, since: str, until: str, message: str) -> Committed | None:
+        self.asked.append((since, until, message))
+        if isinstance(self.answer, WorkspaceError):
+            raise self.answer
+        return self.answer
+
+    def cancel(self) -> None:
+        raise AssertionError("nothing hangs")
+
+
+def commits(keeper: Keeper, *acts: Act, **settings: Any) -> World:
+    context = ContextSettings.model_validate(settings)
+    world = World([3, 6, 10], rules=Rules(context=context), commits=keeper)
+    world.agent.acts.extend(acts)
+    return world.run()
+
+
+def test_what_each_session_did_is_committed_where_that_is_set() -> None:
+    keeper = Keeper(Committed("c0ffee", 2, ("b.py", "c.py", "d.py", "e.py")))
+    world = commits(keeper, fills(40, 86), fills(40, 97), commit_wip=True)
+    first, second = keeper.asked
+    assert first[2] == "ralph: checkpoint iter 1 (L2 at 86%)"
+    assert second[2] == "ralph: checkpoint iter 1 (L3 at 97%)"
+    assert first[1] == second[0], "the second session began with what the first one left"
+    made = world.all(WorkCommitted)
+    assert [(e.iteration, e.commit, e.files) for e in made] == [(1, "c0ffee", 2)] * 2
+    assert made[0].message == first[2]
+    assert told(world)[0] == (
+        "b.py, c.py, d.py and 1 more: not in the commit, because there were changes in it before "
+        "the session"
+    )
+
+
+def test_a_commit_that_is_refused_does_not_hold_up_the_rollover() -> None:
+    keeper = Keeper(WorkspaceError("a merge is under way in /r: finish it"))
+    world = commits(keeper, fills(40, 86), commit_wip=True)
+    assert told(world) == [
+        "the work of the session is not committed: a merge is under way in /r: finish it"
+    ]
+    assert not world.all(WorkCommitted)
+    assert outcomes(world)[:2] == ["rolled_over", "success"]
+
+
+def test_nothing_is_committed_unless_that_is_set() -> None:
+    keeper = Keeper(None)
+    commits(keeper, fills(40, 86))
+    assert keeper.asked == []

@@ -1,0 +1,197 @@
+"""The work of a session as a commit of the owner's branch: their git, identity, hooks, signature.
+
+All else here reads the repository with a git that is sealed off from its configuration. This one is
+the owner's, because a commit is theirs; so it runs under the keeper, with a time limit. Only what
+the session changed goes in: a file that had changes before it is left out, and so are the records
+of ralph-tui. The index has to be clean before, and is clean again when nothing came of it.
+"""
+
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+
+from ralph_tui.adapters.processes.child import STDOUT, Child, launch
+from ralph_tui.adapters.workspace.git import MISLEADING
+from ralph_tui.adapters.workspace.snapshots import GitWorkspace
+from ralph_tui.errors import ProcessError, WorkspaceError
+from ralph_tui.ports import Committed
+from ralph_tui.text.sanitize import one_line, shorten
+
+LIMIT_S = 120.0
+"""Seconds that a commit may take, its hooks included."""
+MOST_OUTPUT = 1 << 16
+"""Bytes of the end of what git and the hooks print that are looked at."""
+RECORDS = (".aiwg/", ".claude/handoffs/", ".claude/ralph-state.json")
+"""Not work, wherever they are not ignored."""
+UNDER_WAY = {
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "sequencer": "a cherry-pick",
+    "BISECT_LOG": "a bisect",
+}
+"""Files of git by which it is known what the owner has not finished."""
+
+
+class WorkCommits:
+    """Makes commits in the worktree of a run; one at a time."""
+
+    def __init__(self, workspace: GitWorkspace, run_id: str, lock_fd: int | None = None) -> None:
+        self._workspace = workspace
+        self._root = workspace.root
+        self._git_dir = workspace.repository.git_dir
+        self._run_id = run_id
+        self._lock_fd = lock_fd
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._cancelled = False
+
+    def commit(self, since: str, until: str, message: str) -> Committed | None:
+        """Commit what changed from one tree to another; None where nothing did.
+
+        Raises ``WorkspaceError``, a sentence, where it cannot be: then nothing was changed.
+        """
+        self._cancelled = False
+        head = self._check()
+        dirty = self._workspace.paths_between(head, since)
+        changed = self._workspace.paths_between(since, until)
+        work = sorted(path for path in changed if not path.startswith(RECORDS))
+        left_out = [path for path in work if path in dirty]
+        paths = [path for path in work if path not in dirty]
+        if not paths:
+            return Committed("", 0, tuple(left_out)) if left_out else None
+        self._add(paths)  # all of them, or none
+        try:
+            if self._git("diff", "--cached", "--quiet")[0] == 0:
+                return None
+            quiet = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
+            code, said = self._git(*quiet, "commit", "--quiet", "--message", message)
+        except WorkspaceError:
+            self._put_back()
+            raise
+        commit = self._line("rev-parse", "HEAD^{commit}")
+        if commit == head:
+            self._put_back()
+            raise WorkspaceError(self._refused("commit", code, said))
+        return Committed(commit, len(paths), tuple(left_out))
+
+    def cancel(self) -> None:
+        """End a commit that is being made; the blocked `commit` then raises. From any thread."""
+        with self._lock:
+            self._cancelled = True
+            if self._child is not None:
+                self._child.stop()
+
+    def _check(self) -> str:
+        """The commit that HEAD is; raises where a commit would be in somebody's way."""
+        for name, what in UNDER_WAY.items():
+            if os.path.lexists(self._git_dir / name):
+                raise WorkspaceError(
+                    f"{what} is under way in {self._place}: finish it, or take it back"
+                )
+        if self._git("symbolic-ref", "--quiet", "HEAD")[0] != 0:
+            raise WorkspaceError(
+                f"no branch is checked out in {self._place}: check one out for the commits"
+            )
+        code, said = self._git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if code != 0:
+            raise WorkspaceError(f"{self._place} has no commit yet: make the first one yourself")
+        if self._git("diff", "--cached", "--quiet")[0] != 0:
+            raise WorkspaceError(
+                f"changes are staged in {self._place}: commit or unstage them, so that they do not "
+                "get into a commit that is not yours"
+            )
+        if self._git("var", "GIT_COMMITTER_IDENT")[0] != 0:
+            raise WorkspaceError(
+                "git does not know who you are: set user.name and user.email with git config"
+            )
+        return said.strip()
+
+    def _add(self, paths: Sequence[str]) -> None:
+        with tempfile.NamedTemporaryFile(prefix="ralph-tui-paths-") as listed:
+            listed.write(b"".join(os.fsencode(path) + b"\0" for path in paths))
+            listed.flush()
+            given = (f"--pathspec-from-file={listed.name}", "--pathspec-file-nul")
+            code, said = self._git("--literal-pathspecs", "add", "--all", *given)
+        if code != 0:
+            raise WorkspaceError(self._refused("add", code, said))
+
+    def _put_back(self) -> None:
+        """The index as it was: that of the last commit."""
+        self._cancelled = False
+        try:
+            code, said = self._git("reset", "--quiet")
+        except WorkspaceError as error:
+            code, said = 1, str(error)
+        if code != 0:
+            why = self._refused("reset", code, said)
+            raise WorkspaceError(f"{why}; files stay staged: see git status")
+
+    def _refused(self, what: str, code: int, said: str) -> str:
+        lines = [line for line in said.splitlines() if line.strip()]
+        words = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]
+        because = f": {shorten(one_line(words[0]), 200)}" if words else ""
+        return f"git {what} ended with {code} in {self._place}, by a hook or by itself{because}"
+
+    def _line(self, *arguments: str) -> str:
+        return self._git(*arguments)[1].strip()
+
+    def _git(self, *arguments: str) -> tuple[int, str]:
+        """Its exit code, and the end of what it and its hooks print."""
+        what = next(a for a in arguments if not a.startswith("-") and "=" not in a)
+        with tempfile.TemporaryFile(prefix="ralph-tui-git-") as output:
+            try:
+                child = launch(
+                    ["git", *arguments],
+                    cwd=self._root,
+                    env=_environment(),
+                    run_id=self._run_id,
+                    lock_fd=self._lock_fd,
+                    stdout=output,
+                    stderr=STDOUT,
+                )
+            except ProcessError as error:
+                raise WorkspaceError(str(error)) from error
+            self._follow(child, what)
+            ended = child.wait()
+            size = output.seek(0, os.SEEK_END)
+            output.seek(max(0, size - MOST_OUTPUT))
+            said = output.read().decode("utf-8", "surrogateescape")
+        if ended.stopped or ended.lost or ended.code is None:
+            raise WorkspaceError(f"git {what} was ended in {self._place}: {self._why_ended()}")
+        return ended.code, said
+
+    def _follow(self, child: Child, what: str) -> None:
+        """Until it has ended, or its time has."""
+        with self._lock:
+            self._child = child
+            if self._cancelled:
+                child.stop()
+        try:
+            child.wait(LIMIT_S)
+        except TimeoutError:
+            child.stop()
+            child.wait()
+            raise WorkspaceError(
+                f"git {what} had not ended after {LIMIT_S:.0f} s in {self._place}: see what its "
+                "hooks, or whoever signs, wait for"
+            ) from None
+        finally:
+            with self._lock:
+                self._child = None
+
+    def _why_ended(self) -> str:
+        return "the run ends" if self._cancelled else "its process was killed; see git status"
+
+    @property
+    def _place(self) -> str:
+        return one_line(str(self._root))
+
+
+def _environment() -> dict[str, str]:
+    """That of the owner, without what would lead git elsewhere; nothing can be asked."""
+    kept = {name: value for name, value in os.environ.items() if name not in MISLEADING}
+    return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":", "LC_ALL": "C"}
