@@ -5,6 +5,7 @@ import re
 from ralph_tui.errors import RalphError
 from ralph_tui.hook import journal
 from ralph_tui.hook.call import Call
+from ralph_tui.hook.plan import progress_in
 from ralph_tui.hook.sessions import Session, sessions_of
 from ralph_tui.hook.summaries import about, clean, identifier, redacted
 from ralph_tui.hook.transcript import Heard
@@ -84,15 +85,27 @@ def session_ends(call: Call, outcome: str, reason: str = "") -> None:
     )
 
 
-def iteration_ends(call: Call, status: str, completion: float) -> None:
+def iteration_ends(call: Call, status: str) -> None:
     """Nothing more comes of this iteration."""
+    progress = progress_in(call.root, call.state)
+    completion = 0.0
+    if progress is not None:
+        completion = 100.0 * progress.done / progress.total
+        call.record(
+            "reading_taken",
+            completion=min(99.9, completion),
+            source="plan",
+            passed=progress.done,
+            total=progress.total,
+            next_item=clean(progress.item),
+        )
     session = call.session
     if session is None or session.over:
         session = Session()
     call.record(
         "iteration_finished",
         status=status,
-        completion=completion,
+        completion=100.0 if status == "completed" else completion,
         tokens=session.tokens,
         tool_calls=session.calls,
         tool_errors=session.errors,
@@ -127,6 +140,7 @@ def _begin(call: Call, heard: Heard) -> Session:
         level=session.level if session else "L0",
         iteration=call.iteration,
         began=stamp(call.now),
+        done=len(call.state["completed_items"]),
         seen=session.seen if session else "",
         told=session.told if session else False,
         recent=session.recent if session else "",

@@ -8,8 +8,9 @@ from ralph_tui.errors import RalphError, why
 from ralph_tui.hook import record
 from ralph_tui.hook.call import Call
 from ralph_tui.hook.evidence import Changed, Evidence, gather
-from ralph_tui.hook.plan import item_of
+from ralph_tui.hook.plan import item_of, progress_in
 from ralph_tui.hook.prompt_file import NAME, write_section
+from ralph_tui.hook.sessions import Session
 from ralph_tui.hook.summaries import about, clean, redacted
 from ralph_tui.hook.transcript import Heard, listen
 from ralph_tui.hook.words import (
@@ -84,7 +85,7 @@ def settle(call: Call) -> Checkpoint | None:
         checkpoint = _with_evidence(call, checkpoint, heard, gather(call.root))
         _write_handoff(call, checkpoint, heard)
     record.session_ends(call, "rolled_over")
-    record.iteration_ends(call, "incomplete", completion_of(call))
+    record.iteration_ends(call, "incomplete")
     session = call.session
     if session is not None:
         call.session = session._replace(over=True)
@@ -96,7 +97,10 @@ def settle(call: Call) -> Checkpoint | None:
 def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
     """Bring the section of PROMPT.md up to date; what fails is told."""
     last = checkpoint.resume_summary.partition("\n")[0] if checkpoint else ""
-    section = where_it_stands(call.state, clean(item_of(call.root, call.state)), clean(last, 120))
+    progress = progress_in(call.root, call.state)
+    if progress is not None:
+        progress = progress._replace(item=clean(progress.item))
+    section = where_it_stands(call.state, progress, clean(last, 120))
     if checkpoint is not None:
         section += "\n\n" + resume_block(checkpoint)
     try:
@@ -105,12 +109,6 @@ def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
         )
     except RalphError as refused:
         call.answer.problems.append(str(refused))
-
-
-def completion_of(call: Call) -> float:
-    """Points, 0-100, by the items of the state file."""
-    done, left = len(call.state["completed_items"]), len(call.state["todo_items"])
-    return 100.0 * done / (done + left) if done + left else 0.0
 
 
 def _keep(call: Call, checkpoint: Checkpoint) -> None:
@@ -219,7 +217,8 @@ def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
         )
         for one in reversed(heard.calls[-ACTIONS:])
     ]
-    done = [clean(item) for item in call.state["completed_items"] if isinstance(item, str)]
+    items = call.state["completed_items"][(call.session or Session()).done :]
+    done = [clean(item) for item in items if isinstance(item, str)]
     return Handoff(
         objective=redacted(call.state["objective"]),
         iteration=call.iteration,

@@ -25,6 +25,8 @@ class Session(NamedTuple):
     errors: int = 0
     told: bool = False
     """Whether it was said that its window is not known."""
+    done: int = 0
+    """How many items were completed when its iteration began."""
     over: bool = False
     """Whether it was decided what comes after its iteration."""
     transcript: str = ""

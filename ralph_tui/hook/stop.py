@@ -15,9 +15,9 @@ from ralph_tui.errors import RalphError
 from ralph_tui.hook import record
 from ralph_tui.hook.call import Call
 from ralph_tui.hook.evidence import gather
-from ralph_tui.hook.plan import item_of
+from ralph_tui.hook.plan import item_of, progress_in
 from ralph_tui.hook.prompt_file import NAME, has_section
-from ralph_tui.hook.rollover import completion_of, roll_over, settle, write_prompt
+from ralph_tui.hook.rollover import roll_over, settle, write_prompt
 from ralph_tui.hook.sessions import sessions_of
 from ralph_tui.hook.summaries import clean, redacted
 from ralph_tui.hook.transcript import Heard
@@ -126,18 +126,19 @@ def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
 
 def _finish(call: Call, ending: Ending) -> None:
     done = ending.status == "completed"
-    completion = 100.0 if done else completion_of(call)
+    progress = progress_in(call.root, call.state)
+    reached = 100.0 * progress.done / progress.total if progress else 0.0
     if done:
         call.record("promise_made")
     record.session_ends(call, "error" if ending.status == "fatal_error" else "success")
-    record.iteration_ends(call, "completed" if done else "incomplete", completion)
+    record.iteration_ends(call, "completed" if done else "incomplete")
     call.events.append(
         {
             "kind": "run_finished",
             "outcome": ending.outcome,
             "reason": ending.reason,
             "iterations": call.iteration,
-            "completion": completion,
+            "completion": 100.0 if done else reached,
         }
     )
     call.state = call.state | {"status": ending.status}
@@ -148,7 +149,7 @@ def _finish(call: Call, ending: Ending) -> None:
 def _go_on(call: Call) -> None:
     """One more iteration: in this session, or in a fresh one of the outer loop."""
     record.session_ends(call, "success")
-    record.iteration_ends(call, "incomplete", completion_of(call))
+    record.iteration_ends(call, "incomplete")
     _over(call)
     call.state = call.state | {"iteration": call.iteration + 1, "status": "running"}
     if has_section(call.root / NAME):

@@ -1,5 +1,6 @@
 """What the hooks say, to Claude and to people. Pure; whatever comes in is without secrets."""
 
+from ralph_tui.hook.plan import Progress
 from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import Checkpoint, State
@@ -69,7 +70,8 @@ def go_on(state: State, item: str) -> str:
 
 def task_of(state: State) -> str:
     """The beginning of a PROMPT.md that nobody has written."""
-    return f"# Task: {state['task_name'] or 'see below'}\n\n## Objective\n\n{state['objective']}"
+    name = state["task_name"] or state["objective"].strip().partition("\n")[0][:60] or "see below"
+    return f"# Task: {name}\n\n## Objective\n\n{state['objective']}"
 
 
 def instructions_of(state: State) -> str:
@@ -84,16 +86,16 @@ def instructions_of(state: State) -> str:
     )
 
 
-def where_it_stands(state: State, item: str, last: str) -> str:
+def where_it_stands(state: State, progress: Progress | None, last: str) -> str:
     """The section of PROMPT.md: how far the loop is."""
-    done, left = len(state["completed_items"]), len(state["todo_items"])
     lines = ["## Current State", "", f"- **Iteration**: {state['iteration']}"]
     if last:
         lines.append(f"- **Last action**: {last}")
-    if done + left:
-        lines.append(f"- **Remaining items**: {left} of {done + left}")
-    if item:
-        lines.append(f"- **Next item**: {item}")
+    if progress is not None:
+        left = progress.total - progress.done
+        lines.append(f"- **Remaining items**: {left} of {progress.total}")
+        if progress.item:
+            lines.append(f"- **Next item**: {progress.item}")
     return "\n".join([*lines, f"- **Started**: {state['started_at']}"])
 
 
