@@ -157,7 +157,10 @@ class _Git:
             for name in _SEEN:
                 if (Path(common) / name).exists():
                     (view / name).symlink_to(Path(common) / name)
+            with suppress(FileNotFoundError):  # git brings it up to date where it looks at files
+                shutil.copyfile(Path(git_dir) / "index", view / "index")
             self._environment = _ENVIRONMENT | {
+                "GIT_INDEX_FILE": str(view / "index"),
                 "GIT_DIR": git_dir,
                 "GIT_COMMON_DIR": str(view),
                 "GIT_WORK_TREE": top,
