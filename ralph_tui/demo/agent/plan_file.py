@@ -40,12 +40,24 @@ class Item:
         return f"- [x] {self.title}"
 
 
+# How many lines an item changes is its tag: small changes, in which a small window fills anyway.
 ITEMS = (
-    Item("Lexer: signed exponents, comments, positions in errors", (EXPONENT, COMMENT, POSITION)),
-    Item("Parser: more than two arguments, powers, signs", (ARGUMENTS, POWER, SIGN)),
-    Item("Evaluator: variables before constants, division by zero", (VARIABLES, ZERO)),
-    Item("Evaluator: floor division, the mean", (FLOOR, MEAN)),
-    Item("Formatting: groups of negative numbers, whole numbers", (GROUPS, ZEROS)),
+    Item(
+        "Lexer: signed exponents, comments, positions in errors (~10 lines)",
+        (EXPONENT, COMMENT, POSITION),
+    ),
+    Item(
+        "Parser: more than two arguments, powers, signs (~6 lines)",
+        (ARGUMENTS, POWER, SIGN),
+    ),
+    Item(
+        "Evaluator: variables before constants, division by zero, floor division, mean (~10 lines)",
+        (VARIABLES, ZERO, FLOOR, MEAN),
+    ),
+    Item(
+        "Formatting: groups of negative numbers, whole numbers (~5 lines)",
+        (GROUPS, ZEROS),
+    ),
 )
 TEXT = "# Plan\n\nOne item after the other; tick it when its tests pass.\n\n" + "".join(
     f"{item.open}\n" for item in ITEMS

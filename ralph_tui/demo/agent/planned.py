@@ -14,11 +14,7 @@ from ralph_tui.demo.agent.plan_file import ITEMS, PLAN, Item, open_items
 from ralph_tui.demo.agent.scenario import Step
 from ralph_tui.demo.agent.work import Worker, present
 
-ITEMS_PER_ITERATION = 2
-LOOKED_AT = (
-    "README.md", LEXER, PARSER, EVALUATOR, FORMATTING,
-    *(f"tests/test_{name}.py" for name in ("lexer", "parser", "evaluator", "formatting")),
-)  # fmt: skip
+LOOKED_AT = ("README.md", LEXER, PARSER, EVALUATOR, FORMATTING)
 TAKING_OVER = "# Context checkpoint"
 """Begins the heading of a prompt's section for a session that takes over."""
 _HANDOFF = re.compile(r"[\w./-]*handoff-\d+\.md")
@@ -45,10 +41,10 @@ class PlannedWorker(Worker):
         return words
 
     def _left_to_do(self) -> list[Item]:
-        """Open items; none once this iteration's share of the plan is ticked."""
+        """Open items; none once this iteration has ticked its own: each takes one."""
         left = open_items()
         done = len(ITEMS) - len(left)
-        return left if done < ITEMS_PER_ITERATION * self.iteration else []
+        return left if done < self.iteration else []
 
     def _take_over(self) -> str:
         """The handoff that the prompt names, as read; empty where it names none."""

@@ -17,8 +17,8 @@ class Window(NamedTuple):
 
 LARGE = Window(200_000, 21_000, 0.2, 0.8, 600)
 """Fills visibly in a short session, far from its end."""
-SMALL = Window(20_000, 6_000, 0.25, 0.25, 30)
-"""Holds about five of the project's test runs, counted as a real agent would count them."""
+SMALL = Window(20_000, 7_300, 0.25, 0.25, 30)
+"""Holds what the agent looks at first, and two or three runs of the tests."""
 
 
 def window_of(scenario: str) -> Window:
