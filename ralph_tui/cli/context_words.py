@@ -57,7 +57,7 @@ def context_table(context: Fields, run: str, *, alive: bool, watched: bool = Fal
     """
     rows = [
         ("Run", f"{run}{'' if alive else ' (over)'}"),
-        ("Current Context", _current(context)),
+        ("Current Context" if alive else "Last Context", _current(context)),
         ("Level", _stands(context)),
         ("Estimated Remaining", _remaining(context)),
         ("Forecast", _forecast(context) if alive else ""),
@@ -154,9 +154,9 @@ def _order(context: Fields) -> str:
     advised = order([one["high"] for one in items], left)
     if not advised.why:
         return ""
-    advice = f"**Order**: {advised.why}, unless one needs another."
     if list(advised.places) == sorted(advised.places):
-        return f"{advice} That is the plan's own order."
+        return f"**Order**: as the plan has it; {advised.why}."
+    advice = f"**Order**: {advised.why}, unless one needs another."
     rows = []
     for n, place in enumerate(advised.places[:ROWS], 1):
         one = items[place]

@@ -9,6 +9,7 @@ from ralph_tui.layers.context.sizes import Estimate, estimate
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.assessment import read_plan
 from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.ports import Job
 
@@ -76,15 +77,26 @@ class PlanItems:
         )
         if plan is None:
             return
-        item = next((text for text, done in plan.items if not done), "")[:LONGEST]
-        known = self._state.context.item
-        if known is not None and known.item == item:
+        item = _first_open(plan)
+        if self._is_known(item):
             self._unsure, self._settled = None, True
         elif self._unsure == item:
             yield from self._begin(item, plan)
             self._unsure, self._settled = None, True
         else:
             self._unsure, self._due = item, 0.0
+
+    def end(self) -> Steps[None]:
+        """The session is over: what it ticked last is noticed before anybody takes over."""
+        if self._run.start.plan is None:
+            return
+        plan = yield from read_plan(self._run)
+        if plan is not None and not self._is_known(_first_open(plan)):
+            yield from self._begin(_first_open(plan), plan)
+
+    def _is_known(self, item: str) -> bool:
+        known = self._state.context.item
+        return known is not None and known.item == item
 
     def _begin(self, item: str, plan: Progress) -> Steps[None]:
         context = self._state.context
@@ -135,6 +147,11 @@ class PlanItems:
 
     def _fail(self) -> None:
         self._failed = True
+
+
+def _first_open(plan: Progress) -> str:
+    """Empty: all of them are done."""
+    return next((text for text, done in plan.items if not done), "")[:LONGEST]
 
 
 def _given(job: Job) -> Progress | None:

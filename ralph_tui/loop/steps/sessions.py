@@ -205,4 +205,5 @@ class Sessions:
             self._ports.memory.end()
         yield from watchdog.end()
         yield from scheduler.join()
+        yield from self._items.end()
         return finished

@@ -94,6 +94,19 @@ def test_the_first_open_item_is_told_at_the_start_and_when_it_changes() -> None:
     assert not rollovers(run)
 
 
+def test_what_a_session_ticks_last_is_noticed_when_it_is_over() -> None:
+    work = Work(world(), "a [simple]", "b").full(10)
+
+    def ends() -> Event:
+        work.world.plan = plan(2, "a [simple]", "b")
+        return SessionFinished(iteration=1, outcome="success")
+
+    work.world.host.idle.append(ends)
+    run = work.world.run()
+    assert [item for item, _, _ in began(run)] == ["a [simple]", ""]
+    assert not rollovers(run)
+
+
 def test_an_item_that_does_not_fit_gets_a_fresh_session() -> None:
     run = Work(world(), "a [simple]", "b [complex]").full(10).calls(55, done=1).ends()
     assert rollovers(run) == [
