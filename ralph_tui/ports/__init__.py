@@ -74,6 +74,8 @@ class Ports:
     """What the session of an iteration left behind since then; blocking, a job."""
     template: PromptTemplate | None = None
     """The user's own layout of prompts; None: the built-in one."""
+    copy_handoff: Callable[[str, str], str] = lambda _text, _before: ""
+    """Puts a copy, or that of `before` anew, into the worktree and gives back where; a job."""
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
 

@@ -17,6 +17,10 @@ class Outreach(Protocol):
         """Hand one over; what cannot be delivered is kept and tried again."""
         ...
 
+    def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
+        """Words for the run's issue where it has one; `key` tells them from its others."""
+        ...
+
 
 class Silent:
     """No channel is set up."""
@@ -24,4 +28,7 @@ class Silent:
     enabled = False
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
+        """Nobody is told."""
+
+    def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
         """Nobody is told."""

@@ -18,6 +18,7 @@ from ralph_tui.adapters.processes.sweep import no_orphans, sweep
 from ralph_tui.adapters.records.aiwg.checkpoint_files import AiwgCheckpointFiles, Probes
 from ralph_tui.adapters.records.aiwg.traces import read_traces
 from ralph_tui.adapters.records.attempts import AttemptFolder, prepare_folder
+from ralph_tui.adapters.records.handoff_copies import copy_handoff
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.records.runs import recorded_run_ids
@@ -209,6 +210,7 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         records=attempt,
         outreach=outreach,
         commits=WorkCommits(workspace, run_id, lock.descriptor),
+        copy_handoff=lambda text, before: copy_handoff(root, text, clock.now(), before),
         checkpoint_files=AiwgCheckpointFiles(
             attempt,
             root,

@@ -10,6 +10,10 @@ class FakeOutreach:
 
     def __init__(self) -> None:
         self.sent: list[EscalationRaised] = []
+        self.comments: list[tuple[str, str]] = []
 
     def send(self, escalation: EscalationRaised, run: RunStarted) -> None:
         self.sent.append(escalation)
+
+    def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
+        self.comments.append((key, text))

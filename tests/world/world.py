@@ -1,6 +1,6 @@
 """A loop with everything around it played."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -50,6 +50,7 @@ class World:
         asker: FakeAsker | None = None,
         template: PromptTemplate | None = None,
         commits: Commits | None = None,
+        copy_handoff: Callable[[str, str], str] = lambda _text, _before: "",
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
@@ -97,6 +98,7 @@ class World:
             past=past_runs or NoPastRuns(),
             template=template,
             commits=commits,
+            copy_handoff=copy_handoff,
             asker=asker,
             askers=["fake"],
             read_plan=lambda: self.plan,

@@ -16,6 +16,8 @@ class Channel(Protocol):
     """webhook, gitea, github."""
     place: str
     """Where it leads, without secrets."""
+    comments: bool
+    """Whether there may be an issue of a run, which takes comments."""
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Where it went, one sentence; blocking. Raises ``UndeliveredError``."""

@@ -90,7 +90,8 @@ class DeliveryQueue:
                 self._done(entry)
                 self._failures, self._due = 0, 0.0
                 self._reported.clear()
-                self._report(entry, where, ok=True)
+                if where:
+                    self._report(entry, where, ok=True)
         return None
 
     def _failed(self, entry: QueuedMessage, problem: UndeliveredError) -> None:

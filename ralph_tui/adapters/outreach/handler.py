@@ -7,7 +7,7 @@ from time import monotonic
 
 from ralph_tui.adapters.outreach.channel import Channel
 from ralph_tui.adapters.outreach.delivery_queue import DeliveryQueue
-from ralph_tui.adapters.outreach.message import Readings, message_of
+from ralph_tui.adapters.outreach.message import Readings, comment_of, message_of
 from ralph_tui.adapters.outreach.outbox import Outbox
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.ports import Clock, Emit
@@ -30,6 +30,9 @@ class EscalationHandler:
             DeliveryQueue(channel, Outbox(folder, channel.name), emit, clock, jitter)
             for channel in channels
         ]
+        self._issues = [
+            queue for queue, channel in zip(self._queues, channels, strict=True) if channel.comments
+        ]
         self._clock = clock
         self._readings = readings
 
@@ -47,6 +50,12 @@ class EscalationHandler:
         """Hand one over; what cannot be delivered is kept and tried again."""
         message = message_of(escalation, run, self._readings(), self._clock.now())
         for queue in self._queues:
+            queue.add(message)
+
+    def comment(self, key: str, text: str, iteration: int, run: RunStarted) -> None:
+        """Words for the run's issue where it has one; `key` tells them from its others."""
+        message = comment_of(key, text, iteration, run, self._clock.now())
+        for queue in self._issues:
             queue.add(message)
 
     def close(self, grace_s: float) -> int:

@@ -62,6 +62,8 @@ class Message(Fact):
     """Name of the worktree's folder; its path stays on this machine."""
     raised: AwareDatetime
     readings: Readings = Readings()
+    comment: bool = False
+    """`reason` is for the run's issue, where it has one, and for nothing else."""
 
     @property
     def title(self) -> str:
@@ -102,6 +104,23 @@ def message_of(
     )
 
 
+def comment_of(key: str, text: str, iteration: int, run: RunStarted, at: AwareDatetime) -> Message:
+    """Words for the issue of `run`; `key` tells them from its others."""
+    return Message(
+        key=re.sub("[^A-Za-z0-9/_.-]", "-", f"{run.run_id}/{key}")[:200],
+        escalation_id=key,
+        run_id=run.run_id,
+        level="info",
+        about="comment",
+        loop=f"{run.task}/{run.attempt}",
+        iteration=iteration,
+        max_iterations=run.max_iterations,
+        reason=text,
+        raised=at,
+        comment=True,
+    )
+
+
 def issue_body(message: Message) -> str:
     """The first words of an issue."""
     objective = _escaped(message.objective)
@@ -110,6 +129,8 @@ def issue_body(message: Message) -> str:
 
 def comment_body(message: Message) -> str:
     """A later message of the same run."""
+    if message.comment:
+        return f"{_escaped(message.reason)}\n\n{message.marker}\n"
     return _markdown(message, f"**{message.level.upper()}: {_escaped(message.about)}**\n\n")
 
 

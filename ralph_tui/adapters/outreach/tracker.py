@@ -44,6 +44,8 @@ class Numbers(Protocol):
 class Tracker:
     """A channel that makes issues."""
 
+    comments = True
+
     def __init__(
         self,
         dialect: Dialect,
@@ -98,16 +100,21 @@ class Tracker:
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Where it can be read; raises ``UndeliveredError``.
 
+        A mere comment goes nowhere, and "" is given back, where the run has no issue.
         `again`: an earlier attempt may have made the issue without our knowing; it is looked for.
         """
-        self._check_token()
         number = self._numbers.get(message.run_id)
+        if number is None and message.comment:
+            return ""
+        self._check_token()
         if number is not None:
             where = self._comment(number, message)
             if where is not None:
                 return where
             self._numbers.put(message.run_id, None)
-        elif again and (found := self._search(message)) is not None:
+        if message.comment:
+            return ""
+        if number is None and again and (found := self._search(message)) is not None:
             return self._remembered(found, message.run_id)
         issue, note = self._create(message)
         return self._remembered(issue, message.run_id) + note

@@ -12,6 +12,7 @@ class Webhook:
     """POSTs every message; a repeated one has the same ``Idempotency-Key`` and ``id``."""
 
     name = "webhook"
+    comments = False
 
     def __init__(self, url: str, timeouts: Timeouts = USUAL) -> None:
         """`url` is a secret: sentences name scheme and host."""

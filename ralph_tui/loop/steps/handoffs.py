@@ -62,6 +62,7 @@ class Handoffs:
         self._rules = run.rules.context
         self._desk = desk
         self._checkpoints = checkpoints
+        self._copies_fail = False
 
     def leave(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
         """Write the handoff of the session that has just ended, and let its owner edit it."""
@@ -195,9 +196,24 @@ class Handoffs:
         else:
             relative = self._records.relative(path)
             where = {"path": relative, "read_at": self._from_root(relative)}
+        where["copy_path"] = yield from self._copy(event, text)
         written = event.model_copy(update={**where, "characters": len(text)})
         yield written
         return written
+
+    def _copy(self, event: HandoffWritten, text: str) -> Steps[str]:
+        """Where the copy is that people read; empty: there is none."""
+        if not self._rules.handoff_copy or self._copies_fail:
+            return ""
+        copy = self._run.ports.copy_handoff
+        try:
+            return (yield from self._scheduler.run_job("copy", lambda: copy(text, event.copy_path)))
+        except NoRoomError:
+            raise
+        except WorkspaceError as error:
+            self._copies_fail = True  # it is said once
+            yield self._warned(f"the handoffs of this run are not copied: {error}")
+            return ""
 
     def _from_root(self, path: str) -> str:
         """A path of the attempt's folder as the agent finds it."""

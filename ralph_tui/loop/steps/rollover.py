@@ -4,8 +4,9 @@ In this order, so that a kill at any moment loses nothing: it is recorded that a
 over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
 """
 
-from ralph_tui.events import RolloverBegan
+from ralph_tui.events import HandoffWritten, RolloverBegan
 from ralph_tui.layers.context.levels import whole
+from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import Wanted
@@ -34,7 +35,21 @@ class Rollovers:
         snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
         yield from commit_work(self._run, k, self._checkpoints.handed_over, message_of(began))
         yield from self._handoffs.leave(began, snapshot)
+        yield from self._comment(began)
         return (yield from self._prompt_writer.write_again(k))
+
+    def _comment(self, began: RolloverBegan) -> Steps[None]:
+        """On the run's issue, where it has one."""
+        outreach, key = self._run.ports.outreach, f"rollover-{began.iteration}-{began.number}"
+        if not outreach.enabled:
+            return
+        text = comment_of(began, self._state.context.handoff)
+        yield from guarded(
+            "outreach",
+            lambda: outreach.comment(key, text, began.iteration, self._run.start),
+            lambda: None,
+            instead="the run's issue is told nothing of it",
+        )
 
     def _began(self, k: int, wanted: Wanted) -> RolloverBegan:
         use = self._state.context.use
@@ -46,6 +61,16 @@ class Rollovers:
             reason=wanted.reason,
             by=wanted.by,
         )
+
+
+def comment_of(began: RolloverBegan, left: HandoffWritten | None) -> str:
+    """``iteration 5: a session hands over, the context is 86 % full. In progress: ...``."""
+    said = [f"iteration {began.iteration}: a session hands over to a fresh one, {began.reason}."]
+    if left is not None and left.summary:
+        said.append(f"In progress: {left.summary}")
+    if left is not None and left.next_step:
+        said.append(f"Next: {left.next_step}")
+    return "\n".join(said)
 
 
 def message_of(began: RolloverBegan) -> str:

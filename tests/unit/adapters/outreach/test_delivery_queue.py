@@ -146,6 +146,7 @@ def test_jitter_only_lengthens_a_pause(jitter: float, failures: int) -> None:
     class Broken:
         name = "webhook"
         place = "nowhere"
+        comments = False
 
         def deliver(self, message: Message, *, again: bool = False) -> str:
             raise UndeliveredError("broken", "retry")
@@ -420,3 +421,28 @@ def test_no_secret_is_in_a_file_or_a_sentence(
         assert SECRET not in everything
         assert key not in everything
     assert SECRET not in caplog.text
+
+
+def test_a_comment_is_for_issues_alone(tmp_path: Path) -> None:
+    delivered: list[tuple[str, str]] = []
+
+    class Kept:
+        place = "nowhere"
+
+        def __init__(self, name: str, *, comments: bool) -> None:
+            self.name, self.comments = name, comments
+
+        def deliver(self, message: Message, *, again: bool = False) -> str:
+            delivered.append((self.name, message.reason))
+            return ""
+
+        def probe(self, message: Message) -> str:
+            raise AssertionError
+
+    told: list[Event] = []
+    channels = [Kept("webhook", comments=False), Kept("gitea", comments=True)]
+    handler = EscalationHandler(channels, tmp_path, told.append, FakeClock())
+    handler.comment("rollover-1-1", "iteration 1: ...", 1, run())
+    assert handler.close(10) == 0
+    assert delivered == [("gitea", "iteration 1: ...")]
+    assert told == [], "there was no issue: nothing is to be told"

@@ -17,7 +17,7 @@ from ralph_tui.adapters.outreach.http_service import (
     Timeouts,
     UndeliveredError,
 )
-from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, message_of
+from ralph_tui.adapters.outreach.message import LABELS, Message, Readings, comment_of, message_of
 from ralph_tui.adapters.outreach.outbox import IssueNumbers
 from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.events import EscalationRaised, RunStarted
@@ -389,3 +389,21 @@ def test_the_service_notices_what_the_interface_does_not_have(
         headers = {"user-agent": "x", "content-type": "application/json"}
         assert service.answer(Request(method, where, query, headers, body)).status == 400
         assert service.violations != []
+
+
+def test_a_comment_goes_to_the_runs_issue_and_nowhere_where_it_has_none(
+    service: TrackerService, tmp_path: Path
+) -> None:
+    tracker = channel(service, tmp_path)
+    words = comment_of("rollover-5-1", "iteration 5: @ann *bold*", 5, RUN, message().raised)
+    assert tracker.deliver(words) == ""
+    assert (service.issues, service.comments) == ([], [])
+    tracker.deliver(message())
+    assert "comment" in tracker.deliver(words)
+    ((_, body),) = service.comments
+    assert body.startswith("iteration 5: @\u200bann \\*bold\\*")
+    assert words.marker in body
+    assert len(service.issues) == 1
+    service.special = refusing("/comments", "POST", 404)
+    assert tracker.deliver(words, again=True) == "", "the issue is gone: none is made for it"
+    assert len(service.issues) == 1

@@ -605,3 +605,44 @@ def test_nothing_is_committed_unless_that_is_set() -> None:
     keeper = Keeper(None)
     commits(keeper, fills(40, 86))
     assert keeper.asked == []
+
+
+def test_the_runs_issue_is_told_of_each_rollover() -> None:
+    world = worlds(fills(40, 86), fills(40, 86)).run()
+    first, second = world.outreach.comments
+    assert (first[0], second[0]) == ("rollover-1-1", "rollover-1-2")
+    began = "iteration 1: a session hands over to a fresh one, the context is 86 % full."
+    assert first[1].startswith(began)
+
+
+def test_handoffs_are_copied_where_that_is_set() -> None:
+    given: list[tuple[str, str]] = []
+
+    def copy(text: str, before: str) -> str:
+        given.append((text, before))
+        return f".claude/handoffs/{len(given)}.md"
+
+    def played(**settings: Any) -> World:
+        context = ContextSettings.model_validate(settings)
+        world = World([3, 6, 10], rules=Rules(context=context), copy_handoff=copy)
+        world.agent.acts.extend([fills(40, 86), fills(40, 86)])
+        return world.run()
+
+    assert [e.copy_path for e in played().all(HandoffWritten)] == ["", ""]
+    assert given == []
+    copied = [e.copy_path for e in played(handoff_copy=True).all(HandoffWritten)]
+    assert copied == [".claude/handoffs/1.md", ".claude/handoffs/2.md"]
+    assert given[0][0].startswith("# Handoff")
+
+
+def test_a_folder_that_takes_no_copies_is_told_once() -> None:
+    def copy(text: str, before: str) -> str:
+        raise PermissionError(13, "Permission denied", "/r/.claude/handoffs")
+
+    rules = Rules(context=ContextSettings(handoff_copy=True))
+    world = World([3, 6, 10], rules=rules, copy_handoff=copy)
+    world.agent.acts.extend([fills(40, 86), fills(40, 86)])
+    world.run()
+    (said,) = told(world)
+    assert said.startswith("the handoffs of this run are not copied: copy failed (/r/.claude/")
+    assert len(world.all(HandoffWritten)) == 2

@@ -1,0 +1,38 @@
+"""Copies of handoffs for people and other tools: ``.claude/handoffs/2026-01-07-1145.md``.
+
+Named by local time; a second one of a minute is ``-2``. Written through no link: the agent can put
+one there that leads out of the worktree.
+"""
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from ralph_tui.plain_files import make_folder, open_plain, write_whole
+from ralph_tui.text.secrets import redact
+
+FOLDER = Path(".claude") / "handoffs"
+MOST = 100
+"""Of one minute."""
+
+
+def copy_handoff(root: Path, text: str, now: datetime, before: str = "") -> str:
+    """Write a copy, or that of `before` anew; gives back where, below `root`. ``OSError``."""
+    data = redact(text).encode("utf-8", "replace")
+    make_folder(root / FOLDER, below=root)
+    name = before or _free(root, f"{now.astimezone():%Y-%m-%d-%H%M}")
+    write_whole(root / name, data, below=root, durable=False)
+    return name
+
+
+def _free(root: Path, base: str) -> str:
+    """The name of a file that was not there, and is now."""
+    for number in range(1, MOST + 1):
+        name = (FOLDER / (f"{base}.md" if number == 1 else f"{base}-{number}.md")).as_posix()
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            os.close(open_plain(root / name, flags, below=root))
+        except FileExistsError:
+            continue
+        return name
+    raise FileExistsError(17, "there are too many handoffs of this minute", str(root / FOLDER))
