@@ -22,7 +22,7 @@ _NAME = re.compile(r"[0-9TZ]{1,20}-[0-9a-z]{0,8}")
 def take_in(call: Call, heard: Heard) -> Session:
     """Record what came since the last call, and remember it."""
     session = _begin(call, heard)
-    tokens = session.tokens + sum(used for _, used in heard.messages)
+    tokens = sum(used for message, used in heard.messages if message != session.message)
     for compaction in heard.compactions:
         call.record(
             "context_compacted",
@@ -33,7 +33,8 @@ def take_in(call: Call, heard: Heard) -> Session:
     calls, errors, recent = _tools(call, session, heard)
     session = session._replace(
         seen=max(session.seen, heard.last_at),
-        tokens=tokens,
+        message=heard.messages[-1][0] if heard.messages else session.message,
+        tokens=session.tokens + tokens,
         calls=session.calls + calls,
         errors=session.errors + errors,
         recent=recent,
@@ -142,6 +143,7 @@ def _begin(call: Call, heard: Heard) -> Session:
         began=stamp(call.now),
         done=len(call.state["completed_items"]),
         seen=session.seen if session else "",
+        message=session.message if session else "",
         told=session.told if session else False,
         recent=session.recent if session else "",
     )

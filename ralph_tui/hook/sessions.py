@@ -19,6 +19,8 @@ class Session(NamedTuple):
     began: str = ""
     seen: str = ""
     """The time of the last entry of its transcript that was taken in."""
+    message: str = ""
+    """Id of the last message whose tokens are counted: its blocks come one by one."""
     tokens: int = 0
     """Used in this iteration."""
     calls: int = 0

@@ -14,6 +14,7 @@ from ralph_tui.events import (
     SessionStarted,
     ToolFinished,
     ToolStarted,
+    UsageReported,
 )
 from tests.hooks import SESSION, WINDOW, Project, Said
 
@@ -193,6 +194,17 @@ def test_tools_that_failed_are_recorded_once(project: Project) -> None:
         ("toolu_3", True),
     ]
     assert ends[0].summary == "Exit code 3"
+
+
+def test_a_message_with_two_tools_is_counted_once(project: Project) -> None:
+    """Each of its tools has a line of its own, and the hook of the first may not see the second."""
+    first = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}
+    project.says(20_000, first, message_id="msg_both")
+    project.after_tool(tool_name="Bash", tool_use_id="toolu_1", tool_input={})
+    project.says(20_000, first | {"id": "toolu_2"}, message_id="msg_both")
+    project.after_tool(tool_name="Bash", tool_use_id="toolu_2", tool_input={})
+    usage = [event.tokens for event in project.events if isinstance(event, UsageReported)]
+    assert usage == [20_020, 20_020]
 
 
 def test_hooks_of_parallel_tools_lose_nothing(project: Project) -> None:
