@@ -12,7 +12,7 @@ from ralph_tui.adapters.workspace.template_file import load_template
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE
-from ralph_tui.loop.steps.prompting import prompt_of
+from ralph_tui.loop.steps.prompt_words import prompt_of
 from ralph_tui.loop.steps.strategy import next_strategy, planned_event
 from ralph_tui.runtime.loop_settings import layers_of, rules_of
 from ralph_tui.runtime.resumption import recorded_settings

@@ -77,8 +77,8 @@ PROMPT = [
     Part("intelligence", f"{_LAYERS}.intelligence.budget", "estimate_tokens"),
     Part("intelligence", f"{_LAYERS}.intelligence.template:Template", "fill"),
     Part("intelligence", f"{_LAYERS}.intelligence.sections", "useful_lines"),
-    Part("intelligence", f"{_STEPS}.prompting", "all_known"),
-    Part("intelligence", f"{_STEPS}.prompting", "build_prompt"),
+    Part("intelligence", f"{_STEPS}.prompt_words", "all_known"),
+    Part("intelligence", f"{_STEPS}.prompt_words", "build_prompt"),
     Part("intelligence", f"{_STEPS}.prompt_material", "advice"),
     Part("intelligence", f"{_STEPS}.prompt_material", "knowledge_lines"),
 ]

@@ -1,8 +1,7 @@
 """Step 9: what is known of the run, put before the agent."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from ralph_tui.errors import UsageError, WorkspaceError
 from ralph_tui.events import (
@@ -11,29 +10,33 @@ from ralph_tui.events import (
     Noticed,
     PromptPrepared,
     QuestionAsked,
-    RunStarted,
 )
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.control import Evaluation
-from ralph_tui.layers.intelligence import Prompt, build_prompt
+from ralph_tui.layers.intelligence import Prompt
 from ralph_tui.layers.intelligence.answers import PromptAnswer
-from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.fence import closed
+from ralph_tui.layers.intelligence.handover import resume_section
 from ralph_tui.layers.intelligence.plain import plain_prompt, sound
 from ralph_tui.layers.intelligence.questions import prompt_question
 from ralph_tui.layers.intelligence.system_context import system_context
-from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template, lacking
+from ralph_tui.layers.intelligence.template import lacking
 from ralph_tui.layers.intelligence.worded import worded_prompt
 from ralph_tui.loop.guard import guarded, guarded_steps, guards
-from ralph_tui.loop.run import Rules, Run
+from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.prompt_material import all_known, said_only
+from ralph_tui.loop.steps.prompt_words import (
+    Origin,
+    Words,
+    compose_prompt,
+    later_words,
+    prompt_of,
+    reworded,
+)
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
-from ralph_tui.state import RunState
 
-Origin = Literal["template", "model", "fallback"]
-"""As of `PromptPrepared`."""
 SEND = Option(key="y", answer="send", verb="send it")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 ABORT = Option(key="x", answer="abort", verb="abort the run")
@@ -41,19 +44,6 @@ MOST_EDITABLE = 100_000
 """Characters: an answer has no more."""
 NEXT_PROMPT = "next-prompt.md"
 SYSTEM_CONTEXT = "system-context.md"
-
-
-@dataclass(frozen=True)
-class Words:
-    """What the agent is told."""
-
-    prompt: Prompt
-    system_context: str
-    """What holds for every iteration."""
-    composed: str = ""
-    """The prompt as the template has it; empty with the layer switched off."""
-    origin: Origin = "template"
-    edited_by: str = ""
 
 
 class PromptWriter:
@@ -72,9 +62,14 @@ class PromptWriter:
         self._given = run.ports.template
         self._template_now: str | None = None
         """The text of the user's own layout as it was last seen."""
+        self._answer: PromptAnswer | None = None
+        """How a model worded this iteration's prompt."""
+        self._yours: tuple[Words, str] | None = None
+        """This iteration's prompt as you edited it, and the standing instruction that it has."""
 
     def write(self, k: int, control: Evaluation | None) -> Steps[Words]:
         """What is sent; `control` is None with the layer off, and before a reading."""
+        self._answer = self._yours = None
         words = yield from self._compose(k, control)
         words = yield from self._worded(k, control, words)
         words, heard = yield from self._shown(k, words)
@@ -82,10 +77,19 @@ class PromptWriter:
         return words
 
     def write_again(self, k: int) -> Steps[Words]:
-        """What the next session of the same iteration is told: the same, and the handoff."""
+        """What the next session of the same iteration is told: the same, and the handoff.
+
+        Nobody is asked again: your edit of the prompt, or else a model's words, stand in it.
+        """
         governor = self._run.layers.governor
         control = governor.evaluation if self._rules.control.enabled else None
         words = yield from self._compose(k, control)
+        words = yield from guarded(
+            "intelligence",
+            lambda: self._as_before(k, control, words),
+            lambda: words,
+            instead="the template's prompt is sent",
+        )
         words = replace(words, composed="")  # the iteration's own was kept before
         yield from self._keep(k, words, [item.guidance_id for item in self._state.guidance.queued])
         return words
@@ -175,7 +179,25 @@ class PromptWriter:
         answer = yield from self._models.ask(
             "prompt", k, lambda: prompt_question(words.composed), PromptAnswer, accept
         )
-        return replace(words, prompt=made[-1], origin="model") if answer and made else words
+        if answer is None or not made:
+            return words
+        self._answer = answer
+        return replace(words, prompt=made[-1], origin="model")
+
+    def _as_before(self, k: int, control: Evaluation | None, words: Words) -> Words:
+        """With what you, or a model, made of the prompt of this iteration's first session."""
+        known = all_known(k, self._start, self._state, control, memory=self._rules.memory)
+        if self._yours is not None:
+            yours, instructed = self._yours
+            queued = [item.text for item in self._state.guidance.queued]
+            said = later_words(self._state, queued, instructed)
+            text = f"{resume_section(known).text()}\n\n{closed(yours.prompt.text.rstrip())}{said}"
+            return replace(reworded(yours, f"{text.rstrip()}\n"), composed=words.composed)
+        if self._answer is None:
+            return words
+        limit = self._rules.intelligence.prompt_budget_tokens
+        prompt = sound(worded_prompt(known, self._answer, limit), known)
+        return replace(words, prompt=prompt, origin="model")
 
     def _shown(self, k: int, words: Words) -> Steps[tuple[Words, list[str]]]:
         """The words as their owner wants them, and the ids of the guidance they carry."""
@@ -184,10 +206,12 @@ class PromptWriter:
             return words, [item.guidance_id for item in queued]
         instructed = self._state.intelligence.standing_instruction
         words = yield from self._edited(k, words)
+        if words.edited_by:
+            self._yours = words, instructed
         heard = {item.guidance_id for item in queued}
         later = [i for i in self._state.guidance.queued if i.guidance_id not in heard]
         said = later_words(self._state, [item.text for item in later], instructed)
-        words = _reworded(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
+        words = reworded(words, f"{closed(words.prompt.text.rstrip())}{said}") if said else words
         return words, [*heard, *(item.guidance_id for item in later)]
 
     def _edited(self, k: int, words: Words) -> Steps[Words]:
@@ -216,7 +240,7 @@ class PromptWriter:
         text = answer.text.strip()
         if not text or text == proposed.strip():
             return words
-        return replace(_reworded(words, f"{text}\n"), edited_by=answer.by)
+        return replace(reworded(words, f"{text}\n"), edited_by=answer.by)
 
     def _keep(self, k: int, words: Words, guidance: list[str]) -> Steps[None]:
         """Write it down, before it is sent."""
@@ -260,60 +284,7 @@ class PromptWriter:
             yield GuidanceDelivered(guidance_id=guidance_id, into="prompt")
 
 
-def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
-    """What the owner has said, and nothing that is derived: with the layer off."""
-    return build_prompt(said_only(iteration, start, state))
-
-
-def prompt_of(
-    iteration: int,
-    start: RunStarted,
-    state: RunState,
-    control: Evaluation | None,
-    rules: Rules,
-    template: Template = BUILT_IN_TEMPLATE,
-) -> Prompt:
-    """As `compose_prompt`; with the layer off no more than what the owner has said."""
-    if not rules.intelligence.enabled:
-        return basic_prompt(iteration, start, state)
-    return compose_prompt(iteration, start, state, control, rules, template)
-
-
-def compose_prompt(
-    iteration: int,
-    start: RunStarted,
-    state: RunState,
-    control: Evaluation | None,
-    rules: Rules,
-    template: Template = BUILT_IN_TEMPLATE,
-) -> Prompt:
-    """All that is known of the run, in words; `control` is None with that layer off."""
-    known = all_known(iteration, start, state, control, memory=rules.memory)
-    return build_prompt(known, rules.intelligence.prompt_budget_tokens, template)
-
-
-def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
-    """What the owner has said since a prompt was written, as its last sections.
-
-    `instructed` is the standing instruction that it has.
-    """
-    said = ""
-    now = state.intelligence.standing_instruction
-    if now != instructed:
-        changed = now or "The standing instruction above was taken back: it does not hold any more."
-        said += f"\n\n# Standing instruction\n\n{closed(changed.strip())}\n"
-    if guidance:
-        words = "\n\n".join(closed(text.strip()) for text in guidance)
-        said += f"\n\n# Guidance from the owner\n\n{words}\n"
-    return said
-
-
 def _text(text: str) -> str:
     if not isinstance(text, str):
         raise TypeError(f"a text is no {type(text).__name__}")
     return text
-
-
-def _reworded(words: Words, text: str) -> Words:
-    prompt = replace(words.prompt, text=text, tokens=estimate_tokens(text))
-    return replace(words, prompt=prompt)

@@ -11,7 +11,8 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import Wanted
 from ralph_tui.loop.steps.handoffs import Handoffs
-from ralph_tui.loop.steps.prompting import PromptWriter, Words
+from ralph_tui.loop.steps.prompt_words import Words
+from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.work_commits import commit_work
 from ralph_tui.loop.waiting.controls import Steps
 

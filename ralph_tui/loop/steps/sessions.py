@@ -19,7 +19,7 @@ from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import ContextMonitor, Wanted
 from ralph_tui.loop.steps.plan_items import PlanItems
-from ralph_tui.loop.steps.prompting import Words, later_words
+from ralph_tui.loop.steps.prompt_words import Words, later_words
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.service_limits import wait_for_service

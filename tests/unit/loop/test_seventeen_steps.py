@@ -40,7 +40,8 @@ from ralph_tui.loop.steps.detection import Detector
 from ralph_tui.loop.steps.measurement import Measurement
 from ralph_tui.loop.steps.memory import MemoryLayer
 from ralph_tui.loop.steps.overseer import Overseer
-from ralph_tui.loop.steps.prompting import PromptWriter, Words
+from ralph_tui.loop.steps.prompt_words import Words
+from ralph_tui.loop.steps.prompting import PromptWriter
 from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.strategy import Strategist

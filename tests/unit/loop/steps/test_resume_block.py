@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from ralph_tui.commands import Guide
+from ralph_tui.commands import Answer, EditPrompt, Guide
 from ralph_tui.events import (
     GuidanceDelivered,
     GuidanceQueued,
     HandoffWritten,
     IterationStarted,
     PromptPrepared,
+    QuestionAsked,
     RunResumed,
     SessionStarted,
 )
@@ -22,7 +23,7 @@ from ralph_tui.loop.run import Rules
 from ralph_tui.ports import PromptTemplate
 from tests.unit.loop.steps.test_rollover import fills
 from tests.unit.loop.test_recovery import broken_off
-from tests.world import FakeSession, World
+from tests.world import FakeAsker, FakeSession, World
 from tests.world.faults import PROMPT, Fault, Part, injected
 from tests.world.owner import first
 
@@ -134,3 +135,39 @@ def test_after_an_iteration_that_came_to_its_end_nobody_is_told() -> None:
     later = broken_off(whole, number)
     later.play(first, later.loop.resume(RunResumed(pid=2, host="h")))
     assert all(HEADING not in prompt for prompt in later.agent.prompts)
+
+
+def test_your_edit_of_a_prompt_stands_in_the_next_ones_of_its_iteration() -> None:
+    def reply(asked: QuestionAsked) -> Answer:
+        words = "Only the lexer.\n\n```\nopen" if asked.topic == "prompt" else ""
+        return Answer(question_id=asked.question_id, answer="send", text=words)
+
+    world = World([2, 4, 10], mode="attended")
+    world.host.inbox.append(EditPrompt())
+    world.agent.acts.extend([hears("Look at groups first."), fills(86)])
+    world.play(reply)
+    mine, second, third, later = world.agent.prompts[:4]
+    assert mine == "Only the lexer.\n\n```\nopen\n"
+    for prompt in (second, third):
+        assert prompt.startswith(f"# {HEADING}")
+        assert "Only the lexer." in prompt
+        assert prompt.count("> Look at groups first.") == 1
+    assert "Only the lexer." not in later
+    asked = [event.topic for event in world.all(QuestionAsked)]
+    assert asked.count("prompt") == 1
+    assert [event.edited_by for event in world.all(PromptPrepared)[:4]] == ["you"] * 3 + [""]
+
+
+def test_a_models_words_stand_in_the_next_prompts_without_asking_again() -> None:
+    asker = FakeAsker()
+    asker.answers.append({"prompt": "Mend the lexer.", "focusAreas": [], "urgency": "normal"})
+    rules = Rules(intelligence=IntelligenceSettings(model_prompts=True))
+    world = World([4, 10], asker=asker, rules=rules)
+    world.agent.acts.append(fills(86))
+    world.run()
+    first_told, second = world.agent.prompts[:2]
+    assert "Mend the lexer." in first_told
+    assert "Mend the lexer." in second
+    assert second.index(HEADING) < second.index("Mend the lexer.")
+    assert [event.origin for event in world.all(PromptPrepared)[:2]] == ["model", "model"]
+    assert len(asker.asked) == world.end.iterations, "once for each iteration"
