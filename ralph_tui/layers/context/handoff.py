@@ -134,9 +134,14 @@ def why(cause: str, percent: float | None) -> str:
 
 def file_line(file: FileInProgress) -> str:
     """A file as a line of a list."""
-    lines = f", lines {code(file.lines, 60)}" if file.lines else ""
+    lines = f", {lines_word(file.lines)} {code(file.lines, 60)}" if file.lines else ""
     what = f": {code(file.description, LONGEST_ITEM)}" if file.description else ""
     return f"- {code(file.path, LONGEST_ITEM)}{lines}{what}"
+
+
+def lines_word(lines: str) -> str:
+    """``line`` before one number, ``lines`` before more."""
+    return "line" if lines.isdigit() else "lines"
 
 
 def _parts(given: Handoff) -> list[Part]:

@@ -7,7 +7,13 @@ wrote stands in blocks that are labelled as data; the owner's words are quoted w
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ralph_tui.layers.context.handoff import HALF_MADE, LONGEST_ITEM, LONGEST_WORDS, why
+from ralph_tui.layers.context.handoff import (
+    HALF_MADE,
+    LONGEST_ITEM,
+    LONGEST_WORDS,
+    lines_word,
+    why,
+)
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import labelled, line_of, quoted
 
@@ -77,7 +83,7 @@ def _files(files: Sequence[FileInProgress]) -> list[str]:
     for file in files:
         path, where = line_of(file.path, LONGEST_PATH), line_of(file.lines, LONGEST_ABOUT)
         what = line_of(file.description, LONGEST_ABOUT)
-        words = f"{path}{f', lines {where}' if where else ''}{f': {what}' if what else ''}"
+        words = f"{path}{f', {lines_word(where)} {where}' if where else ''}{f': {what}' if what else ''}"
         lines += [words] if path else []
     more = len(lines) - MOST_FILES
     return [*lines[:MOST_FILES], *([f"and {more} more"] if more > 0 else [])]

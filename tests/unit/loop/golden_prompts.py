@@ -7,8 +7,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ralph_tui.commands import Guide, Instruct
-from ralph_tui.events import AgentReported, PromiseMade, ToolFinished, ToolStarted
+from ralph_tui.events import (
+    AgentReported,
+    AgentSpoke,
+    GuidanceDelivered,
+    GuidanceQueued,
+    PromiseMade,
+    RunResumed,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
 from ralph_tui.events.memory import Learning
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.run import Rules
@@ -16,7 +27,7 @@ from ralph_tui.ports import NoPastRuns, PastReflection
 from tests.unit.loop.steps.test_memory import Remembered
 from tests.world import World
 from tests.world.agents import FakeAsker, FakeSession
-from tests.world.owner import answer
+from tests.world.owner import answer, first
 
 GOLDEN = Path(__file__).parent / "golden"
 TAIL = """\
@@ -170,6 +181,66 @@ def with_a_plan() -> str:
     return world.run().agent.prompts[1]
 
 
+def fills_its_window(session: FakeSession) -> None:
+    """An act: half of the work, words of the owner, and a window that is full."""
+    k = session.iteration
+    session.emit(GuidanceQueued(guidance_id="g", text="Leave `escape()` as it is."))
+    session.emit(GuidanceDelivered(guidance_id="g", into="session"))
+    calls = [("Read", "parser.py"), ("Edit", "lexer.py"), ("Edit", "parser.py")]
+    for number, (tool, what) in enumerate(calls):
+        session.emit(ToolStarted(iteration=k, tool_id=f"{number}", tool=tool, summary=what))
+        session.emit(ToolFinished(iteration=k, tool_id=f"{number}", ok=True))
+    session.emit(AgentSpoke(iteration=k, text="Two levels parse; deeper ones lose a bracket."))
+    session.emit(ToolStarted(iteration=k, tool_id="t", tool="Bash", summary="pytest -q"))
+    session.emit(UsageReported(iteration=k, context_tokens=174_000, context_window=200_000))
+    session.emit(ToolFinished(iteration=k, tool_id="t", ok=False, summary="exit 1"))
+
+
+DIFF = """\
+diff --git a/lexer.py b/lexer.py
+--- a/lexer.py
++++ b/lexer.py
+@@ -88,2 +88,3 @@
+ before
++one line
+ after
+diff --git a/parser.py b/parser.py
+--- a/parser.py
++++ b/parser.py
+@@ -44,2 +44,4 @@
+ before
++one line
++and another
+ after
+"""
+
+
+def half_way() -> World:
+    """Its first session has filled its window; it had a plan."""
+    world = run_of([2, 4, 10], plan="PLAN.md")
+    world.plan = Progress(1, 3, (("read groups", True), ("nest groups", False), ("errors", False)))
+    world.workspace.difference = DIFF
+    world.workspace.changed = [
+        FileChange(path="lexer.py", status="modified", category="source", added=1),
+        FileChange(path="parser.py", status="modified", category="source", added=2),
+    ]
+    world.agent.acts.append(fills_its_window)
+    return world
+
+
+def taking_over() -> str:
+    return half_way().run().agent.prompts[1]
+
+
+def taking_over_after_a_kill() -> str:
+    whole = half_way().run()
+    written = next(event.seq for event in whole.events if event.kind == "handoff_written")
+    later = run_of([4, 10], past=whole.events[:written], plan="PLAN.md")
+    later.host.clock.seconds = whole.host.clock.seconds + 60
+    later.workspace.taken = [""] * 2
+    return later.play(first, later.loop.resume(RunResumed(pid=2, host="h"))).agent.prompts[0]
+
+
 def all_of_it_at_budget_1000() -> str:
     """More than fits: 150 failing tests, long output, long reports, knowledge, guidance."""
     rules = Rules(intelligence=IntelligenceSettings(prompt_budget_tokens=1000))
@@ -198,6 +269,8 @@ CASES: dict[str, Callable[[], str]] = {
         retry_with_reflections,
         after_a_judges_no,
         with_a_plan,
+        taking_over,
+        taking_over_after_a_kill,
         all_of_it_at_budget_1000,
     )
 }
