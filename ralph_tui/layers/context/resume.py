@@ -83,8 +83,8 @@ def _files(files: Sequence[FileInProgress]) -> list[str]:
     for file in files:
         path, where = line_of(file.path, LONGEST_PATH), line_of(file.lines, LONGEST_ABOUT)
         what = line_of(file.description, LONGEST_ABOUT)
-        words = f"{path}{f', {lines_word(where)} {where}' if where else ''}{f': {what}' if what else ''}"
-        lines += [words] if path else []
+        places = f", {lines_word(where)} {where}" if where else ""
+        lines += [f"{path}{places}{f': {what}' if what else ''}"] if path else []
     more = len(lines) - MOST_FILES
     return [*lines[:MOST_FILES], *([f"and {more} more"] if more > 0 else [])]
 
