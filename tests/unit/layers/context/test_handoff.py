@@ -182,11 +182,13 @@ HANDOFFS = st.builds(
     item=HOSTILE,
     progress=HOSTILE,
     summary=HOSTILE,
+    summary_by=st.sampled_from(["the agent", "a model"]),
     files=FILES,
     calls=st.lists(
         st.builds(Call, HOSTILE, HOSTILE, HOSTILE, st.booleans(), st.booleans()), max_size=60
     ).map(tuple),
     next_step=HOSTILE,
+    next_by=st.sampled_from(["the agent", "a model"]),
     tests=st.builds(
         Measured,
         HOSTILE,
