@@ -1,6 +1,7 @@
 """The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,12 +26,23 @@ class Known(dict[str, Any]):
         return None
 
 
-def read_status(run: RecordedRun) -> Known:
+def told(run: RecordedRun, words: Callable[["Known"], str]) -> str:
+    """What `words` makes of its status.
+
+    The agent can write the file: where it holds what is no status, the journal is folded.
+    """
+    try:
+        return words(read_status(run))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return words(read_status(run, from_journal=True))
+
+
+def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
     """The fields of `summarize`, with `alive`: whether a process still works on the run.
 
     The projection is enough while it is whole; without it the journal is folded.
     """
-    status = _known(_projection(run.status) or folded_status(run))
+    status = _known((not from_journal and _projection(run.status)) or _folded(run))
     if run.hooked:
         return _of_hooked(run, status)
     owner = worker(run.lock) if status["outcome"] is None else None
@@ -114,7 +126,7 @@ def _known(fields: dict[str, Any]) -> Known:
     return Known(parts)
 
 
-def folded_status(run: RecordedRun) -> dict[str, Any]:
+def _folded(run: RecordedRun) -> dict[str, Any]:
     """The fields of `summarize`, from the journal itself."""
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415  folding is the rare case
     from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415

@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import resolve_run
-from ralph_tui.adapters.records.status import Known, folded_status, read_status
+from ralph_tui.adapters.records.status import Known, told
 from ralph_tui.cli.context_words import context_table
 
 
@@ -22,14 +22,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
     found = resolve_run(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
-    status = read_status(found)
-    context = status["context"]
-    if not isinstance(context, dict):  # of an older version
-        context = Known(folded_status(found)["context"])
-    if args.json:
-        fields = {"run": status["run"], "alive": status["alive"], **context}
-        print(json.dumps(without_unknown(fields), ensure_ascii=False, indent=2))
-    else:
-        watched = bool(status["watched"])
-        print(context_table(context, status["run"], alive=status["alive"], watched=watched))
+    print(told(found, lambda status: _words(args, status)))
     return 0
+
+
+def _words(args: argparse.Namespace, status: Known) -> str:
+    """Raises ``TypeError`` for a status of an older version, which knows no context."""
+    context = status["context"]
+    if not isinstance(context, dict):
+        raise TypeError("this status has no context")
+    table = context_table(
+        context, status["run"], alive=status["alive"], watched=bool(status["watched"])
+    )
+    fields = {"run": status["run"], "alive": status["alive"], **context}
+    if args.json:
+        return json.dumps(without_unknown(fields), ensure_ascii=False, indent=2)
+    return table

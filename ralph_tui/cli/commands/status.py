@@ -9,7 +9,7 @@ from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
-from ralph_tui.adapters.records.status import problem_of, read_status
+from ralph_tui.adapters.records.status import Known, problem_of, told
 from ralph_tui.cli.status_words import status_line, status_text
 
 
@@ -26,18 +26,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
     found = resolve_run(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
-    status = read_status(found)
+    print(told(found, lambda status: _words(args, found, status)))
+    return 0
+
+
+def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
     if status["phase"] == "died" and not found.hooked and holder(found.lock) is not None:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found)
     if args.json:
-        print(json.dumps(without_unknown(status), ensure_ascii=False, indent=2))
-    elif args.line:
-        print(status_line(status))
-    else:
-        print(status_text(status))
-    return 0
+        return json.dumps(without_unknown(status), ensure_ascii=False, indent=2)
+    return status_line(status) if args.line else status_text(status)
 
 
 def _left_over(run: RecordedRun) -> str:

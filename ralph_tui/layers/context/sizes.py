@@ -9,7 +9,6 @@ only.
 
 import re
 from collections.abc import Sequence
-from statistics import median
 from typing import Literal, NamedTuple
 
 Size = Literal["trivial", "simple", "medium", "complex", "very complex"]
@@ -73,7 +72,7 @@ def estimate(item: str, taken: Sequence[Taken] = ()) -> Estimate:
     if len(untagged) < ENOUGH:
         row = BUDGETS[DEFAULT]
         return Estimate(row.size, row.low, row.high, "default")
-    return _narrowed(_class_of(median(untagged)), "history", untagged)
+    return _narrowed(_class_of(_quantile(sorted(untagged), 0.5)), "history", untagged)
 
 
 def tag_of(item: str) -> Size | None:

@@ -146,5 +146,33 @@ def test_what_is_not_known_is_left_out(
     at = datetime.fromisoformat(written["updated"]).timestamp()
     os.utime(attempt / "status.json", (at, at))  # of a run that died the file tells the time
     assert nulls(json.loads(said("--json"))) == []
-    monkeypatch.setattr(status, "folded_status", None)  # the file is enough
+    monkeypatch.setattr(status, "_folded", None)  # the file is enough
     assert (said(), said("--line")) == folded
+
+
+FORGED: list[Any] = ["x", [3], {"text": 7}, 1e308]
+
+
+def test_a_status_file_that_somebody_has_forged_is_told_without_a_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever it holds is sanitized, or the journal is folded instead."""
+    attempt = tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001"
+    attempt.mkdir(parents=True)
+    lines = (FOLDER / "v1-step9-context.jsonl").read_bytes().splitlines(keepends=True)
+    (attempt / "events.jsonl").write_bytes(b"".join(lines))
+    monkeypatch.chdir(tmp_path)
+    assert main(["rebuild"]) == 0
+    capsys.readouterr()
+    honest = json.loads((attempt / "status.json").read_text())
+    window = honest["context"]
+    places = [*((honest, name) for name in honest), *((window, name) for name in window)]
+    for fields, name in places:
+        true = fields[name]
+        for forged in FORGED:
+            fields[name] = forged
+            (attempt / "status.json").write_text(json.dumps(honest))
+            for words in (["context"], ["status"], ["status", "--line"]):
+                assert main(words) == 0, (name, forged)
+                assert capsys.readouterr().out.strip()
+        fields[name] = true
