@@ -61,6 +61,8 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
     with state_file(path) as held:
         if held is None:
             return Answer()
+        if held.state.get("driven_by"):
+            return Answer()  # of a run that starts its sessions itself
         call = Call(given, environ, root, datetime.now(UTC), held)
         call.answer.problems += [f"in {path} {problem}" for problem in held.problems]
         if hook == "Stop":

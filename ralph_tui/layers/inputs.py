@@ -1,10 +1,10 @@
 """What controller, planner and overseer look at, as a run's folded journal tells it."""
 
 from ralph_tui.events import GateFinished, ReadingTaken
+from ralph_tui.layers.context.hashes import error_hash_of
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.intelligence.strategy import Grounds
 from ralph_tui.layers.oversight import Evidence
-from ralph_tui.layers.oversight.circuit import print_of
 from ralph_tui.state import RunState
 
 NAMED = 200
@@ -65,7 +65,7 @@ def evidence_of(state: RunState) -> Evidence:
 
 def _output(gate: GateFinished) -> str:
     counts = (gate.ok, gate.exit_code, gate.passed, gate.failed, gate.errors, gate.skipped)
-    return print_of(*counts, gate.error, *gate.failing, gate.tail)
+    return error_hash_of("\n".join(map(str, (*counts, gate.error, *gate.failing, gate.tail))))
 
 
 def grounds_of(state: RunState) -> Grounds:

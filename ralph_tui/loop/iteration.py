@@ -23,6 +23,7 @@ from ralph_tui.loop.steps.recording import IterationRecorder
 from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.second_opinion import SecondOpinion
 from ralph_tui.loop.steps.sessions import Sessions
+from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.strategy import Strategist
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.text.format import percent
@@ -62,7 +63,8 @@ class Iteration:
         self.prompt_writer = PromptWriter(run, self.desk, self.models)
         handoffs = Handoffs(run, self.desk, self.checkpoints)
         rollovers = Rollovers(run, self.checkpoints, handoffs, self.prompt_writer)
-        self.sessions = Sessions(run, self.checkpoints, self.desk, rollovers)
+        self.state_file = StateFile(run)
+        self.sessions = Sessions(run, self.checkpoints, self.desk, rollovers, self.state_file)
         self.assessment = Assessment(run)
         self.second_opinion = SecondOpinion(run, self.checkpoints, self.models)
         judging = Judging(run, self.desk, self.checkpoints, self.models)
@@ -100,6 +102,7 @@ class Iteration:
         """One iteration. Steps 4-7 act on the reading that step 11 of the one before took."""
         self.checkpoints.begin_iteration()
         yield IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
+        yield from self.state_file.keep()
 
         yield self.entered(k, 1)  # StateAssessor
         yield from self.second_opinion.refine()
@@ -139,6 +142,7 @@ class Iteration:
         yield self.entered(k, 17)  # StateManager
         yield self.recorder.record(k)
         yield from self.recorder.write_projections()
+        yield from self.state_file.keep()
         yield from self.memory.index()
         self.end_if_completed(k)
         self.overseer.end_if_aborted()

@@ -79,6 +79,7 @@ class Loop:
                 source="guidance",
                 text=f"the run ended before the agent could be told: {' / '.join(waiting)}",
             )
+        yield from self.iteration.state_file.conclude(outcome)
         yield RunFinished(
             outcome=outcome,
             reason=reason,

@@ -33,6 +33,7 @@ from ralph_tui.ports.knowledge import (
     Promotion,
     RelatedTask,
 )
+from ralph_tui.ports.loop_state import LoopStateFile
 from ralph_tui.ports.outreach import Outreach, Silent
 from ralph_tui.ports.records import CheckpointFacts, CheckpointFiles, NoCheckpointFiles, Records
 from ralph_tui.ports.template import PromptTemplate
@@ -76,6 +77,8 @@ class Ports:
     """The user's own layout of prompts; None: the built-in one."""
     copy_handoff: Callable[[str, str], str] = lambda _text, _before: ""
     """Puts a copy, or that of `before` anew, into the worktree and gives back where; a job."""
+    state_file: LoopStateFile | None = None
+    """What other tools read of the run; None: nothing is kept for them."""
     sweep: Callable[[], Sequence[int]] = tuple
     """Stops what dead runs of this worktree left behind; gives back the process ids."""
 
@@ -100,6 +103,7 @@ __all__ = [
     "Job",
     "Knowledge",
     "LeftAlone",
+    "LoopStateFile",
     "Memory",
     "NoCheckpointFiles",
     "NoKnowledge",

@@ -22,6 +22,7 @@ from ralph_tui.adapters.records.handoff_copies import copy_handoff
 from ralph_tui.adapters.records.journal import Journal, cut
 from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.records.runs import recorded_run_ids
+from ralph_tui.adapters.records.state_file import StateFileOfRun
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.adapters.workspace.git_status import commits_between, count_test_files, git_status
 from ralph_tui.adapters.workspace.plan_file import read_plan_file
@@ -231,6 +232,11 @@ def _assemble(parts: _Parts, held: ExitStack, warn: Callable[[str], None]) -> As
         read_plan=lambda: read_plan_file(root, preflight.plan),
         read_traces=lambda k, since: read_traces(attempt.folder, root, k, since),
         template=preflight.template,
+        state_file=StateFileOfRun(
+            root, settings.context.state_file, lambda: read_plan_file(root, preflight.plan)
+        )
+        if settings.context.state_file
+        else None,
         sweep=lambda: sweep(dead.__contains__, root),
     )
     scheduler = Scheduler(engine, parts.state, workspace.hurry, ports.knowledge)

@@ -17,6 +17,7 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Candidate, Credit, Promotion
 from tests.world.agents import FakeAsker, FakeSession
+from tests.world.records import FakeStateFile
 from tests.world.world import World
 
 
@@ -94,6 +95,7 @@ INTELLIGENCE = [
     Part("intelligence", f"{_STEPS}.prompting", "system_context"),
     *PROMPT,
 ]
+STATE_FILE = [Part("context", f"{_STEPS}.state_file", "fields_of")]
 SENSOR = [
     Part("sensor", f"{_LAYERS}.sensor.sensor:Sensor", "read"),
     Part("sensor", f"{_LAYERS}.sensor.sensor:Sensor", "baseline"),
@@ -122,7 +124,10 @@ HELP = [
 ]
 """Where models are asked."""
 OUTREACH = [Part("outreach", "tests.world.outreach:FakeOutreach", "send")]
-ALL = [*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE, *SENSOR, *RECORDS, *HELP, *OUTREACH]
+ALL = [
+    *(*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE),
+    *(*SENSOR, *RECORDS, *HELP, *OUTREACH, *STATE_FILE),
+]
 
 GARBAGE: dict[str, Callable[[], Any]] = {
     "none": lambda: None,
@@ -240,6 +245,7 @@ def busy(passed: Sequence[int] = SWINGS, rules: Rules | None = None, **fields: A
     asker = FakeAsker()
     asker.answers.extend([PROMPTED] * 50)
     given: dict[str, Any] = {"knowledge": Known(), "max_iterations": 8, "asker": asker}
+    given["state_file"] = FakeStateFile()
     world = World(list(passed), rules=rules, **(given | fields))
     world.agent.acts.extend([learns] * 30)
     return world

@@ -1,6 +1,7 @@
 """Records without a disk."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +58,19 @@ class FakeRecords:
 
     def write_verification(self, iteration: int, result: GateResult) -> None:
         pass
+
+
+class FakeStateFile:
+    """Remembers every writing."""
+
+    def __init__(self) -> None:
+        self.kept: list[dict[str, Any]] = []
+        self.errors: deque[Exception] = deque()
+        """One for each of the next writings."""
+        self.told: list[str] = []
+
+    def keep(self, fields: Mapping[str, Any]) -> Sequence[str]:
+        if self.errors:
+            raise self.errors.popleft()
+        self.kept.append(dict(fields))
+        return self.told

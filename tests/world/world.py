@@ -15,6 +15,7 @@ from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports import (
     Commits,
     Knowledge,
+    LoopStateFile,
     NoKnowledge,
     NoPastRuns,
     PastRuns,
@@ -51,6 +52,7 @@ class World:
         template: PromptTemplate | None = None,
         commits: Commits | None = None,
         copy_handoff: Callable[[str, str], str] = lambda _text, _before: "",
+        state_file: LoopStateFile | None = None,
         **fields: Any,
     ) -> None:
         """`passed`: tests that pass, one number per run of the command; `past`: the journal of a
@@ -99,6 +101,7 @@ class World:
             template=template,
             commits=commits,
             copy_handoff=copy_handoff,
+            state_file=state_file,
             asker=asker,
             askers=["fake"],
             read_plan=lambda: self.plan,

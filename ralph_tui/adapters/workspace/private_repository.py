@@ -5,6 +5,7 @@ linked worktree has its own. Objects go to the repository's store; nothing else 
 """
 
 import hashlib
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,11 @@ from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
 """What ralph-tui itself writes in the worktree: never held, never watched, never restored."""
+OWN_FILES = re.compile(r"\.?ralph-state\.json(?:\..*)?", re.DOTALL)
+"""So are state files, by their name, with their locks and what was set aside."""
+
+_OWN_PATTERNS = ("ralph-state.json", "ralph-state.json.*", ".ralph-state.json.*")
+"""The same, as git excludes files."""
 
 # Bytes go in and out as they are, whatever the user's attributes say: info/attributes outranks
 # every .gitattributes, so no filter (LFS), line ending, ident or encoding conversion can apply.
@@ -101,7 +107,8 @@ class PrivateRepository:
         self._seal()
         self.unlock()
         wanted = content_of(self.repository.common_dir / "info" / "exclude", follow=True) or b""
-        wanted += b"\n" + "".join(f"/{own}\n" for own in OWN_FOLDERS).encode()
+        own = (*(f"/{folder}" for folder in OWN_FOLDERS), *_OWN_PATTERNS)
+        wanted += b"\n" + "".join(f"{each}\n" for each in own).encode()
         with self.repository.writing():
             keep(self.folder / "info" / "exclude", wanted)
 
@@ -170,4 +177,5 @@ def is_within(root: Path, path: str) -> bool:
 
 def is_own(path: str) -> bool:
     """Whether a path of the worktree belongs to ralph-tui itself."""
-    return f"{path}/".startswith(OWN_FOLDERS)
+    name = path.rpartition("/")[2]
+    return f"{path}/".startswith(OWN_FOLDERS) or OWN_FILES.fullmatch(name) is not None

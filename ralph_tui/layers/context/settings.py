@@ -1,9 +1,18 @@
 """What a user can set of context checkpoints."""
 
+from pathlib import PurePosixPath
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
+from ralph_tui.layers.context.state_file import NAME
 from ralph_tui.text.durations import DAY, Seconds
 
 
@@ -43,7 +52,20 @@ class ContextSettings(BaseModel):
     commit_wip: bool = False
     """The work of each session that hands over becomes a commit on your branch."""
     state_file: Text = None
-    """Where the state is kept for other tools, relative to the repository; None: nowhere."""
+    """Where the state is kept for other tools: a ``ralph-state.json``, relative to the repository;
+    None: nowhere."""
+
+    @field_validator("state_file")
+    @classmethod
+    def _of_the_name(cls, value: str | None) -> str | None:
+        """By its name it is known to be no work of the agent's, and nobody else's file."""
+        if value is None:
+            return None
+        path = PurePosixPath(value)
+        inside = not path.is_absolute() and not {"..", ".git", "~"} & set(path.parts)
+        if path.name != NAME or not inside or "\0" in value:
+            raise ValueError(f"must be a {NAME} inside of the repository: .claude/{NAME}")
+        return value
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

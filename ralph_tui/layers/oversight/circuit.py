@@ -4,9 +4,7 @@ Only what is known counts: an iteration whose changes cannot be told, or whose s
 grown total or another sensor made, closes the circuit like one that changed a file.
 """
 
-import re
 from dataclasses import dataclass
-from hashlib import sha256
 
 from ralph_tui.layers.control import History
 from ralph_tui.layers.control.tolerance import above
@@ -14,18 +12,6 @@ from ralph_tui.layers.oversight.behavior import Evidence
 
 TRIPS = 3
 """Iterations in a row."""
-
-_CLOCK = re.compile(
-    r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?"
-    r"|\d+(?:\.\d+)?\s*(?:ms|s|secs?|seconds?|mins?|minutes?)\b",
-    re.IGNORECASE,
-)
-
-
-def print_of(*said: object) -> str:
-    """A short fingerprint of an output; times and durations in it make no difference."""
-    words = _CLOCK.sub("#", "\0".join(str(one) for one in said))
-    return sha256(" ".join(words.split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.steps.rollover import Rollovers
 from ralph_tui.loop.steps.service_limits import wait_for_service
 from ralph_tui.loop.steps.session_budget import SessionBudget
+from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.watchdog import Watchdog
 from ralph_tui.loop.waiting.controls import Controls, Ended, Steps
 from ralph_tui.ports import Permissions, Turn
@@ -47,7 +48,12 @@ class Sessions:
     """Runs the sessions of one iteration."""
 
     def __init__(
-        self, run: Run, checkpoints: Checkpoints, desk: QuestionDesk, rollovers: Rollovers
+        self,
+        run: Run,
+        checkpoints: Checkpoints,
+        desk: QuestionDesk,
+        rollovers: Rollovers,
+        state_file: StateFile,
     ) -> None:
         self._run = run
         self._scheduler = run.scheduler
@@ -57,6 +63,7 @@ class Sessions:
         self._checkpoints = checkpoints
         self._desk = desk
         self._rollovers = rollovers
+        self._state_file = state_file
         self._items = PlanItems(run)
         self._context = ContextMonitor(run, self._items)
         self._budget = SessionBudget(run)
@@ -107,6 +114,7 @@ class Sessions:
             wanted = yield from self._wanted(turn, finished)
             if wanted is not None:
                 told = yield from self._rollovers.hand_over(k, wanted)
+                yield from self._state_file.keep()
                 prompt, resume = told.prompt.text, None
                 instructed = self._state.intelligence.standing_instruction
                 unsent = self._state.gate.prompt.path if self._state.gate.prompt else None
@@ -182,6 +190,7 @@ class Sessions:
         def look_after() -> Steps[None]:
             if scheduler.session is not None:
                 yield from self._items.watch()
+                yield from self._state_file.follow()
                 yield from self._context.watch()
                 yield from self._budget.keep()
                 yield from watchdog.watch()
