@@ -24,7 +24,7 @@ BlockerSource = Literal["report", "gate", "tool", "text"]
 Approach = Literal["persist", "pivot", "escalate"]
 Focus = Literal["blocker_resolution", "reframe", "stabilize", "review", "finish", "continue"]
 IssueSeverity = Literal["medium", "high", "critical"]
-Purpose = Literal["prompt", "assessment", "reflection", "judge"]
+Purpose = Literal["prompt", "assessment", "reflection", "judge", "handoff"]
 
 
 class Statement(Fact):

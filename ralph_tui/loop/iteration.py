@@ -61,7 +61,7 @@ class Iteration:
         self.desk = QuestionDesk(run, self.escalation, self.checkpoints)
         self.models = ModelHelp(run)
         self.prompt_writer = PromptWriter(run, self.desk, self.models)
-        handoffs = Handoffs(run, self.desk, self.checkpoints)
+        handoffs = Handoffs(run, self.desk, self.checkpoints, self.models)
         rollovers = Rollovers(run, self.checkpoints, handoffs, self.prompt_writer)
         self.state_file = StateFile(run)
         self.sessions = Sessions(run, self.checkpoints, self.desk, rollovers, self.state_file)

@@ -10,6 +10,7 @@ PURPOSES: dict[Purpose, str] = {
     "prompt": "a prompt",
     "assessment": "a second opinion",
     "reflection": "a reflection",
+    "handoff": "the words of a handoff",
     "judge": "a verdict",
 }
 

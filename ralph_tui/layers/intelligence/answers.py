@@ -68,6 +68,14 @@ class ReflectionAnswer(Answer):
     action_items: Items = []
 
 
+class HandoffAnswer(Answer):
+    """What a session leaves to the next; files, tests and the plan are measured, and no model's."""
+
+    summary: Needed
+    next_step: Needed
+    open_questions: Items = []
+
+
 class JudgeAnswer(Answer):
     """Whether the criterion is met."""
 

@@ -122,6 +122,28 @@ def reflection_question(
     )
 
 
+def handoff_question(objective: str, written: str, said: Sequence[str], diff: str) -> str:
+    """What was in progress, and what comes next; `written` is the handoff by template."""
+    return _question(
+        "Hand over the work of a session",
+        "A coding agent works in a loop. Its session was ended before its context window was full, "
+        "and a fresh one goes on with its work, which knows nothing but the files and the "
+        "handoff. Below is the handoff that was put together from evidence. Say what was in "
+        "progress, what the next step is, and what is open: name files, functions and lines, and "
+        "call nothing done that the evidence does not show as done.",
+        "Files, plan and tests are told beside your words as they are: do not list them again.",
+        f"The objective of the work:\n\n{closed(objective.strip())}",
+        _data("The handoff from evidence", written),
+        _data("What the agent said last, the latest first", "\n".join(said)),
+        _data("What the session changed, as a diff", diff),
+        form={
+            "summary": "what was in progress, two or three sentences",
+            "nextStep": "one or two sentences",
+            "openQuestions": ["at most five, a sentence each"],
+        },
+    )
+
+
 def repair_question(question: str, said: str, error: str) -> str:
     """The same once more, after an answer that could not be used."""
     return (

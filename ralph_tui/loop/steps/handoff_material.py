@@ -19,6 +19,7 @@ from ralph_tui.layers.context.handoff import (
     Reference,
 )
 from ralph_tui.layers.context.state_file import FileInProgress
+from ralph_tui.layers.intelligence.answers import HandoffAnswer
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.sensor.novelty import next_item, ticked_items
 from ralph_tui.loop.steps.prompt_material import measured
@@ -29,6 +30,9 @@ from ralph_tui.text.sanitize import one_line, plain, shorten
 from ralph_tui.text.tool_kinds import action_type
 
 MOST_CALLS = 8
+MOST_SAID = 20
+MODEL = "a model"
+"""Who has worded it."""
 LAST_EDITS = 3
 """Files edited last are those in progress."""
 MOST_FILES = 40
@@ -110,6 +114,7 @@ def written_event(
         item=handoff.item,
         progress=handoff.progress,
         next_step=handoff.next_step,
+        origin="model" if handoff.summary_by == MODEL else "template",
         guidance=list(state.context.told),
         snapshot=snapshot,
     )
@@ -131,6 +136,22 @@ def _in_progress(handoff: Handoff) -> str:
 def session_rows(state: RunState) -> list[AgentRow]:
     """What the last session said and did, the latest first."""
     return list(takewhile(lambda row: row.seq > state.agent.began, reversed(state.agent.rows)))
+
+
+def worded(handoff: Handoff, answer: HandoffAnswer) -> Handoff:
+    """With a model's words; what is measured stays."""
+    return handoff._replace(
+        summary=answer.summary,
+        summary_by=MODEL,
+        next_step=answer.next_step,
+        next_by=MODEL,
+        questions=(*handoff.questions, *answer.open_questions),
+    )
+
+
+def said_last(rows: Sequence[AgentRow]) -> list[str]:
+    """The last things that the agent itself said, the latest first."""
+    return [row.text for row in rows if row.kind == "text" and not row.nested][:MOST_SAID]
 
 
 def last_words(rows: Sequence[AgentRow]) -> str:

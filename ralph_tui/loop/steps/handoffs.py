@@ -25,6 +25,8 @@ from ralph_tui.layers.context.handoff import (
     Reference,
     handoff_text,
 )
+from ralph_tui.layers.intelligence.answers import HandoffAnswer
+from ralph_tui.layers.intelligence.questions import handoff_question
 from ralph_tui.loop.guard import guarded_steps
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
@@ -32,8 +34,12 @@ from ralph_tui.loop.steps.handoff_material import (
     Changed,
     Material,
     handoff_of,
+    said_last,
+    session_rows,
+    worded,
     written_event,
 )
+from ralph_tui.loop.steps.model_help import ModelHelp
 from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Late, Steps
@@ -53,7 +59,9 @@ T = TypeVar("T")
 class Handoffs:
     """Writes what one session leaves to the next."""
 
-    def __init__(self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints) -> None:
+    def __init__(
+        self, run: Run, desk: QuestionDesk, checkpoints: Checkpoints, models: ModelHelp
+    ) -> None:
         self._run = run
         self._state = run.state
         self._scheduler = run.scheduler
@@ -62,6 +70,7 @@ class Handoffs:
         self._rules = run.rules.context
         self._desk = desk
         self._checkpoints = checkpoints
+        self._models = models
         self._copies_fail = False
 
     def leave(self, began: RolloverBegan, snapshot: int | None) -> Steps[None]:
@@ -80,7 +89,8 @@ class Handoffs:
     def _made(
         self, began: RolloverBegan, snapshot: int | None
     ) -> Steps[tuple[HandoffWritten, str]]:
-        handoff = yield from self._gather(began, snapshot)
+        handoff, diff = yield from self._gather(began, snapshot)
+        handoff = yield from self._worded(began.iteration, handoff, diff)
         event, text = written_event(handoff, began, snapshot, self._state), handoff_text(handoff)
         if not isinstance(event, HandoffWritten) or not isinstance(text, str):
             raise TypeError("a handoff is an event and a text")
@@ -88,7 +98,19 @@ class Handoffs:
             raise ValueError(f"a handoff has at most {MOST_CHARACTERS:,} characters")
         return event, text
 
-    def _gather(self, began: RolloverBegan, snapshot: int | None) -> Steps[Handoff]:
+    def _worded(self, k: int, handoff: Handoff, diff: str) -> Steps[Handoff]:
+        """In a model's words, where one is asked: what was in progress, what comes next."""
+        objective, said = self._run.start.objective, said_last(session_rows(self._state))
+        answer = yield from self._models.ask(
+            "handoff",
+            k,
+            lambda: handoff_question(objective, handoff_text(handoff), said, diff),
+            HandoffAnswer,
+        )
+        return handoff if answer is None else worded(handoff, answer)
+
+    def _gather(self, began: RolloverBegan, snapshot: int | None) -> Steps[tuple[Handoff, str]]:
+        """What is known, and the diff of what the session changed."""
         start, latest = self._run.start, self._checkpoints.latest
         plan = yield from self._looked_up("plan", self._run.ports.read_plan, None)
         since = self._taken(self._handed_over_before(began)) or latest
@@ -107,7 +129,8 @@ class Handoffs:
                 whole = yield from self._changes(latest.tree, until.tree)
         pointers = self._references(began, since.ref, until.ref if until else "")
         found = Material(session, whole, plan, start.plan or "", pointers)
-        return handoff_of(start.objective, start.command or "", began, self._state, found)
+        known = handoff_of(start.objective, start.command or "", began, self._state, found)
+        return known, session.diff
 
     def _changes(self, since: str, until: str) -> Steps[tuple[FileChange, ...]]:
         nothing: tuple[FileChange, ...] = ()

@@ -13,6 +13,7 @@ from uuid import uuid4
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, ModelAnswered, ModelAsked, Noticed
 from ralph_tui.events.intelligence import Purpose
+from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.answers import Form, read
@@ -27,6 +28,7 @@ WORDS: dict[Purpose, str] = {
     "assessment": "second opinion",
     "reflection": "reflection",
     "judge": "verdict",
+    "handoff": "handoff",
 }
 """What is asked for."""
 INSTEAD: dict[Purpose, str] = {
@@ -34,6 +36,7 @@ INSTEAD: dict[Purpose, str] = {
     "assessment": "the assessment stands alone",
     "reflection": "the reflection by template stands",
     "judge": "you are asked",
+    "handoff": "the handoff by template stands",
 }
 """What happens without an answer."""
 SHORTEST_S = 1.0
@@ -66,6 +69,7 @@ class ModelHelp:
         self._asker = run.ports.asker
         self._askers = run.ports.askers
         self._settings = run.rules.intelligence
+        self._context = run.rules.context
         self._told_budget = False
 
     def wants(self, purpose: Purpose) -> bool:
@@ -78,8 +82,8 @@ class ModelHelp:
 
     def warn(self) -> Steps[None]:
         """Once, at the start: what is switched on, and cannot be had of this agent."""
-        if self._asker is None and (wanted := switched_on(self._settings)):
-            names = ", ".join(f"intelligence.{name}" for name in wanted)
+        if self._asker is None and (wanted := switched_on(self._settings, self._context)):
+            names = ", ".join(wanted)
             can = " or ".join(f"`{name}`" for name in self._askers) or "no agent"
             text = (
                 f"{names} {'is' if len(wanted) == 1 else 'are'} on, but the agent "
@@ -200,7 +204,10 @@ class ModelHelp:
         return not used
 
     def _chosen(self, purpose: Purpose) -> _Chosen:
-        s, asker = self._settings, self._asker
+        s, c = self._settings, self._context
+        if purpose == "handoff":
+            chosen = c.model_handoff, c.model_handoff_model, c.model_handoff_timeout_s
+            return self._of(*chosen)
         wanted, model, timeout_s = {
             "prompt": (s.model_prompts, s.model_prompts_model, s.model_prompts_timeout_s),
             "assessment": (
@@ -215,14 +222,18 @@ class ModelHelp:
             ),
             "judge": (s.model_judge, s.model_judge_model, s.model_judge_timeout_s),
         }[purpose]
-        small = asker.small_model if asker is not None else ""
-        return _Chosen(wanted and s.enabled and asker is not None, model or small, timeout_s)
+        return self._of(wanted and s.enabled, model, timeout_s)
+
+    def _of(self, wanted: bool, model: str | None, timeout_s: float) -> _Chosen:  # noqa: FBT001
+        small = self._asker.small_model if self._asker is not None else ""
+        return _Chosen(wanted and self._asker is not None, model or small, timeout_s)
 
 
-def switched_on(settings: IntelligenceSettings) -> list[str]:
+def switched_on(settings: IntelligenceSettings, context: ContextSettings) -> list[str]:
     """The settings by which a model is asked."""
     names = ("model_prompts", "model_assessment", "model_reflections", "model_judge")
-    return [name for name in names if settings.enabled and getattr(settings, name)]
+    on = [f"intelligence.{name}" for name in names if settings.enabled and getattr(settings, name)]
+    return [*on, *(["context.model_handoff"] if context.model_handoff else [])]
 
 
 def _answered(event: ModelAsked, asked: Asked, seconds: float, error: str) -> Event:

@@ -11,6 +11,8 @@ from ralph_tui.events import (
     AgentReported,
     AgentSpoke,
     HandoffWritten,
+    ModelAnswered,
+    ModelAsked,
     Noticed,
     QuestionAnswered,
     QuestionAsked,
@@ -24,7 +26,8 @@ from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.run import Rules
-from tests.world import FakeSession, World
+from ralph_tui.ports import Asked
+from tests.world import FakeAsker, FakeSession, World
 from tests.world.faults import Fault, Part, injected
 from tests.world.owner import answer
 
@@ -289,6 +292,86 @@ def test_nobody_is_asked_who_is_not_there(mode: Mode) -> None:
     made = world(works(), mode=mode)
     made.run()
     assert made.all(QuestionAsked) == []
+
+
+WORDED: dict[str, object] = {
+    "summary": "parse() nests two levels and loses a bracket below.",
+    "nextStep": "Count brackets in parse().",
+    "openQuestions": ["Are empty groups allowed?"],
+}
+
+
+def helped(*answers: dict[str, object] | Asked) -> World:
+    rules = Rules(context=ContextSettings(model_handoff=True))
+    asker = FakeAsker()
+    asker.answers.extend(answers)
+    says = works(says="Two levels work.", blockers=["no network"], summary="It nests.")
+    return world(says, rules=rules, asker=asker)
+
+
+def asked_of(made: World) -> str:
+    """The one question that its model was asked."""
+    asker = made.loop.ports.asker
+    assert isinstance(asker, FakeAsker)
+    (ask,) = asker.asked
+    return ask.prompt
+
+
+def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
+    made = helped(WORDED)
+    made.run()
+    text, left = text_of(made), made.only(HandoffWritten)
+    assert (left.origin, left.next_step) == ("model", "Count brackets in parse().")
+    assert "parse() nests two levels" in left.summary
+    for words in (
+        "In a model's words:",
+        "Count brackets in parse().",
+        "- `Are empty groups allowed?`",
+    ):
+        assert words in text
+    assert "- `no network`" in text, "what the agent called in its way stays"
+    assert "- `src/parser.py`, lines `45-46`: `+2 −0`" in text
+    assert "2 passed, 8 failed" in text
+    assert "Count brackets" in made.agent.prompts[1]
+    asked = made.only(ModelAsked)
+    assert (asked.purpose, asked.model, asked.timeout_s) == ("handoff", "tiny", 60)
+    assert made.end.cost_usd == 0.01
+    question = asked_of(made)
+    assert "Two levels work." in question
+    assert "+a\n+b" in question
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"summary": ""}, {}, Asked(None, "Nobody is there."), {"summary": 1, "nextStep": "x"}],
+    ids=str,
+)
+def test_without_a_usable_answer_the_template_stands(answer: dict[str, object] | Asked) -> None:
+    made = helped(answer)
+    made.run()
+    assert made.only(HandoffWritten).origin == "template"
+    assert "It nests." in text_of(made)
+    said = [e.text for e in made.all(Noticed) if e.source == "model help"]
+    assert len(said) == 1
+    assert said[0].startswith("the model's handoff cannot be used: ")
+    assert said[0].endswith("; the handoff by template stands")
+    assert made.end.outcome == "completed"
+
+
+def test_a_model_that_never_answers_costs_its_time_alone() -> None:
+    made = helped(WORDED)
+    made.host.hangs = lambda name: name == "question"
+    made.run()
+    assert made.only(HandoffWritten).origin == "template"
+    assert made.only(ModelAnswered).error
+
+
+def test_an_agent_that_cannot_be_asked_is_told_once() -> None:
+    made = world(works(), rules=Rules(context=ContextSettings(model_handoff=True)))
+    made.run()
+    said = [e.text for e in made.all(Noticed) if e.source == "model help"]
+    assert len(said) == 1
+    assert said[0].startswith("context.model_handoff is on, but the agent `fake` cannot be asked")
 
 
 def test_nobody_is_asked_where_that_is_switched_off() -> None:
