@@ -17,8 +17,8 @@ from ralph_tui.layers.context.state_file import NAME, has_ended
 
 HOOKS = {"post-tool-use": "PostToolUse", "stop": "Stop"}
 """What a call is named, and the hook's own name."""
-LIMIT_S = 30
-"""Seconds after which a call gives up, whatever holds it."""
+LIMIT_S = 20
+"""Seconds after which a call gives up, whatever holds it; Claude Code waits for 30."""
 
 
 def main(arguments: list[str]) -> int:

@@ -1,6 +1,7 @@
 """What the hooks see, as the events that a run's journal has. Nothing here decides anything."""
 
 import re
+from datetime import datetime
 
 from ralph_tui.errors import RalphError
 from ralph_tui.hook import journal
@@ -80,6 +81,7 @@ def session_ends(call: Call, outcome: str, reason: str = "") -> None:
         "session_finished",
         outcome=outcome,
         reason=reason,
+        duration_s=_lasted(call, session),
         tokens=session.tokens,
         tool_calls=session.calls,
         tool_errors=session.errors,
@@ -106,6 +108,7 @@ def iteration_ends(call: Call, status: str) -> None:
     call.record(
         "iteration_finished",
         status=status,
+        duration_s=_lasted(call, session),
         completion=100.0 if status == "completed" else completion,
         tokens=session.tokens,
         tool_calls=session.calls,
@@ -213,6 +216,15 @@ def _tools(call: Call, session: Session, heard: Heard) -> tuple[int, int, str]:
         what = about(given.tool_input, root)
         finished(tool_id, given.tool, what, failure, not given.error, given.duration_s)
     return calls, errors, " ".join(recent[-RECENT:])
+
+
+def _lasted(call: Call, session: Session) -> float:
+    """Seconds since its first hook in this iteration was called."""
+    try:
+        began = datetime.fromisoformat(session.began)
+        return max(0.0, (call.now - began).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
 
 
 def _place(call: Call) -> dict[str, object]:

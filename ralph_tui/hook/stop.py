@@ -128,6 +128,7 @@ def _finish(call: Call, ending: Ending) -> None:
     done = ending.status == "completed"
     progress = progress_in(call.root, call.state)
     reached = 100.0 * progress.done / progress.total if progress else 0.0
+    reached = 100.0 if done else reached
     if done:
         call.record("promise_made")
     record.session_ends(call, "error" if ending.status == "fatal_error" else "success")
@@ -138,7 +139,9 @@ def _finish(call: Call, ending: Ending) -> None:
             "outcome": ending.outcome,
             "reason": ending.reason,
             "iterations": call.iteration,
-            "completion": 100.0 if done else reached,
+            "completion": reached,
+            "best": reached,
+            "best_iteration": call.iteration,
         }
     )
     call.state = call.state | {"status": ending.status}

@@ -39,17 +39,22 @@ def ended_at(level: str, percent: int, handoff: str, prompt: str) -> str:
     """At L3, for the user."""
     return (
         f"{checkpoint_line(level, percent, handoff)}\n"
-        f"The context window is {percent}% full: the session ends now. Start a fresh one with "
-        f"{prompt}; the handoff is {handoff}."
+        f"The context window is {percent}% full: the session ends now. {_fresh(handoff, prompt)}"
     )
 
 
 def fresh_session(percent: int, handoff: str, prompt: str) -> str:
     """When a session stops after its checkpoint, for the user."""
     return (
-        f"ralph-tui: the session handed over at {percent}% of its context window. Nothing said "
-        f"here can empty it: start a fresh session with {prompt}, as an outer loop does; the "
-        f"handoff is {handoff}."
+        f"ralph-tui: the session handed over at {percent}% of its context window, which nothing "
+        f"said here can empty. {_fresh(handoff, prompt)}"
+    )
+
+
+def _fresh(handoff: str, prompt: str) -> str:
+    return (
+        f"Where no outer loop does it, start a fresh one (/clear) and tell it to read {prompt}; "
+        f"the handoff is {handoff}."
     )
 
 

@@ -184,7 +184,7 @@ def test_a_session_that_stops_with_a_full_window_hands_over(project: Project) ->
     said = project.stop()
     assert "decision" not in said.fields
     assert "CCS_CHECKPOINT_TRIGGERED|L2|87|" in said.user
-    assert "start a fresh session with PROMPT.md" in said.user
+    assert "tell it to read PROMPT.md" in said.user
     assert project.state["iteration"] == 2
     assert (project.root / "PROMPT.md").exists()
 
