@@ -178,9 +178,15 @@ class Project:
 
     @property
     def events(self) -> list[Event]:
+        """Of the one journal."""
+        return self.events_of(self.journal)
+
+    @staticmethod
+    def events_of(journal: Path) -> list[Event]:
         """As the project's own reader reads them, all of them."""
-        recording = read_journal(self.journal)
+        recording = read_journal(journal)
         assert recording.problem == ""
+        assert not recording.torn
         return recording.events
 
     @property

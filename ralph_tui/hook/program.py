@@ -32,12 +32,13 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(LIMIT_S)
     hook = HOOKS[arguments[0]]
-    answer = _answer(hook, _input(), os.environ)
+    answer = answer_to(hook, _input(), os.environ)
     answer.write(hook)
     return answer.code
 
 
-def _answer(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
+def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
+    """What a hook says to what it got on stdin; what is wrong is among it."""
     answer = Answer()
     if environ.get("RALPH_RUN_ID") or environ.get("RALPH_LOOP") == "off":
         return answer  # a run of ralph-tui's own watches this session; or nobody should

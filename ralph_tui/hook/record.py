@@ -47,12 +47,12 @@ def take_in(call: Call, heard: Heard) -> Session:
 
 
 def iteration_begins(call: Call) -> bool:
-    """Begin the run and its iteration where they are new; gives whether the iteration is."""
+    """Begin the iteration where it is new in the journal; gives whether it is."""
     if not call.state["started_at"]:
         call.state = call.state | {"started_at": stamp(call.now)}
-    if not journal.has_begun(journal.folder_of(call.root, _folder_name(call))):
+    folder = journal.folder_of(call.root, _folder_name(call))
+    if not call.events and not journal.has_begun(folder):
         call.state = call.state | {FIELD: _place(call) | {"iteration": 0}}
-        _run_begins(call)
     if _place(call).get("iteration") == call.iteration:
         return False
     call.state = call.state | {FIELD: _place(call) | {"iteration": call.iteration}}
@@ -120,9 +120,11 @@ def flush(call: Call) -> None:
     """Write what is to be recorded; what cannot be is told and left out."""
     if not call.events:
         return
-    name = _folder_name(call)
+    folder = journal.folder_of(call.root, _folder_name(call))
+    if not journal.has_begun(folder):
+        call.events.insert(0, _run_begun(call))
     try:
-        journal.append(journal.folder_of(call.root, name), call.events, call.now)
+        journal.append(folder, call.events, call.now)
     except RalphError as refused:
         call.answer.problems.append(str(refused))
     call.events.clear()
@@ -161,24 +163,22 @@ def _begin(call: Call, heard: Heard) -> Session:
     return began
 
 
-def _run_begins(call: Call) -> None:
+def _run_begun(call: Call) -> journal.Fields:
     state = call.state
     promise = redacted(state["completion_promise"])
-    call.events.append(
-        {
-            "kind": "run_started",
-            "run_id": _folder_name(call),
-            "root": clean(str(call.root), 4096),
-            "objective": redacted(state["objective"]),
-            "criterion": f"the session says <promise>{promise}</promise>",
-            "mode": "headless",
-            "watched": True,
-            "agent": "claude",
-            "permissions": "unrestricted",
-            "max_iterations": state["max_iterations"],
-            "session_timeout_s": 0.0,
-        }
-    )
+    return {
+        "kind": "run_started",
+        "run_id": _folder_name(call),
+        "root": clean(str(call.root), 4096),
+        "objective": redacted(state["objective"]),
+        "criterion": f"the session says <promise>{promise}</promise>",
+        "mode": "headless",
+        "watched": True,
+        "agent": "claude",
+        "permissions": "unrestricted",
+        "max_iterations": state["max_iterations"],
+        "session_timeout_s": 0.0,
+    }
 
 
 def _leave_others(call: Call) -> None:

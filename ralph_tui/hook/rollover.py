@@ -84,6 +84,7 @@ def settle(call: Call) -> Checkpoint | None:
         heard = _whole(call)
         checkpoint = _with_evidence(call, checkpoint, heard, gather(call.root))
         _write_handoff(call, checkpoint, heard)
+    record.iteration_begins(call)
     record.session_ends(call, "rolled_over")
     record.iteration_ends(call, "incomplete")
     session = call.session

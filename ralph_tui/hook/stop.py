@@ -66,6 +66,7 @@ def stop(call: Call) -> None:
         full = take_in(call, heard)
     elif _was_decided(call, heard):
         return
+    record.iteration_begins(call)
     new = call.session is not None and not call.session.over
     words = call.given.last_words or (heard.words if new else "")
     if words.strip():
@@ -104,7 +105,6 @@ def _was_decided(call: Call, heard: Heard) -> bool:
         return False
     asked = f"{call.session_id} {session.seen if session else ''}"
     if heard.api_error in FATAL or call.state.get(ASKED) == asked:
-        record.iteration_begins(call)
         return False
     call.state = call.state | {ASKED: asked}
     call.answer.code = 1
