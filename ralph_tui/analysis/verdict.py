@@ -7,6 +7,7 @@ asks the same numbers, cannot contradict it.
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from ralph_tui.analysis.context import handing_over_words
 from ralph_tui.events.control import AlarmName
 from ralph_tui.layers.control import iterations_needed
 from ralph_tui.state import RunState
@@ -22,6 +23,7 @@ from ralph_tui.text.terms import (
     OUTCOME_TONES,
     OUTCOMES,
     PHASES,
+    ROLLOVER,
     SEVERITIES,
     WAITS,
     RowLevel,
@@ -29,7 +31,12 @@ from ralph_tui.text.terms import (
     in_words,
 )
 
-TOPICS = {"redirect": "REDIRECT · ", "pause": "PAUSE · ", "criterion": "is it done? "}
+TOPICS = {
+    "redirect": "REDIRECT · ",
+    "pause": "PAUSE · ",
+    "criterion": "is it done? ",
+    "handoff": "handoff · ",
+}
 """What is to be decided, in short."""
 THEN = {"PAUSED": "paused", "STOPPING": "stops", "PAUSING": "pauses"}
 """What was wished for during a wait, which goes on all the same."""
@@ -89,6 +96,7 @@ def verdict(
         or _wait(state, now, recorded=recorded)
         or _wish(state, recorded=recorded)
         or _held(state, recorded=recorded)
+        or _handing_over(state)
         or _quiet(state, now)
         or course(state)
     )
@@ -176,6 +184,14 @@ def _held(state: RunState, *, recorded: bool) -> Verdict | None:
     limit = f"ended after {duration(held.silence_s)} of silence"
     text = f"{background_words(held)}; {limit}{'; i ends it now' * (not recorded)}"
     return Verdict(PHASES["waiting"].glyph, "warn", "WAITING", f"the session {_row(text)}")
+
+
+def _handing_over(state: RunState) -> Verdict | None:
+    """A session that is ended for its context, until the next one of the iteration has begun."""
+    words = handing_over_words(state)
+    if not words:
+        return None
+    return Verdict(ROLLOVER.glyph, "warn", "HANDING OVER", f"handing over: {_row(words)}")
 
 
 def _episode(state: RunState) -> Verdict | None:

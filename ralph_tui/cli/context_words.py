@@ -12,15 +12,10 @@ from ralph_tui.layers.context.levels import LEVELS, Level, above, whole
 from ralph_tui.layers.context.sizes import BUDGETS
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import CONTEXT_LEVELS
 
 Fields = dict[str, Any]
 
-STANDS: dict[Level, str] = {
-    "L0": "normal",
-    "L1": "it fills",
-    "L2": "checkpoint",
-    "L3": "stop at once",
-}
 TOLD_BY = {"tag": "by its tag", "history": "by what finished items took", "default": "no tag"}
 ROWS = 12
 """Iterations of a table, the last ones."""
@@ -99,7 +94,7 @@ def _stands(context: Fields) -> str:
     if level is None:
         return "unknown"
     higher = next((one for one in LEVELS if one == reached and above(one, level)), "")
-    return f"{level} ({STANDS[level]}{f'; {higher} was reached' if higher else ''})"
+    return f"{level} ({CONTEXT_LEVELS[level].word}{f'; {higher} was reached' if higher else ''})"
 
 
 def _remaining(context: Fields) -> str:

@@ -11,7 +11,7 @@ from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.actions import ActionsFold, DerivedAction
 from ralph_tui.state.agent import AgentFold, AgentRow
-from ralph_tui.state.context import ContextFold
+from ralph_tui.state.context import ContextFold, ContextUse
 from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
 from ralph_tui.state.fold import Fold, Handler
@@ -78,6 +78,7 @@ __all__ = [
     "AgentRow",
     "ChartMark",
     "CheckpointPoint",
+    "ContextUse",
     "DerivedAction",
     "Fold",
     "Guidance",

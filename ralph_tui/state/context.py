@@ -1,6 +1,7 @@
 """The context window as a run has seen it: how full, how often, and what was handed over."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from ralph_tui.events import (
     ContextCompacted,
@@ -78,6 +79,8 @@ class ContextFold(Fold):
         """One per iteration."""
         self.compactions: list[ContextCompacted] = []
         """Of this session."""
+        self.due_at: datetime | None = None
+        """When it was first known that this session is to hand over; None: it is not."""
         self.requested_by = ""
         """Who wants a rollover that has not begun; empty: nobody."""
         self.request_note = ""
@@ -148,7 +151,7 @@ class ContextFold(Fold):
         self._carried = self.handoff or self._carried
         self.tokens = self.first_tokens = self.level = self.rollover = self.handoff = None
         self.calls = self.results = 0
-        self.requested_by = ""
+        self.requested_by, self.due_at = "", None
         self.compactions, self.readings = [], []
         self.running.clear()
         if self.use is not None:
@@ -169,9 +172,13 @@ class ContextFold(Fold):
             if self.first_tokens is None:
                 self.first_tokens = event.context_tokens
             self._read(event.context_tokens)
-        if self.use is not None and self.percent is not None:
-            self.use.peak_percent = max(self.use.peak_percent or 0.0, self.percent)
+        if self.percent is not None:
+            self._filled(self.percent)
         return before != (self.tokens, self.window)
+
+    def _filled(self, percent: float) -> None:
+        if self.use is not None:
+            self.use.peak_percent = max(self.use.peak_percent or 0.0, percent)
 
     def _read(self, tokens: int) -> None:
         if self.readings and self.readings[-1][0] == self.calls:
@@ -192,10 +199,14 @@ class ContextFold(Fold):
 
     def _level_reached(self, event: ContextLevelReached) -> None:
         self.level = event.level
+        if event.level != "L1" and self.due_at is None:
+            self.due_at = event.at
 
     def _compacted(self, event: ContextCompacted) -> None:
         self.compactions.append(event)
         if self.use is not None:
+            if event.before and (window := event.window or self.window):
+                self._filled(100 * event.before / window)
             self.use.compactions += 1
             self.use.filled += 1
         if event.after:
@@ -204,6 +215,7 @@ class ContextFold(Fold):
 
     def _requested(self, event: RolloverRequested) -> None:
         self.requested_by, self.request_note = event.by, event.note
+        self.due_at = self.due_at or event.at
 
     def _rollover_began(self, event: RolloverBegan) -> None:
         self.rollover, self.requested_by = event, ""

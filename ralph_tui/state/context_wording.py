@@ -5,6 +5,7 @@ from ralph_tui.events import (
     ContextLevelReached,
     Event,
     HandoffWritten,
+    PlanItemBegan,
     RolloverBegan,
     RolloverRequested,
     WorkCommitted,
@@ -12,35 +13,47 @@ from ralph_tui.events import (
 from ralph_tui.events.context import Level
 from ralph_tui.state.fold import on
 from ralph_tui.state.wording import Row, Wording
-from ralph_tui.text.format import count
-from ralph_tui.text.terms import RowLevel
+from ralph_tui.text.format import count, filled
+from ralph_tui.text.terms import FORGOT, RowLevel
 
 _FOLLOWS: dict[Level, tuple[RowLevel, str]] = {
-    "L1": ("warn", "it fills"),
-    "L2": ("warn", "the session is to hand over"),
-    "L3": ("critical", "the session is ended at once"),
+    "L1": ("warn", ""),
+    "L2": ("warn", ": time to hand over"),
+    "L3": ("critical", ": too full to go on"),
 }
 
 
 def _level(e: ContextLevelReached) -> Row:
     level, follows = _FOLLOWS[e.level]
-    # Rounded down: none seems to have reached a level that it has not.
-    return Row(level, "CONTEXT", f"{e.level} at {int(e.percent)} %: {follows}")
+    tokens = f"{e.tokens:,} of {e.window:,} tokens (level {e.level})" if e.window else ""
+    return Row(level, "CONTEXT", f"the window is {filled(e.percent)} full{follows}", tokens)
+
+
+def shrunk_words(e: ContextCompacted) -> str:
+    """``, from 90 % to 20 % of the window``; empty where the agent does not tell."""
+    if not (e.before and e.after):
+        return ""
+    if not e.window:
+        return f", from {e.before:,} to {e.after:,} tokens"
+    before, after = (filled(100 * tokens / e.window) for tokens in (e.before, e.after))
+    return f", from {before} to {after} of the window"
 
 
 def compacted_words(e: ContextCompacted) -> str:
-    """``the agent forgot: it summed its context up, from 90% to 20% of the window``."""
-    shrunk = ""
-    if e.before and e.after:
-        shrunk = f", from {e.before:,} to {e.after:,} tokens"
-        if e.window:
-            before, after = (100 * tokens / e.window for tokens in (e.before, e.after))
-            shrunk = f", from {before:.0f} % to {after:.0f} % of the window"
-    return f"the agent summed its context up{shrunk}: what it no longer holds, it forgot"
+    """``the agent summed its context up, from 90 % to 20 % of the window: it forgot details``."""
+    return f"the agent summed its context up{shrunk_words(e)}: it {FORGOT.word} details"
 
 
 def _rollover(e: RolloverBegan) -> Row:
-    return Row("warn", "ROLLOVER", f"the session hands over: {e.reason}")
+    why = f": {e.reason}" if e.reason else ""
+    return Row("warn", "ROLLOVER", f"the session hands over to a fresh one{why}")
+
+
+def written_words(e: HandoffWritten) -> str:
+    """``worded by a model, edited by you``; empty: by template, as it was."""
+    parts = ["worded by a model"] if e.origin == "model" else []
+    parts += [f"edited by {e.edited_by}"] if e.edited_by else []
+    return ", ".join(parts)
 
 
 def _requested(e: RolloverRequested) -> Row:
@@ -48,12 +61,29 @@ def _requested(e: RolloverRequested) -> Row:
 
 
 def _handoff(e: HandoffWritten) -> Row:
-    text = f"{e.path}, {count(e.characters, 'character')}"
-    return Row("log", "HANDOFF", text, e.summary)
+    how = written_words(e)
+    text = f"{e.path or 'not kept in a file'}{f', {how}' if how else ''}"
+    return Row("log", "HANDOFF", text, "\n".join(_told(e)))
+
+
+def _told(e: HandoffWritten) -> list[str]:
+    """What its record says, a line each."""
+    facts = (("in progress", e.summary), ("item", e.item), ("next", e.next_step))
+    lines = [f"{name}: {words}" for name, words in facts if words]
+    lines += [f"file: {file.path} {file.lines}".rstrip() for file in e.files]
+    return [*lines, *(f"you said: {words}" for words in e.guidance)]
+
+
+def item_words(e: PlanItemBegan) -> str:
+    """``write the lexer (medium: 20-40 % of a window)``."""
+    if not e.item:
+        return "all items of the plan are done"
+    return f"{e.item} ({e.size}: {e.low:.0f}-{e.high:.0f} % of a window)"
 
 
 def _committed(e: WorkCommitted) -> Row:
-    return Row("log", "COMMIT", f"{e.commit[:12]} {e.message}")
+    files = f", {count(e.files, 'file')}" if e.files else ""
+    return Row("log", "COMMIT", f"{e.commit[:12]} {e.message}{files}")
 
 
 CONTEXT_ROWS: dict[type[Event], Wording] = dict(
@@ -63,6 +93,7 @@ CONTEXT_ROWS: dict[type[Event], Wording] = dict(
         on(RolloverRequested, _requested),
         on(RolloverBegan, _rollover),
         on(HandoffWritten, _handoff),
+        on(PlanItemBegan, lambda e: Row("log", "ITEM", item_words(e))),
         on(WorkCommitted, _committed),
     ]
 )

@@ -193,7 +193,7 @@ def _alarm(event: AlarmRaised) -> Row:
 
 
 def _session(event: SessionFinished) -> Row | None:
-    if event.outcome not in ("success", "stopped", "interrupted"):
+    if event.outcome not in ("success", "stopped", "interrupted", "rolled_over"):
         return Row("warn", "AGENT", session_words(event))
     if event.outcome == "success" and event.reason:
         return Row("warn", "AGENT", event.reason)

@@ -70,6 +70,11 @@ def percent(value: float, *beside: float) -> str:
     return f"{points(value, *beside)} %"
 
 
+def filled(value: float) -> str:
+    """``84 %`` of a window, rounded down: none seems to have reached a level that it has not."""
+    return f"{int(value)} %" if isfinite(value) else "— %"
+
+
 def step(before: float, after: float, *beside: float) -> float:
     """Points between two readings as they are written: 62.4 and 75.6 are 62 and 76, and 14 apart.
 

@@ -125,6 +125,19 @@ CHECKPOINTS: Mapping[str, Term] = {
 }
 """What a checkpoint was captured by."""
 
+CONTEXT_LEVELS: Mapping[str, Term] = {
+    "L0": Term("", "normal", "L0"),
+    "L1": Term(WARNING.glyph, "it fills", "L1"),
+    "L2": Term(WARNING.glyph, "hand over", "L2"),
+    "L3": Term(CRITICAL.glyph, "stop at once", "L3"),
+}
+"""How full the context window of a session is; the short word is the level's name."""
+CONTEXT_TONES: Mapping[str, Tone] = {"L0": "dim", "L1": "warn", "L2": "warn", "L3": "bad"}
+ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "rolled over")
+"""A session ended for its context, and a fresh one of the same iteration goes on."""
+FORGOT = Term("⇣", "forgot")
+"""The agent summed its own context up."""
+
 LEARNINGS: Mapping[str, Term] = {
     "strategy": Term("", "strategy"),
     "antipattern": Term("", "to avoid"),

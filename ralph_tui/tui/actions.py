@@ -14,6 +14,7 @@ from ralph_tui.commands import (
     Extend,
     Interrupt,
     RetryNow,
+    RollOver,
     files_rest,
     over,
     refusal,
@@ -41,6 +42,10 @@ class Asking(Protocol):
 
     def abort(self) -> None:
         """Ask how to give the run up."""
+        ...
+
+    def roll_over(self) -> None:
+        """Ask whether the session shall hand over to a fresh one."""
         ...
 
     def palette(self) -> None:
@@ -160,6 +165,8 @@ class Action:
     """On which screens the footer names it."""
     urgent: bool = False
     """The footer names it first, and only while it can be done."""
+    spare: bool = False
+    """The footer leaves it out first where room is short."""
     key_display: str = ""
     """How the key is written; empty: as it is named."""
     said: str = ""
@@ -189,6 +196,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("checkpoint", "c", "checkpoint", "Take a checkpoint now.",
            _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True,
            said="sent; it is being taken"),
+    Action("roll_over", "C", "roll over", "Let a fresh session of this iteration go on, from a "
+           "handoff of what was done. Asks first.",
+           lambda screen: screen.dialogs.roll_over(), "live", _takes(RollOver()), footer=True,
+           spare=True),
     Action("interrupt", "i", "interrupt", "End the agent's turn; the run goes on.",
            _sends(Interrupt()), "live", _takes(Interrupt()), footer=True,
            said="sent; the turn ends here, and what it did is measured"),
@@ -209,7 +220,7 @@ ACTIONS: tuple[Action, ...] = (
            _moves(lambda player: player.seek(player.position + 1)), "replay",
            footer=True, key_display="←→"),
     Action("back_iteration", "less_than_sign,shift+left", "iteration",
-           "Step one iteration back; in a live run, its tests, prompt and assessment.",
+           "Step one iteration back; in a live run, its tests, prompt, assessment, context.",
            lambda screen: screen.step_iteration(-1), key_display="<"),
     Action("forward_iteration", "greater_than_sign,shift+right", "iteration",
            "Step one iteration forward.",

@@ -1,6 +1,7 @@
 """Pictures of the cockpit. Look at the report before you accept a new one: `make snapshots`."""
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
 from tests.tui.held import Held
 from tests.tui.test_assessment import MADE
+from tests.world.windows import folder
 
 Compare = Callable[..., bool]
 SMALL, MEDIUM, LARGE = (80, 24), (100, 30), (140, 45)
@@ -193,3 +195,44 @@ def test_search_without_words(snap_compare: Compare) -> None:
     driver = live(story("running"), beside=beside(OneRun(story("stuck"))))
     pressed = keys(driver, "slash", sees="Type what you remember")
     assert snap_compare(driver.app, terminal_size=SMALL, run_before=pressed)
+
+
+@SIZES
+@pytest.mark.parametrize("name", ["climbing", "handing_over", "rolled_over", "forgot", "unknown"])
+def test_context(snap_compare: Compare, tmp_path: Path, name: str, size: tuple[int, int]) -> None:
+    driver = live(story(name), folder=folder(tmp_path))
+    assert snap_compare(driver.app, terminal_size=size, run_before=keys(driver, "0"))
+
+
+@SIZES
+def test_handoff(snap_compare: Compare, size: tuple[int, int]) -> None:
+    driver = live(story("handoff_asked"))
+    pressed = keys(driver, sees="Handoff of iteration 3")
+    assert snap_compare(driver.app, terminal_size=size, run_before=pressed)
+
+
+def test_context_alone(snap_compare: Compare, tmp_path: Path) -> None:
+    driver = live(story("rolled_over"), folder=folder(tmp_path))
+    assert snap_compare(driver.app, terminal_size=MEDIUM, run_before=keys(driver, "0", "z"))
+
+
+def test_context_light(snap_compare: Compare) -> None:
+    driver = live(story("forgot"), theme="ralph-light")
+    assert snap_compare(driver.app, terminal_size=MEDIUM, run_before=keys(driver, "0"))
+
+
+def test_context_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    driver = live(story("handing_over"))
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver, "0"))
+
+
+def test_rolling_over_is_asked(snap_compare: Compare) -> None:
+    driver = live(story("climbing"))
+    assert snap_compare(driver.app, terminal_size=SMALL, run_before=keys(driver, "C"))
+
+
+def test_rollover_on_the_timeline(snap_compare: Compare) -> None:
+    driver = live(story("forgot"))
+    pressed = keys(driver, "3", "shift+left")
+    assert snap_compare(driver.app, terminal_size=MEDIUM, run_before=pressed)

@@ -21,6 +21,7 @@ from ralph_tui.tui.modals.modal import Modal
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 from tests.world.taught import TAUGHT
+from tests.world.windows import WINDOWS
 
 
 class Stopwatch:
@@ -88,7 +89,8 @@ def live(events: Sequence[Event], **options: Any) -> Driver:
     now = events[-1].at + timedelta(seconds=3)
     inbox = deque(events)
     sent: list[Command] = []
-    source = Live(inbox, sent.append, wall_clock=lambda: now)
+    folder = options.pop("folder", None)
+    source = Live(inbox, sent.append, folder, wall_clock=lambda: now)
     source.files = options.pop("files", None)
     driver = Driver(source, **options)
     driver.sent, driver.inbox = sent, inbox
@@ -123,4 +125,4 @@ def drive(
 @cache
 def story(name: str) -> list[Event]:
     """The events of a named story."""
-    return (STORIES | DECISIONS | TAUGHT)[name]()
+    return (STORIES | DECISIONS | TAUGHT | WINDOWS)[name]()

@@ -11,11 +11,12 @@ from ralph_tui.tui.cockpit.screen import CockpitScreen
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 from tests.world.taught import TAUGHT
+from tests.world.windows import WINDOWS
 
 
 def main() -> None:
     name, *rest = sys.argv[1:] or ["running"]
-    events = (STORIES | DECISIONS | TAUGHT)[name]()
+    events = (STORIES | DECISIONS | TAUGHT | WINDOWS)[name]()
     now = events[-1].at
     live = Live(deque(events), lambda command: None, wall_clock=lambda: now)
     source = live if rest else Replay(events)

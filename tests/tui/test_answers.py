@@ -83,7 +83,7 @@ def test_an_older_answer_never_stands_beside_a_newer_key() -> None:
         (("left",), "← event: only in a replay; after 3 it selects or marks a point"),
         (("f7",), "f7 does nothing; ? lists the keys"),
         (("ctrl+x",), "ctrl+x does nothing; ? lists the keys"),
-        (("0",), "0 does nothing; ? lists the keys"),
+        (("o",), "o does nothing; ? lists the keys"),
         (("1", "enter"), "enter does nothing; ? lists the keys"),
         (("1", "up"), "there is nothing further that way"),
         (("2", "end", "down"), "there is nothing further that way"),

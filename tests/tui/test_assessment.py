@@ -157,7 +157,9 @@ def test_in_a_live_run_the_keys_step_through_its_iterations() -> None:
         await driver.press("7", "z")
         latest = driver.cockpit.state.run.iteration
         await driver.press("less_than_sign")
-        await driver.sees(f"iteration {latest - 1}: tests, prompt and assessment; esc: the latest")
+        await driver.sees(
+            f"iteration {latest - 1}: tests, prompt, assessment, context; esc: the latest"
+        )
         await driver.sees(f"iteration {latest - 1}  < > other iterations, esc the latest")
         span = driver.cockpit.state.timeline.spans[-2]
         assert span.gate is not None

@@ -11,6 +11,8 @@ from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
     AbortRequested,
+    ContextCompacted,
+    ContextLevelReached,
     Event,
     ModelAnswered,
     ModelAsked,
@@ -27,8 +29,9 @@ from ralph_tui.events import (
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, duration, money, percent
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.draw.words import context_level, fraction, short_duration
-from ralph_tui.tui.panes.header import HeadlineRow, header_lines
+from ralph_tui.tui.draw.words import fraction, short_duration
+from ralph_tui.tui.panes.header import Header, HeadlineRow, header_lines
+from ralph_tui.tui.panes.header_fields import gauge
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 
@@ -107,13 +110,15 @@ def header(name: str, width: int) -> str:
     return "\n".join("".join(text for text, _ in row) for row in rows)
 
 
-@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("width", [80, 100, 140, 170])
 def test_it_answers_every_question(width: int) -> None:
     text = header("running", width)
     for answer in ("Fix the failing parser tests", "7/12", "agent", "10", "48 %", "32/66", "tests"):
         assert answer in text, text
-    for answer in ("3s", "9s", "1m", "$1.86", "990k", "L0", "68", "21m", "▂▂▂▂▄"):
+    for answer in ("3s", "9s", "1m", "$1.86", "67 % L0", "21m", "▂▂▂▂▄"):
         assert answer in text, text
+    assert ("65k left" in text) == (width >= 100)
+    assert ("990k" in text) == (width >= 160)
 
 
 def test_what_may_do_everything_is_never_hidden() -> None:
@@ -172,7 +177,7 @@ def test_permissions_that_are_given_now_are_shown_at_once(width: int) -> None:
 
 def test_there_is_room_for_bill_window_and_the_cost_of_the_iteration() -> None:
     text = header("running", 140)
-    for answer in ("claude sonnet · api", "68 % of 200k", "$1.86", "iteration $0.30"):
+    for answer in ("claude sonnet · api", "65k left", "$1.86", "iteration $0.30"):
         assert answer in text, text
 
 
@@ -264,7 +269,6 @@ def test_numbers() -> None:
         "~$1.00",
         "—",
     ]
-    assert [context_level(p)[0] for p in (69.9, 70, 85, 95)] == ["L0", "L1", "L2", "L3"]
 
 
 def test_what_a_person_accepted_is_no_claim_of_the_agent() -> None:
@@ -317,3 +321,69 @@ def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
     state.apply(ModelAnswered(iteration=7, question_id="a", purpose="judge"))
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
     assert "a model is asked" not in first
+
+
+# the gauge ----------------------------------------------------------------------------------------
+
+
+def filled(tokens: int | None, window: int = 200_000, *told: Event, **config: float) -> RunState:
+    """A session whose window holds so many tokens."""
+    run = Recorder(10, config={f"context.{name}": value for name, value in config.items()})
+    run.baseline(0)
+    run.open(1)
+    if tokens is not None:
+        run.add(UsageReported(iteration=1, context_tokens=tokens, context_window=window))
+    for event in told:
+        run.add(event)
+    return RunState().apply_all(run.events)
+
+
+def gauge_text(state: RunState, width: int = 140) -> str:
+    return "".join(text for text, _ in gauge(state, width).forms[0])
+
+
+@pytest.mark.parametrize(
+    ("tokens", "says"),
+    [
+        (124_000, "context  62 % L0 ▰▰▰▰▱▱   76k left"),
+        (139_999, "context  69 % L0 ▰▰▰▰▱▱   60k left"),
+        (140_000, "context  70 % L1 ▰▰▰▰▱▱   60k left"),
+        (172_000, "context  86 % L2 ▰▰▰▰▰▱   28k left"),
+        (199_100, "context  99 % L3 ▰▰▰▰▰▰   900 left"),
+        (None, "context unknown                   "),
+    ],
+)
+def test_the_gauge_says_how_full_the_window_is(tokens: int | None, says: str) -> None:
+    assert gauge_text(filled(tokens)) == says
+
+
+def test_the_gauge_keeps_to_the_runs_own_thresholds() -> None:
+    early = filled(90_000, warn_percent=30.0, checkpoint_percent=40.0, stop_percent=60.0)
+    assert "45 % L2" in gauge_text(early)
+    told = ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
+    shrunk = ContextCompacted(iteration=1, before=172_000, after=40_000, window=200_000)
+    emptied = filled(172_000, 200_000, told, shrunk)
+    assert "20 % L0" in gauge_text(emptied), "it tells what is, not what was reached"
+
+
+@given(
+    tokens=st.none() | st.integers(0, 10**7),
+    window=st.integers(0, 10**7),
+    width=st.sampled_from([60, 80, 100, 140]),
+)
+def test_no_number_moves_the_gauge(tokens: int | None, window: int, width: int) -> None:
+    forms = gauge(filled(tokens, window), width).forms
+    assert [cells(form) for form in forms] == [cells(gauge(RunState(), width).forms[0])]
+
+
+def test_the_header_is_drawn_anew_when_the_window_fills() -> None:
+    """The run's own fold is the same: the agent said nothing but how full its window is."""
+    state = filled(100_000)
+    head = Header()
+    head.repaint = lambda: None  # type: ignore[method-assign]
+    head.sync(state, state.at)
+    before = "".join(text for text, _ in head.line(1, 140))
+    more = UsageReported(iteration=1, context_tokens=150_000, seq=state.seq + 1, at=state.at)
+    state.apply(more)
+    head.sync(state, state.at)
+    assert "".join(text for text, _ in head.line(1, 140)) != before

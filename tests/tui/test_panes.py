@@ -26,7 +26,8 @@ from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.gate import GatePane
-from ralph_tui.tui.panes.prompt import PromptPane, read_inside
+from ralph_tui.tui.panes.prompt import PromptPane
+from ralph_tui.tui.panes.recorded_text import read_inside
 from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.panes.timeline_points import points_of, track
 from tests.tui.driving import Driver, drive, live, replay, story
@@ -225,7 +226,7 @@ def test_a_prompt_outside_its_folder_is_not_opened(name: str, tmp_path: Path) ->
     folder.mkdir()
     (tmp_path / "secret").write_text("secret")
     (folder / "link").symlink_to(tmp_path / "secret")
-    text, problem = read_inside(folder, name)
+    text, problem = read_inside(folder, name, "prompt")
     assert text == ""
     assert problem
 

@@ -202,7 +202,7 @@ class Recorder:
         latest = changes[-1].path
         self.add(files_changed(iteration, changes, live=live, latest=latest), after)
 
-    def open(self, k: int) -> None:
+    def open(self, k: int, *, tells_context: bool = True) -> None:
         """Steps 3 to 10: the prompt is written, a session starts."""
         self.add(IterationStarted(iteration=k, max_iterations=self.world.state.run.max_iterations))
         self.step(k, 3)
@@ -228,6 +228,7 @@ class Recorder:
                 session_id=f"session-{k}",
                 agent="claude",
                 takes_guidance=True,
+                tells_context=tells_context,
                 transcript=f"results/iter-{k:03}/transcript.jsonl",
             )
         )

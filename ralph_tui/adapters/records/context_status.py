@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from ralph_tui.events import RunStarted
+from ralph_tui.analysis.context import level, rolls_over, thresholds
 from ralph_tui.layers.context.advice import windows_fill
 from ralph_tui.layers.context.forecast import calls_until
-from ralph_tui.layers.context.levels import DEFAULT, Thresholds, level_of
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.state import RunState
 
@@ -15,20 +14,19 @@ ITERATIONS = 100
 
 def context_status(state: RunState) -> dict[str, Any]:
     """As plain JSON values; percent of the window, None while that is not known."""
-    context, thresholds = state.context, thresholds_of(state.run.started)
-    checkpoint, known = thresholds.checkpoint, context.percent is not None
-    uses = context.history
+    context, limits = state.context, thresholds(state)
+    checkpoint, uses = limits.checkpoint, context.history
     return {
         "percent": context.percent,
-        "level": level_of(context.percent, thresholds) if known else None,
+        "level": level(state),
         "level_reached": context.level,
         "tokens": context.tokens,
         "window": context.window,
         "tokens_left": context.tokens_left,
-        "warn_percent": thresholds.warn,
+        "warn_percent": limits.warn,
         "checkpoint_percent": checkpoint,
-        "stop_percent": thresholds.stop,
-        "rollover": _config(state.run.started).get("context.rollover") is not False,
+        "stop_percent": limits.stop,
+        "rollover": rolls_over(state.run.started),
         "session_running": state.run.session_running,
         "calls": context.calls,
         "calls_left": calls_until(checkpoint, context.readings, context.window),
@@ -52,22 +50,6 @@ def context_status(state: RunState) -> dict[str, Any]:
         "handoff": _handoff(state),
         "windows_fill": windows_fill(uses, checkpoint),
     }
-
-
-def thresholds_of(started: RunStarted | None) -> Thresholds:
-    """The levels of a run as it was started, else the usual ones."""
-    config = _config(started)
-    given = (config.get(f"context.{name}_percent") for name in Thresholds._fields)
-    return Thresholds(
-        *(
-            usual if isinstance(of, bool) or not isinstance(of, int | float) else float(of)
-            for of, usual in zip(given, DEFAULT, strict=True)
-        )
-    )
-
-
-def _config(started: RunStarted | None) -> dict[str, Any]:
-    return dict(started.config) if started else {}
 
 
 def _item(state: RunState) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from ralph_tui.events import (
     AgentReported,
     AlarmRaised,
+    ContextCompacted,
     Event,
     RedirectDecided,
     RunResumed,
@@ -17,6 +18,7 @@ from ralph_tui.events import (
     UsageReported,
     WaitEnded,
     WaitStarted,
+    WorkCommitted,
 )
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
@@ -35,6 +37,8 @@ class Material:
     waits: list[tuple[WaitStarted, WaitEnded | None]] = field(default_factory=list)
     learnings: dict[str, int] = field(default_factory=dict)
     """What the agent says to have learned, and the iteration that said it first."""
+    around_context: list[ContextCompacted | WorkCommitted] = field(default_factory=list)
+    """What sessions forgot, and the commits of those that handed over."""
     estimated: set[int] = field(default_factory=set)
     """Iterations whose cost is an estimate."""
     blockers: dict[str, list[int]] = field(default_factory=dict)
@@ -61,6 +65,8 @@ class Material:
                 self.alarms.append(event)
             case RedirectDecided():
                 self.redirects.append(event)
+            case ContextCompacted() | WorkCommitted():
+                self.around_context.append(event)
             case RunResumed():
                 self.resumed.append(event)
             case AgentReported():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.analysis.report import memory, strategy
 from ralph_tui.analysis.report.chart import completion_chart
+from ralph_tui.analysis.report.context import APART, context
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.layers.sensor.categories import files_changed
@@ -116,7 +117,7 @@ def _warnings(told: Material) -> str:
         apart.add(told.state.run.finished.seq)
     said: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for row in told.state.log.rows:
-        if row.level in ("warn", "critical") and row.seq not in apart:
+        if row.level in ("warn", "critical") and row.seq not in apart and row.word not in APART:
             said[row.word, row.text].append(row.iteration)
     lines = []
     for (word, text), iterations in said.items():
@@ -291,6 +292,7 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "What did not fit": strategy.issues,
     "Rollbacks": _rollbacks,
     "Checkpoints": _checkpoints,
+    "Context": context,
     "Files": _files,
     "Guidance": _guidance,
     "Waits": _waits,

@@ -13,6 +13,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.assessment import AssessmentPane
+from ralph_tui.tui.panes.context import ContextPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
 from ralph_tui.tui.panes.gate import GatePane
@@ -41,6 +42,7 @@ class Body(Container):
                 GatePane(),
                 PromptPane(source),
                 AssessmentPane(),
+                ContextPane(source),
             )
         }
         self.zoomed: str | None = None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ralph_tui import commands
+from ralph_tui.analysis.context import roll_over_words
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.cockpit import layout
@@ -120,6 +121,22 @@ class Dialogs:
                 self._source.send(commands.Abort(roll_back_to=back))
 
         self._app.push_screen(GiveUp(where, self._clock, look, lacks), answered)
+
+    def roll_over(self) -> None:
+        """Let a fresh session go on from here, after one question."""
+        wish, state = commands.RollOver(), self._host.state
+        question = f"Hand over to a fresh session of iteration {state.run.iteration}?"
+
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if not yes:
+                return
+            # While it was asked, the session may have ended.
+            refused = commands.refusal(wish, self._host.state)
+            if refused is None:
+                self._source.send(wish)
+            self._host.say(f"C roll over: {refused or 'sent; a running tool may end first'}")
+
+        self._app.push_screen(Confirm(question, roll_over_words(state), self._clock), answered)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change what the agent may do from its next session on; everything only after asking."""

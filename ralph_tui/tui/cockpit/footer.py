@@ -12,7 +12,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, count, duration, ending_reason, percent
 from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, SEVERITIES, WARNING
-from ralph_tui.tui.actions import ACTIONS, Action, in_footer
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import cost, elapsed, level_mark, tokens
@@ -32,7 +32,7 @@ def verb(action: Action, state: RunState, player: Player | None) -> str:
 
 def keys_line(state: RunState, source: Source, width: int) -> Line:
     """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
-    then verbs, from the right.
+    then what can be spared, then verbs, from the right.
     """
     over = state.run.finished is not None or state.run.crash is not None
     actions = [
@@ -40,6 +40,10 @@ def keys_line(state: RunState, source: Source, width: int) -> Line:
     ]
     able = [a for a in actions if a.refusal(state) is None]
     spans = _keys([a for a in actions if a in able or not a.urgent], 0, state, source.player)
+    if cells(spans) > width:
+        spans = _keys(able, 0, state, source.player)
+    if cells(spans) > width:
+        able = [a for a in able if not a.spare]
     bare = 0
     while cells(spans) > width and bare <= len(able):
         spans = _keys(able, bare, state, source.player)
@@ -94,7 +98,10 @@ class Footer(LineWidget):
             self._notice = ""
             self.repaint()
         player = self._source.player
-        stamp = (state.run.revision, state.needs.revision, player is not None and player.playing)
+        # How full the window is does not change a key; whether it may be rolled over does.
+        rolls = BY_NAME["roll_over"].refusal(state)
+        revisions = (state.run.revision, state.needs.revision)
+        stamp = (revisions, rolls, player is not None and player.playing)
         if state is not self._state or stamp != self._stamp:
             self._state, self._stamp = state, stamp
             self.repaint()

@@ -11,8 +11,11 @@ HORIZONTAL = [(0, "-scant"), (60, "-narrow"), (100, "-normal"), (140, "-wide")]
 VERTICAL = [(0, "-flat"), (15, "-short"), (28, "-tall")]
 """Breakpoints by rows."""
 
-ORDER = ("signal", "log", "timeline", "files", "learnings", "agent", "gate", "prompt", "assessment")
-"""All panes, in the order of their keys."""
+ORDER = (
+    *("signal", "log", "timeline", "files", "learnings"),
+    *("agent", "gate", "prompt", "assessment", "context"),
+)
+"""All panes, in the order of their keys: 1 to 9, then 0."""
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -23,23 +26,23 @@ WIDE: Groups = (
     ("files",),
     ("learnings",),
     ("agent",),
-    ("gate", "prompt", "assessment"),
+    ("gate", "prompt", "assessment", "context"),
 )
 NORMAL: Groups = (
     ("signal",),
     ("log",),
     ("timeline",),
     ("files", "gate", "learnings"),
-    ("agent", "prompt", "assessment"),
+    ("agent", "prompt", "assessment", "context"),
 )
 SHORT: Groups = (
     ("signal",),
     ("log",),
-    ("agent", "timeline", "files", "learnings", "gate", "prompt", "assessment"),
+    ("agent", "timeline", "files", "learnings", "gate", "prompt", "assessment", "context"),
 )
 NARROW: Groups = (
     ("signal",),
-    ("agent", "log", "timeline", "files", "learnings", "gate", "prompt", "assessment"),
+    ("agent", "log", "timeline", "files", "learnings", "gate", "prompt", "assessment", "context"),
 )
 
 SINGLE: Groups = (("agent", "signal", *NARROW[1][1:]),)

@@ -42,8 +42,8 @@ class CockpitScreen(BaseScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(str(i + 1), f"pane('{name}')", show=False)
-            for i, name in enumerate(layout.ORDER)
+            Binding(str(i % 10), f"pane('{name}')", show=False)
+            for i, name in enumerate(layout.ORDER, start=1)
         ),
         Binding("tab", "next(1)", show=False),
         Binding("shift+tab", "next(-1)", show=False),

@@ -63,15 +63,6 @@ def bar(part: float, width: int) -> str:
     return "▰" * filled + "▱" * (width - filled)
 
 
-def context_level(filled: float) -> tuple[str, str]:
-    """Level word and style of a context window filled to this percentage."""
-    if filled >= 95:
-        return "L3", "bad"
-    if filled >= 85:
-        return "L2", "warn"
-    return ("L1", "warn") if filled >= 70 else ("L0", "dim")
-
-
 def cost(state: RunState) -> str:
     """Dollars of the run so far."""
     run = state.run

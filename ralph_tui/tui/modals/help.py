@@ -8,8 +8,10 @@ from textual.content import Content
 from ralph_tui.text.terms import (
     BEST,
     CHECKPOINTS,
+    CONTEXT_LEVELS,
     CRITICAL,
     FITS,
+    FORGOT,
     GOOD,
     IN_PROMPT,
     LEARNED,
@@ -19,6 +21,7 @@ from ralph_tui.text.terms import (
     PHASES,
     PINNED,
     ROLLED_BACK,
+    ROLLOVER,
     UNPROVEN,
     WARNING,
 )
@@ -47,6 +50,13 @@ def _captured(first: str, second: str) -> tuple[str, str]:
     return f"{one.glyph} {other.glyph}", f"checkpoint {one.word} · {other.word}"
 
 
+MEANS = {
+    "L0": "nothing is to be done",
+    "L1": "a warning",
+    "L2": "the running tool ends, then a fresh session goes on",
+    "L3": "the session is ended at once",
+}
+"""What follows from a level; the context pane says where each begins."""
 _LOG, _OWNER = LEVELS["log"], LEVELS["owner"]
 GLYPHS = (
     (_LOG.glyph, f"{_LOG.word} · an iteration in the checkpoints · agent at work in the header"),
@@ -67,9 +77,11 @@ GLYPHS = (
     (ROLLED_BACK.glyph, "the files were rolled back"),
     _captured("start", "end"),
     _captured("timer", "key"),
+    (ROLLOVER.glyph, "context rollover: the session handed over to a fresh one"),
+    (FORGOT.glyph, "the agent summed its own context up, and forgot details"),
     ("‹●›", "the point that is marked, to be compared"),
 )
-
+CONTEXT = tuple((name, f"{term.word}: {MEANS[name]}") for name, term in CONTEXT_LEVELS.items())
 
 LEFT, RIGHT = 10, 50
 """Cells of the two columns; together they fit a dialog at 80 columns."""
@@ -90,7 +102,8 @@ class Help(TextDialog):
 
     def __init__(self, *, live: bool, panes: int, clock: Callable[[], float] = monotonic) -> None:
         """`panes`: how many there are, each with its number."""
-        numbers = (f"1-{panes}", "Focus a pane; in a group its number opens its tab.")
+        digits = "1-9 0" if panes > 9 else f"1-{panes}"
+        numbers = (digits, "Focus a pane; in a group its number opens its tab.")
         keys = [(a.shown_key, a.help) for a in ACTIONS if offered(a, live=live)]
         lines = [(f"{k.sample * 3} {k.letter}", f"{k.name}: {k.meaning}") for k in KINDS]
         super().__init__(
@@ -100,6 +113,7 @@ class Help(TextDialog):
                 rows("Panes", (numbers, *PANE_KEYS)),
                 rows("Lines of the control signal", lines),
                 rows("Glyphs", GLYPHS),
+                rows("How full the context is", CONTEXT),
                 rows("What the loop is doing", (term[:2] for term in PHASES.values())),
             ],
             clock,

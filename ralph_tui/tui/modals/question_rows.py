@@ -25,6 +25,7 @@ TITLES = {
     "criterion": "Is it done? The agent says so in iteration {}",
     "handoff": "Handoff of iteration {}",
     "silence": "Iteration {} needs a decision",
+    "prompt": "The prompt of iteration {}",
 }
 """By topic."""
 WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
@@ -63,7 +64,7 @@ def told(
     tall = 5 if height > 36 else 3 if height > 24 else 2
     parts = [
         [*reason, *_listed(asked.evidence, width)],
-        _readings(readings, best, width, tall),
+        [] if asked.topic == "handoff" else _readings(readings, best, width, tall),
         _proposal(asked, edited, width) if proposes else [],
         _labelled("controller", asked.gains, width),
         _rollback(asked.rollback, width) if asked.rollback is not None else [],

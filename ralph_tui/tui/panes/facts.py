@@ -6,20 +6,31 @@ Rule: pure; and of a point inside an iteration only that is told which was known
 from collections.abc import Iterator
 from datetime import datetime
 
+from ralph_tui.analysis.context import use_of
 from ralph_tui.events import GateFinished, InterventionMade, WorktreeRestored
-from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
+from ralph_tui.state import CheckpointPoint, ContextUse, IterationSpan, RunState
 from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import (
     clock,
     count,
     duration,
+    filled,
     memory_size,
     percent,
     points,
     points_gained,
     step,
 )
-from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, FAILED, PASSED, ROLLED_BACK
+from ralph_tui.text.terms import (
+    BEST,
+    CHECKPOINTS,
+    CRITICAL,
+    FAILED,
+    FORGOT,
+    PASSED,
+    ROLLED_BACK,
+    ROLLOVER,
+)
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.files import tail
@@ -32,7 +43,10 @@ def facts(point: TimelinePoint, state: RunState, now: datetime, width: int) -> l
     if point.early:
         rows = [_name(point), *_before(span), *_gate(_gate_at(point, state), width)]
     else:
-        rows = [_when(span, state, now), *_gain(span), *_files(span), *_gate(span.gate, width)]
+        use = use_of(state, span)
+        happened, calm = _context(use) if use is not None else ([], [])
+        rows = [_when(span, state, now), *_gain(span), *happened, *_files(span)]
+        rows += [*_gate(span.gate, width), *calm]
     return [*rows, *_point(point, state, width)]
 
 
@@ -115,10 +129,20 @@ def _when(span: IterationSpan, state: RunState, now: datetime) -> Line:
         money = "" if cost is None else f" · ${cost:.2f}"
         used = f" · {tokens(span.finished.tokens)} tok" if span.finished.tokens else ""
         head.append((f"{money}{used}", "dim"))
-    context = state.context.percent
-    if context is not None and span is state.timeline.current:
-        head.append((f" · context {context:.0f} %", "dim"))
     return head
+
+
+def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
+    """How full the window got in an iteration: told early where something came of it, else late."""
+    if use.peak_percent is None and not (use.rollovers or use.compactions):
+        return [], []
+    parts = ["fullest " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]
+    if use.rollovers:
+        parts.append(f"{ROLLOVER.glyph} {count(use.rollovers, 'rollover')}")
+    if use.compactions:
+        parts.append(f"{FORGOT.label} {count(use.compactions, 'time')}")
+    rows: list[Line] = [[("context ", "dim"), (" · ".join(parts), "text")]]
+    return (rows, []) if len(parts) > 1 else ([], rows)
 
 
 def _gain(span: IterationSpan) -> list[Line]:

@@ -65,7 +65,7 @@ class Header(LineWidget):
     def sync(self, state: RunState, now: datetime, *, lost: bool = False) -> None:
         """Show this state; `lost`: of a run whose process is gone."""
         folds = (state.run, state.control, state.needs, state.oversight, state.intelligence)
-        stamp = (*(fold.revision for fold in folds), int(now.timestamp()), lost)
+        stamp = (*(fold.revision for fold in (*folds, state.context)), int(now.timestamp()), lost)
         if state is self.state and stamp == self._stamp:
             return
         self._stamp, self.state, self.now, self.lost = stamp, state, now, lost

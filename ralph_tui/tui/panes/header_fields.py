@@ -6,12 +6,14 @@ Rule: what needs the owner is shortened last, and never left out.
 from collections.abc import Sequence
 from datetime import datetime
 
+from ralph_tui.analysis.context import level
 from ralph_tui.analysis.verdict import Verdict
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration, money, percent
+from ralph_tui.text.format import duration, filled, money, percent
 from ralph_tui.text.terms import (
     ASKED,
     BEST,
+    CONTEXT_TONES,
     DISCONNECTED,
     HEALTH,
     NEEDS_YOU,
@@ -23,7 +25,6 @@ from ralph_tui.tui.draw.fitting import Field
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import (
     bar,
-    context_level,
     cost,
     countdown,
     elapsed,
@@ -43,6 +44,8 @@ HEALTH_STYLES = {
 SOURCES = {"tests": "tests", "plan": "plan items", "agent": "agent's claim"}
 SHORTEST_ITEM = 16
 """Cells below which a plan's item is not named."""
+GAUGE = 6
+"""Cells of the bar that shows how full the window is."""
 FREE_MODES = ("skip", "bypassPermissions")
 """Names of the permission to do everything."""
 
@@ -170,7 +173,7 @@ def item(state: RunState, room: int) -> Line:
 def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
     """Context, cost, time, and the signs of life."""
     run = state.run
-    fields = [*_context(state), *_cost(state)]
+    fields = [gauge(state, width), *_cost(state, width)]
     if run.started_at is not None:
         whole = elapsed(state, now)
         fields.append(
@@ -216,16 +219,22 @@ def _headline(says: Verdict) -> Field:
     return Field([sentence, word] if wrong else [sentence, word, []], 1)
 
 
-def _context(state: RunState) -> list[Field]:
-    filled = state.context.percent
-    if filled is None:
-        return [Field([[("ctx —", "dim")], []], 3)]
-    level, style = context_level(filled)
-    share: Line = [("ctx ", "dim"), (f"{filled:.0f} %", "text")]
-    window: Line = [(f" of {tokens(state.context.window or 0)}", "dim")]
-    told: Line = [(f" {level}", style)]
-    forms = [[*share, *window, *told], [*share, *told], [(f"{level} {filled:.0f}", style)]]
-    return [Field(forms, 4), _extra([(bar(filled / 100, 6), style)])]
+def gauge(state: RunState, width: int) -> Field:
+    """How full the window of the session is: of one size and form, whatever it says.
+
+    What it holds depends on the screen's width alone, so that no number jumps while one looks.
+    """
+    share, reached = state.context.percent, level(state)
+    name, size = ("context ", 26) if width >= 140 else ("ctx ", 19 if width >= 100 else 8)
+    if share is None or reached is None:
+        return Field([[(name, "dim"), (f"{'unknown':<{size}}", "dim")]], 4)
+    style = CONTEXT_TONES[reached]
+    spans: Line = [(name, "dim"), (f"{filled(share):>5}", "text"), (f" {reached}", style)]
+    if width >= 140:
+        spans.append((f" {bar(share / 100, GAUGE)}", style))
+    if width >= 100:
+        spans.append((f" {tokens(state.context.tokens_left or 0):>5} left", "dim"))
+    return Field([spans], 4)
 
 
 def _extra(line: Line, rank: int = 0) -> Field:
@@ -233,11 +242,13 @@ def _extra(line: Line, rank: int = 0) -> Field:
     return Field([line, []], rank, whole=2)
 
 
-def _cost(state: RunState) -> list[Field]:
+def _cost(state: RunState, width: int) -> list[Field]:
     run = state.run
     used = f"{tokens(run.tokens)}" if run.tokens else "—"
     fields = [Field([[(cost(state), "text")]], 6)]
     if run.cost_known and run.iteration_cost_usd > 0 and run.live:
         here = money(run.iteration_cost_usd, estimated=run.cost_estimated)
         fields.append(_extra([(f"iteration {here}", "dim")], 2))
+    if width < 160:  # beside what is left of the window it would read like that
+        return fields
     return [*fields, Field([[(f"{used} tok", "dim")], [(used, "dim")], []], 3)]

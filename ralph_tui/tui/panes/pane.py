@@ -208,17 +208,18 @@ class Pane(LineWidget, can_focus=True):
     def _title(self, width: int) -> Line:
         tabs = self.tabs or (Tab(self.digit, self.heading, shown=True, brief=self.brief),)
         brief = tuple(replace(tab, heading=tab.brief or tab.heading) for tab in tabs)
-        for form, short in ((tabs, False), (brief, False), (brief, True)):
-            spans = self._tab_spans(form, short=short)
+        forms = ((tabs, 2, False), (brief, 2, False), (brief, 1, False), (brief, 2, True))
+        for form, gap, short in forms:
+            spans = self._tab_spans(form, gap, short=short)
             if cells(spans) <= width:
                 return spans
         return clip_line(spans, width)
 
-    def _tab_spans(self, tabs: tuple[Tab, ...], *, short: bool) -> Line:
+    def _tab_spans(self, tabs: tuple[Tab, ...], gap: int, *, short: bool) -> Line:
         spans: Line = []
         for tab in tabs:
             if spans:
-                spans.append(("  " if len(tabs) > 1 else "", ""))
+                spans.append((" " * gap, ""))
             if tab.shown:
                 name = "focus strong" if self.lit else "strong" if len(tabs) > 1 else "title"
                 spans += [(f"{tab.digit} ", "focus" if self.lit else "dim")]

@@ -2,24 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from ralph_tui.errors import why
 from ralph_tui.events import PromptPrepared
-from ralph_tui.plain_files import NotPlainError, reading
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
-
-MOST_BYTES = 400_000
-"""Of a prompt that are shown."""
+from ralph_tui.tui.panes.recorded_text import read_inside, text_rows
 
 
 class PromptPane(IterationPane):
@@ -52,7 +46,8 @@ class PromptPane(IterationPane):
         if any(prompt.seq not in self._read for prompt in prompts):
             self.top = 0
         self._read = {
-            prompt.seq: self._read.get(prompt.seq) or read_inside(self._source.folder, prompt.path)
+            prompt.seq: self._read.get(prompt.seq)
+            or read_inside(self._source.folder, prompt.path, "prompt")
             for prompt in prompts
         }
 
@@ -75,7 +70,7 @@ class PromptPane(IterationPane):
         prompts = self._prompts()
         if not prompts:
             return [*rows, [("no prompt has been sent yet", "dim")]]
-        for prompt in prompts:
+        for prompt in reversed(prompts):  # the one that holds is read first
             if len(prompts) > 1:
                 name = _session_of(prompt.path).removeprefix(", ") or "session 1"
                 rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
@@ -110,31 +105,10 @@ _ORIGINS = {"template": "", "model": " · worded by a model", "fallback": " · i
 def _rows(text: str, problem: str, width: int) -> list[Line]:
     if problem:
         return [[(piece, "warn")] for piece in wrap(problem, width, 4)]
-    rows: list[Line] = []
-    for line in text.split("\n"):
-        style = "accent strong" if line.startswith("#") else "text"
-        rows += [[(piece, style)] for piece in wrap(line, width, 200)]
-    return rows
+    return text_rows(text, width)
 
 
 def _session_of(path: str) -> str:
     """Which session of the iteration a prompt was for; nothing is said of the first."""
     number = path.rpartition("/prompt-")[2].removesuffix(".md")
     return f", session {number}" if number.isdecimal() else ""
-
-
-def read_inside(folder: Path | None, name: str) -> tuple[str, str]:
-    """Text of a file below the folder, and an empty string; or nothing, and why, in a sentence."""
-    if folder is None:
-        return "", "The prompt is not at hand: this record came without its folder."
-    root = folder.resolve()
-    try:
-        path = root / name
-        if ".." in path.parts or not path.is_relative_to(root):
-            return "", "The record names a prompt outside its own folder; it is not opened."
-        with reading(path, below=root) as file:
-            return plain(file.read(MOST_BYTES).decode("utf-8", "replace")), ""
-    except NotPlainError as error:
-        return "", f"The prompt's file cannot be read: {why(error, '')}."
-    except (OSError, ValueError, RuntimeError):
-        return "", "The prompt's file cannot be read; it may have been deleted."

@@ -56,10 +56,11 @@ class Timeline(LinesPane):
         """See `Pane`."""
         current, run = state.timeline.current, state.run
         growing = run.live and current is not None
-        context = None if state.context.percent is None else round(state.context.percent)
+        use = state.context.use
+        known = use and (use.rollovers, use.compactions, int(use.peak_percent or 0))
         revisions = (state.timeline.revision, state.oversight.revision)
         restorable = BY_NAME["restore"].refusal(state) is None
-        return (*revisions, restorable, run.phase, context, int(now.timestamp()) if growing else 0)
+        return (*revisions, restorable, run.phase, known, int(now.timestamp()) if growing else 0)
 
     def changed(self) -> None:
         """See `Pane`."""

@@ -78,7 +78,10 @@ def points_of(state: RunState) -> list[TimelinePoint]:
             glyph, style = (
                 ("!", "warn")
                 if checkpoint.error
-                else (CHECKPOINTS[checkpoint.trigger].glyph, "dim")
+                else (
+                    CHECKPOINTS[checkpoint.trigger].glyph,
+                    "accent" if checkpoint.trigger == "rollover" else "dim",
+                )
             )
             points.append(
                 TimelinePoint(

@@ -95,7 +95,7 @@ def test_a_whole_run() -> None:
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
         *("# Report of task-001/001", "## Completion", "## Iterations", "## Alarms"),
-        *("## Interventions", "## Checkpoints", "## Files"),
+        *("## Interventions", "## Checkpoints", "## Context", "## Files"),
         *("## What the agent says to be in its way", "## What the agent says to have learned"),
         "## Records",
     ]

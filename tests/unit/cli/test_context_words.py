@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.records.context_status import context_status, thresholds_of
+from ralph_tui.adapters.records.context_status import context_status
+from ralph_tui.analysis.context import thresholds_of
 from ralph_tui.cli.context_words import context_mark, context_row, context_table
 from ralph_tui.events import (
     ContextCompacted,

@@ -1,0 +1,131 @@
+"""How full the context window is, by this run's own settings: all who show it ask here.
+
+Rule: the thresholds are those that the run was started with; the level is the one its events told.
+"""
+
+from datetime import datetime, timedelta
+
+from ralph_tui.commands import MOST_ROLLOVERS
+from ralph_tui.events import HandoffWritten, RunStarted
+from ralph_tui.events.context import Cause
+from ralph_tui.layers.context.forecast import calls_until, forecast_words
+from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of
+from ralph_tui.state import ContextUse, IterationSpan, RunState
+from ralph_tui.text.format import clock, duration, filled
+
+CAUSES: dict[Cause, str] = {
+    "L2": "the window was nearly full",
+    "L3": "the window was full",
+    "item": "the next item would not fit",
+    "asked": "asked for",
+}
+"""Why a session handed over, in few words."""
+LONGEST_WAIT_S = 86_400.0
+
+
+def thresholds(state: RunState) -> Thresholds:
+    """Of this run, as it was started; what its record does not say is as usual."""
+    return thresholds_of(state.run.started)
+
+
+def thresholds_of(started: RunStarted | None) -> Thresholds:
+    """The thresholds that a run was started with, else the usual ones."""
+    usual = DEFAULT._asdict()
+    return Thresholds(*(_number(started, f"context.{k}_percent", usual[k]) for k in usual))
+
+
+def _number(started: RunStarted | None, name: str, usual: float) -> float:
+    value = started.config.get(name) if started is not None else None
+    of_use = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if of_use else usual  # type: ignore[arg-type]
+
+
+def rolls_over(started: RunStarted | None) -> bool:
+    """Whether sessions of a run hand over by themselves."""
+    return started is None or started.config.get("context.rollover") is not False
+
+
+def level(state: RunState) -> Level | None:
+    """How full the window is now; None while that is not known.
+
+    The level that the session has reached can be higher: the agent has summed its context up since.
+    """
+    percent = state.context.percent
+    return None if percent is None else level_of(percent, thresholds(state))
+
+
+def use_of(state: RunState, span: IterationSpan) -> ContextUse | None:
+    """How full the window got in an iteration; None for the baseline."""
+    spans, history = state.timeline.spans, state.context.history
+    at = next((index for index, other in enumerate(spans) if other is span), -1)
+    place = at - (len(spans) - len(history))
+    return history[place] if 0 <= place < len(history) and at >= 0 else None
+
+
+def handoffs_of(state: RunState, span: IterationSpan | None) -> list[HandoffWritten]:
+    """What the sessions of an iteration left to each other, oldest first."""
+    number = span.number if span is not None else 0
+    return [handoff for handoff in state.context.handoffs if handoff.iteration == number]
+
+
+def forecast(state: RunState) -> str:
+    """``85 % in about 12 tool calls``: when this session is to hand over; empty: nobody knows."""
+    context, (_, checkpoint, _) = state.context, thresholds(state)
+    if not state.run.session_running:
+        return ""
+    calls = calls_until(checkpoint, context.readings, context.window)
+    return forecast_words(checkpoint, calls)
+
+
+def handing_over(state: RunState) -> str:
+    """Why the running session is to hand over, or has; empty where it is not."""
+    context, run = state.context, state.run
+    if context.rollover is not None:
+        return context.rollover.reason or CAUSES[context.rollover.cause]
+    use = context.use
+    if not run.session_running or (use is not None and use.rollovers >= MOST_ROLLOVERS):
+        return ""
+    if context.requested_by:
+        return f"asked by {context.requested_by}"
+    told = context.level
+    percent = state.context.percent
+    if not rolls_over(run.started) or told not in ("L2", "L3") or percent is None:
+        return ""
+    return f"the context is {filled(percent)} full"
+
+
+def ends_by(state: RunState) -> datetime | None:
+    """When a session that hands over is ended at the latest; None where it is not known."""
+    context = state.context
+    if context.rollover is not None or context.due_at is None or context.level == "L3":
+        return None
+    return context.due_at + timedelta(seconds=_tool_wait_s(state))
+
+
+def _tool_wait_s(state: RunState) -> float:
+    return min(LONGEST_WAIT_S, max(0.0, _number(state.run.started, "context.tool_wait_s", 60.0)))
+
+
+def handing_over_words(state: RunState) -> str:
+    """``the context is 86 % full, the running tool may take until 10:42:17``; empty: it is not."""
+    why = handing_over(state)
+    if not why:
+        return ""
+    if state.context.rollover is not None:
+        return f"{why}; a fresh session goes on from what this one left"
+    until, context = ends_by(state), state.context
+    # At a level, what the agent has just begun to say ends first, though no tool runs yet.
+    if until is None or not (context.running or context.level == "L2"):
+        return f"{why}; the session ends now"
+    what = "the running tool" if context.running else "what it is at"
+    return f"{why}, {what} may take until {clock(until, seconds=True)}"
+
+
+def roll_over_words(state: RunState) -> str:
+    """What a rollover that is asked for meets."""
+    share = state.context.percent
+    full = "How full its context is, is not known" if share is None else (
+        f"Its context is {filled(share)} full"
+    )  # fmt: skip
+    wait = _tool_wait_s(state) if state.context.running else 0
+    return full + (f"; the running tool has {duration(wait)} to end." if wait else ".")

@@ -1,0 +1,60 @@
+"""What a report says of the context window: how full it got, who took over, what was forgotten."""
+
+from ralph_tui.analysis.context import CAUSES
+from ralph_tui.analysis.report.markdown import code, escaped, table
+from ralph_tui.analysis.report.material import Material, moment
+from ralph_tui.events import ContextCompacted, HandoffWritten, WorkCommitted
+from ralph_tui.state.context_wording import compacted_words, written_words
+from ralph_tui.text.format import filled
+
+HEAD = ("#", "sessions", "fullest", "rollovers", "forgot")
+APART = ("CONTEXT", "ROLLOVER", "FORGOT")
+"""Words of the log's rows that this section tells of."""
+
+
+def context(told: Material) -> str:
+    """Nothing where no agent has told anything of its window."""
+    known = [
+        use
+        for use in told.state.context.history
+        if use.peak_percent is not None or use.rollovers or use.compactions
+    ]
+    if not known:
+        return ""
+    rows = [
+        (
+            str(use.iteration),
+            str(max(1, use.sessions)),
+            "unknown" if use.peak_percent is None else filled(use.peak_percent),
+            str(use.rollovers),
+            str(use.compactions),
+        )
+        for use in known
+    ]
+    lines = [_handoff(handoff) for handoff in told.state.context.handoffs]
+    lines += [
+        f"- iteration {one.iteration}, {moment(one.at)}: {_words(one)}"
+        for one in told.around_context
+    ]
+    return table(HEAD, rows) + ("\n\n" + "\n".join(lines) if lines else "")
+
+
+def _words(event: ContextCompacted | WorkCommitted) -> str:
+    if isinstance(event, ContextCompacted):
+        return compacted_words(event)
+    return f"committed as {code(event.commit[:12])}, {escaped(event.message)}"
+
+
+def _handoff(handoff: HandoffWritten) -> str:
+    full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
+    how = written_words(handoff)
+    parts = [
+        f"- iteration {handoff.iteration}, {moment(handoff.at)}: a session handed over{full}, "
+        f"{CAUSES[handoff.cause]}: "
+        f"{code(handoff.path) if handoff.path else 'its handoff could not be kept'}",
+        f" ({escaped(how)})" if how else "",
+        f", copied to {code(handoff.copy_path)}" if handoff.copy_path else "",
+    ]
+    facts = (("in progress", handoff.summary), ("next", handoff.next_step))
+    parts += [f"\n  - {name}: {escaped(words)}" for name, words in facts if words]
+    return "".join(parts)

@@ -1,0 +1,267 @@
+"""The context window: how full it is, how full it got in each iteration, and what was handed over.
+
+Rule: thresholds, level and forecast are asked of `analysis.context`; a window of which nothing is
+known is said to be so.
+"""
+
+from datetime import datetime
+from typing import ClassVar
+
+from ralph_tui.analysis import context as known
+from ralph_tui.events import HandoffWritten
+from ralph_tui.layers.context.levels import Thresholds, level_of
+from ralph_tui.ports.source import Source
+from ralph_tui.state import ContextUse, RunState
+from ralph_tui.state.context_wording import item_words, shrunk_words, written_words
+from ralph_tui.text.format import clock, count, filled
+from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, ROLLOVER, Tone
+from ralph_tui.tui.draw.spans import Line, flat, wrap
+from ralph_tui.tui.draw.words import tokens
+from ralph_tui.tui.panes.iteration_pane import IterationPane
+from ralph_tui.tui.panes.recorded_text import read_inside, text_rows
+
+WIDEST = 50
+"""Cells of a bar."""
+LEAST_BARS = 3
+"""Iterations whose bars are drawn, however little room there is."""
+SCARCE = 12
+"""Rows below which what explains itself elsewhere is left out."""
+PRESENT_ROWS = 8
+"""What is said of the running session takes about so many."""
+LABEL = 9
+"""Cells of the word before a statement."""
+ROWS = 4
+"""Rows that one statement may take."""
+
+
+class ContextPane(IterationPane):
+    """Reads the handoffs that the journal names."""
+
+    key: ClassVar[str] = "context"
+    heading: ClassVar[str] = "context"
+    brief: ClassVar[str] = "ctx"
+    digit: ClassVar[int] = 0
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+        self._read: dict[int, tuple[str, str]] = {}
+        """By number of the event: text, and why there is none."""
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`."""
+        spans = state.timeline.spans
+        phase = state.run.session_running
+        return (state.context.revision, spans[-1].number if spans else None, phase)
+
+    def changed(self) -> None:
+        """See `Pane`; an edited handoff is another event, and is read again."""
+        folder = self._source.folder
+        self._read = {
+            handoff.seq: self._read.get(handoff.seq) or read_inside(folder, handoff.path, "handoff")
+            for handoff in self._handoffs()
+            if handoff.path
+        }
+
+    def _handoffs(self) -> list[HandoffWritten]:
+        """The newest first: those of the iteration that is looked at, or the last of the run."""
+        if self.chosen is None:
+            return self.state.context.handoffs[-1:]
+        return known.handoffs_of(self.state, self.span)[::-1]
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """See `LinesPane`."""
+        if self.chosen is not None:
+            rows = [self.past(), *self._past(width)]
+        else:
+            rows = _present(self.state, width, scarce=height < SCARCE)
+            rows += self._peaks(width, height)
+        for handoff in self._handoffs():
+            rows += [[], *self._handoff(handoff, width)]
+        return rows
+
+    def _past(self, width: int) -> list[Line]:
+        """How full the window got in the iteration that is looked at."""
+        use = known.use_of(self.state, self.span) if self.span is not None else None
+        if use is None:
+            return [[("no session has run in it", "dim")]]
+        rows = [_bar_row(use, known.thresholds(self.state), 3, width), _sessions(use)]
+        if not self._handoffs():
+            rows.append([("no session of it handed over", "dim")])
+        return rows
+
+    def _peaks(self, width: int, height: int) -> list[Line]:
+        """A bar for each iteration; the earlier ones are left out where there is no room."""
+        history = self.state.context.history
+        if not history:
+            return []
+        room = len(history) if self.zoomed else max(LEAST_BARS, height - PRESENT_ROWS)
+        shown, digits = history[-room:], len(str(history[-1].iteration))
+        head: Line = [("fullest in each iteration", "dim")]
+        if len(shown) < len(history):
+            head.append((f", the last {len(shown)} of {len(history)}", "dim"))
+        limits = known.thresholds(self.state)
+        gap: list[Line] = [] if height < SCARCE else [[]]
+        return [*gap, head, *(_bar_row(use, limits, digits, width) for use in shown)]
+
+    def _handoff(self, handoff: HandoffWritten, width: int) -> list[Line]:
+        """One handoff: what it was, and its text in full; what its record says without that."""
+        full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
+        head = f"{ROLLOVER.glyph} handoff {handoff.number} of iteration {handoff.iteration}"
+        waits = handoff is self.state.context.handoff
+        rows: list[Line] = [
+            [(head, "accent strong"), (f"  {clock(handoff.at)}{full}", "dim")],
+            *_told(_origin(handoff), width, "dim"),
+            *_told(flat(handoff.path, 120), width, "dim"),
+            *([[("no session has got it yet", "warn")]] if waits else []),
+        ]
+        unkept = ("", "It could not be kept in a file; the next prompt told what stands here.")
+        text, problem = self._read.get(handoff.seq, unkept)
+        if text:
+            return [*rows, *text_rows(text.rstrip(), width)]
+        return [*rows, *_recorded(handoff, width), *_told(problem, width, "dim")]
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`: of the whole run."""
+        history = self.state.context.history
+        rolled, forgot = (
+            sum(use.rollovers for use in history),
+            sum(use.compactions for use in history),
+        )
+        parts = [f"{ROLLOVER.glyph} {count(rolled, 'rollover')}"] if rolled else []
+        parts += [f"{FORGOT.label} {count(forgot, 'time')}"] if forgot else []
+        return [(" · ".join(parts), "dim")] if parts else []
+
+
+# the running session ------------------------------------------------------------------------------
+
+
+def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
+    """Where rows are `scarce`, the marks of the bars go without words."""
+    share, level = state.context.percent, known.level(state)
+    use = state.context.use
+    if share is None or level is None:
+        rows = _unknown(state, width)
+    else:
+        term, tone = CONTEXT_LEVELS[level], CONTEXT_TONES[level]
+        window = tokens(state.context.window or 0)
+        left = tokens(state.context.tokens_left or 0)
+        rows = [
+            [
+                (filled(share), "strong"),
+                (f" of {window} · {left} left · ", "text"),
+                (f"{term.glyph} {level} {term.word}".strip(), f"{tone} strong"),
+            ],
+            _bar(share, known.thresholds(state), min(width, WIDEST), tone),
+            *([] if scarce else _told(_limits(state), width, "dim")),
+            *_told(known.forecast(state), width, "text"),
+        ]  # fmt: skip
+    if words := known.handing_over_words(state):
+        rows += _told(f"handing over: {words}", width, "warn")
+    for compacted in state.context.compactions:
+        rows += _told(f"{FORGOT.label}{shrunk_words(compacted)}", width, "warn")
+    rows += _item(state, width)
+    return rows + ([_sessions(use)] if use is not None and use.sessions > 1 else [])
+
+
+def _unknown(state: RunState, width: int) -> list[Line]:
+    if not state.context.tells:
+        words = "unknown: this agent does not tell how full its context window is"
+        return _told(f"{words}; no session hands over by itself", width, "text")
+    lacks = "how full its context window is"
+    if state.context.tokens is not None:
+        lacks = "how much its context window holds"
+    words = f"unknown so far: the agent has not told {lacks}"
+    return _told(f"{words}; until it does no session hands over by itself", width, "text")
+
+
+def _limits(state: RunState) -> str:
+    """``70 warns · 85 hands over · 95 stops``."""
+    warn, checkpoint, stop = known.thresholds(state)
+    if not known.rolls_over(state.run.started):
+        return f"{warn:g} warns; nothing is handed over for it: context.rollover is off"
+    return f"{warn:g} warns · {checkpoint:g} hands over · {stop:g} stops"
+
+
+def _item(state: RunState, width: int) -> list[Line]:
+    """The plan's item that is worked on, and how much of a window such a one takes."""
+    item = state.context.item
+    if item is None or not item.item:
+        return []
+    done = f" · {item.done} of {item.total} done" if item.total else ""
+    return _labelled("item", f"{item_words(item)}{done}", width)
+
+
+def _sessions(use: ContextUse) -> Line:
+    """``2 sessions in iteration 3 · 1 rollover``."""
+    parts = [f"{count(max(1, use.sessions), 'session')} in iteration {use.iteration}"]
+    parts += [count(use.rollovers, "rollover")] if use.rollovers else []
+    parts += [f"{FORGOT.word} {count(use.compactions, 'time')}"] if use.compactions else []
+    return [(" · ".join(parts), "dim")]
+
+
+# bars ---------------------------------------------------------------------------------------------
+
+
+def _bar(share: float, limits: Thresholds, width: int, tone: Tone) -> Line:
+    """How full, with a mark where each threshold lies and is not reached."""
+    full = int(min(100.0, max(0.0, share)) / 100 * width)
+    marks = {min(width - 1, int(limit / 100 * width)) for limit in limits}
+    rest = "".join("┊" if i in marks else "▱" for i in range(full, width))
+    return [("▰" * full, "output" if tone == "dim" else tone), (rest, "faint")]
+
+
+def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Line:
+    """``3 ▰▰▰▰▰▰▰▱▱▱┊▱▱┊▱┊▱ 62 %  ⟳``."""
+    number: Line = [(f"{use.iteration:>{digits}} ", "dim")]
+    marks: Line = []
+    if use.rollovers:
+        marks.append((f" {ROLLOVER.glyph * min(3, use.rollovers)}", "accent"))
+    if use.compactions:
+        marks.append((f" {FORGOT.label}", "warn"))
+    if use.peak_percent is None:
+        return [*number, ("unknown", "dim"), *marks]
+    tone = CONTEXT_TONES[level_of(use.peak_percent, limits)]
+    room = max(1, min(WIDEST, width - digits - 20))
+    bar = _bar(use.peak_percent, limits, room, tone)
+    style = "text" if tone == "dim" else f"{tone} strong"
+    return [*number, *bar, (f" {filled(use.peak_percent):>5}", style), *marks]
+
+
+# handoffs -----------------------------------------------------------------------------------------
+
+
+def _origin(handoff: HandoffWritten) -> str:
+    """Why it was written, and who worded it."""
+    how = flat(written_words(handoff), 80)
+    return f"{known.CAUSES[handoff.cause]}{f' · {how}' if how else ''}"
+
+
+def _recorded(handoff: HandoffWritten, width: int) -> list[Line]:
+    """What the journal itself says of it."""
+    progress = f" ({handoff.progress})" if handoff.item and handoff.progress else ""
+    rows = _labelled("was at", handoff.summary, width)
+    rows += _labelled("item", f"{handoff.item}{progress}", width)
+    for done in handoff.done:
+        rows += _labelled("done", done, width)
+    for file in handoff.files:
+        lines = f", lines {file.lines}" if file.lines else ""
+        about = f": {file.description}" if file.description else ""
+        rows += _labelled("file", f"{file.path}{lines}{about}", width)
+    rows += _labelled("next", handoff.next_step, width)
+    for said in handoff.guidance:
+        rows += _labelled("you said", said, width)
+    return rows
+
+
+def _labelled(label: str, text: str, width: int) -> list[Line]:
+    if not text:
+        return []
+    label = f"{label:<{LABEL}}"
+    pieces = wrap(flat(text, 1000), max(1, width - len(label)), ROWS)
+    first: Line = [(label, "dim"), (pieces[0], "text")]
+    return [first, *([(" " * len(label), ""), (piece, "text")] for piece in pieces[1:])]
+
+
+def _told(text: str, width: int, style: str) -> list[Line]:
+    return [[(piece, style)] for piece in wrap(text, width, ROWS)] if text else []

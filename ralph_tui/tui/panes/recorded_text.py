@@ -1,0 +1,40 @@
+"""A text that a run kept in a file: read from its own folder alone, and drawn as it was sent."""
+
+from pathlib import Path
+
+from ralph_tui.errors import why
+from ralph_tui.plain_files import NotPlainError, reading
+from ralph_tui.text.sanitize import plain
+from ralph_tui.tui.draw.spans import Line, wrap
+
+MOST_BYTES = 400_000
+"""Of a text that are shown."""
+
+
+def read_inside(folder: Path | None, name: str, what: str) -> tuple[str, str]:
+    """Text of a file below the folder, and an empty string; or nothing, and why, in a sentence.
+
+    `what` is what the sentence calls it; a path out of the folder is not followed.
+    """
+    if folder is None:
+        return "", f"The {what} is not at hand: this record came without its folder."
+    root = folder.resolve()
+    try:
+        path = root / name
+        if ".." in path.parts or not path.is_relative_to(root):
+            return "", f"The record names a {what} outside its own folder; it is not opened."
+        with reading(path, below=root) as file:
+            return plain(file.read(MOST_BYTES).decode("utf-8", "replace")), ""
+    except NotPlainError as error:
+        return "", f"The {what}'s file cannot be read: {why(error, '')}."
+    except (OSError, ValueError, RuntimeError):
+        return "", f"The {what}'s file cannot be read; it may have been deleted."
+
+
+def text_rows(text: str, width: int) -> list[Line]:
+    """Markdown as it was sent, its headings marked."""
+    rows: list[Line] = []
+    for line in text.split("\n"):
+        style = "accent strong" if line.startswith("#") else "text"
+        rows += [[(piece, style)] for piece in wrap(line, width, 200)]
+    return rows

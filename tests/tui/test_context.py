@@ -1,0 +1,281 @@
+"""The context in the cockpit: its pane, the key that rolls it over, the handoff's dialog."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.commands import Answer, Hold, RollOver
+from ralph_tui.events import (
+    Event,
+    HandoffWritten,
+    RolloverRequested,
+    RunFinished,
+    SessionFinished,
+)
+from ralph_tui.sources.replay import Replay
+from ralph_tui.state import RunState
+from ralph_tui.tui.cockpit.footer import keys_line
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.facts import facts
+from ralph_tui.tui.panes.timeline_points import points_of
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.test_decisions import area, opened
+from tests.world.windows import HANDOFF, WINDOWS, folder
+
+
+def rows(
+    name: str, width: int = 60, *, place: Path | None = None, chosen: int | None = None
+) -> list[str]:
+    """What the pane says at the end of a story."""
+    events = story(name)
+    pane = ContextPane(Replay(events, place))
+    pane.state = RunState().apply_all(events)
+    pane.chosen = chosen
+    pane.changed()
+    built = pane.build(width, 30)
+    assert width < 40 or all(cells(row) <= width for row in built)
+    return ["".join(text for text, _ in row).rstrip() for row in built]
+
+
+def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
+    told = rows("climbing")
+    assert told[:6] == [
+        "71 % of 200k · 58k left · ▲ L1 it fills",
+        "▰" * 35 + "┊▱▱▱▱▱▱┊▱▱▱▱┊▱▱",
+        "70 warns · 85 hands over · 95 stops",
+        "85 % in about 2 tool calls",
+        "item     carry the escape flag through nested groups",
+        "         (medium: 20-40 % of a window)",
+    ]
+
+
+def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
+    told = [row for row in rows("forgot") if row[:1].isdigit() and row[2:3] == "▰"]
+    assert [row[0] for row in told] == ["1", "2", "3", "4"]
+    assert [row[2:].lstrip("▰▱┊ ") for row in told] == [
+        "45 %",
+        "62 %",
+        "86 % ⟳",
+        "82 % ⇣ forgot",
+    ], "what the agent forgot was once in the window, too"
+    assert "⇣ forgot, from 82 % to 22 % of the window" in rows("forgot")
+
+
+def test_a_window_of_which_nothing_is_known_is_said_to_be_so() -> None:
+    told = " ".join(rows("unknown"))
+    assert "unknown: this agent does not tell how full its context window is; no session" in told
+    assert "1 unknown" in rows("unknown")
+
+
+def test_the_newest_handoff_is_read_in_full(tmp_path: Path) -> None:
+    told = rows("forgot", 100, place=folder(tmp_path))
+    at = told.index("⟳ handoff 1 of iteration 3  09:30 at 86 %")
+    assert told[at + 1 : at + 3] == [
+        "the window was nearly full · worded by a model, edited by you",
+        "results/iter-003/handoff-1.md",
+    ]
+    assert told[at + 3 :] == HANDOFF.rstrip().split("\n")
+
+
+def test_without_its_file_the_record_tells_what_was_in_progress() -> None:
+    told = "\n".join(rows("rolled_over", 100))
+    for words in (
+        "was at   Nested groups ask for the escape flag",
+        "file     ralph_parser/groups.py, lines 45-120: the flag is carried, not yet read",
+        "next     Read the flag in close_group",
+        "you said Leave the public names as they are.",
+        "The handoff is not at hand: this record came without its folder.",
+    ):
+        assert words in told
+    assert "no session has got it yet" in "\n".join(rows("between_sessions"))
+    assert "no session has got it yet" not in told
+
+
+def test_a_handoff_outside_its_folder_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("root:x", "utf-8")
+    attempt = tmp_path / "attempt"
+    attempt.mkdir()
+    events = story("rolled_over")
+    at = next(i for i, event in enumerate(events) if isinstance(event, HandoffWritten))
+    events = [*events[:at], events[at].model_copy(update={"path": "../secret"}), *events[at + 1 :]]
+    pane = ContextPane(Replay(events, attempt))
+    pane.state = RunState().apply_all(events)
+    pane.changed()
+    told = "".join(text for row in pane.build(100, 30) for text, _ in row)
+    assert "root:x" not in told
+    assert "The record names a handoff outside its own folder" in told
+
+
+@pytest.mark.parametrize("width", [1, 12, 31])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_it_fits_any_width(name: str, width: int) -> None:
+    assert rows(name, width)
+
+
+def test_earlier_handoffs_are_read_by_looking_back(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    assert any("handoff 1 of iteration 3" in row for row in rows("forgot", place=place, chosen=3))
+    without = rows("forgot", place=place, chosen=2)
+    assert without[0].startswith("iteration 2  < > other iterations")
+    assert without[-1] == "no session of it handed over"
+
+    async def look(driver: Driver) -> None:
+        await driver.press("0", "z")
+        await driver.sees("31 % of 200k")
+        await driver.press("less_than_sign")
+        await driver.sees("iteration 3: tests, prompt, assessment, context; esc: the latest")
+        await driver.sees("iteration 3  < > other iterations")
+        await driver.sees("2 sessions in iteration 3 · 1 rollover")
+        await driver.sees("# Handoff 1 of iteration 3")
+
+    drive(live(story("forgot"), folder=place), look, (80, 24))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+def test_a_replay_shows_it_on_the_same_screen(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("end", "0")
+        await driver.sees("0 ctx" if size[0] < 100 else "0 context")
+        await driver.sees("24 % of 200k · 152k left")
+
+    drive(replay(story("rolled_over")), look, size)
+
+
+def test_it_is_drawn_anew_only_when_something_of_it_changes() -> None:
+    state = RunState().apply_all(story("rolled_over"))
+    pane = ContextPane(Replay(story("rolled_over")))
+    before = pane.stamp(state, state.at)
+    tool = next(event for event in story("rolled_over") if event.kind == "tool_finished")
+    state.apply(tool.model_copy(update={"seq": state.seq + 1, "tool_id": "next"}))
+    assert pane.stamp(state, state.at) == before
+    used = next(event for event in story("rolled_over") if event.kind == "usage_reported")
+    state.apply(used.model_copy(update={"seq": state.seq + 1, "context_tokens": 99_000}))
+    assert pane.stamp(state, state.at) != before
+
+
+# the timeline -------------------------------------------------------------------------------------
+
+
+def test_the_timeline_marks_the_rollover_and_tells_what_the_window_came_to() -> None:
+    state = RunState().apply_all(story("forgot"))
+    points = points_of(state)
+    third = [point for point in points if point.span.number == 3]
+    assert "⟳" in [point.glyph for point in third]
+    rolled = next(point for point in third if point.glyph == "⟳")
+    told = ["".join(text for text, _ in row) for row in facts(rolled, state, state.at, 80)]
+    assert any(row.startswith("checkpoint 2 at a rollover") for row in told)
+    told = ["".join(text for text, _ in row) for row in facts(third[0], state, state.at, 80)]
+    assert "context fullest 86 % · ⟳ 1 rollover" in told
+    last = next(point for point in points if point.span.number == 4)
+    told = ["".join(text for text, _ in row) for row in facts(last, state, state.at, 80)]
+    assert "context fullest 82 % · ⇣ forgot 1 time" in told
+
+
+# the key ------------------------------------------------------------------------------------------
+
+
+def test_the_key_asks_what_it_will_do_and_sends_it() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("C")
+        await driver.sees("Hand over to a fresh session of iteration 3?")
+        await driver.sees("Its context is 71 % full; the running tool has 1m to end.")
+        await driver.press("n")
+        assert driver.sent == []
+        await driver.press("C", "y")
+        await driver.sees("C roll over: sent; a running tool may end first")
+
+    assert drive(live(story("climbing")), look).sent == [RollOver()]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("limited", "no session runs"), ("steady", "the run is over"), ("paused", "no session runs")],
+)
+def test_the_key_says_why_not(name: str, why: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("C")
+        await driver.sees(f"C roll over: {why}")
+
+    assert drive(live(story(name)), look).sent == []
+
+
+def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("C")
+        await driver.sees("Hand over to a fresh session")
+        state = driver.cockpit.state
+        end = SessionFinished(iteration=3, outcome="success", seq=state.seq + 1, at=state.at)
+        driver.inbox.append(end)
+        await driver.until(lambda: not driver.cockpit.state.run.session_running)
+        await driver.press("y")
+        await driver.sees("C roll over: no session runs")
+
+    assert drive(live(story("climbing")), look).sent == []
+
+
+def test_what_was_asked_for_already_is_refused() -> None:
+    async def look(driver: Driver) -> None:
+        state = driver.cockpit.state
+        driver.inbox.append(RolloverRequested(seq=state.seq + 1, at=state.at))
+        await driver.until(lambda: driver.cockpit.state.context.requested_by)
+        await driver.press("C")
+        await driver.sees("C roll over: the session is about to hand over already")
+
+    assert drive(live(story("climbing")), look).sent == []
+
+
+def test_the_footer_names_it_where_there_is_room() -> None:
+    driver = live(story("climbing"))
+    state = RunState().apply_all(story("climbing"))
+    for width in (80, 100, 140):
+        keys = "".join(text for text, _ in keys_line(state, driver.source, width))
+        assert ("C roll over" in keys) == (width > 80)
+        assert keys.rstrip().endswith("q leave"), "nothing else gives way for it"
+
+
+# the handoff before it is sent --------------------------------------------------------------------
+
+
+def test_a_handoff_is_read_in_full_and_sent_as_it_is() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        shown = "\n".join(driver.text())
+        assert "Handoff of iteration 3" in shown
+        assert "the handoff" in shown
+        assert "in every prompt from here on" not in shown
+        await driver.sees("Without an answer: send in 5")
+        await driver.press("end")
+        await driver.sees("Read the flag in close_group")
+        await driver.press("y")
+
+    assert drive(live(story("handoff_asked")), look).sent == [
+        Answer(question_id="q1", answer="send")
+    ]
+
+
+def test_a_handoff_is_edited_and_sent_with_what_was_written() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e", "A")
+        assert area(driver).text == f"A{HANDOFF}"
+        assert str(area(driver).border_title).strip() == "the handoff"
+        await driver.press("enter")
+        await driver.sees("the handoff, as you edited it")
+        await driver.press("y")
+
+    assert drive(live(story("handoff_asked")), look).sent == [
+        Hold(question_id="q1"),
+        Answer(question_id="q1", answer="send", text=f"A{HANDOFF}".strip()),
+    ]
+
+
+def test_the_run_may_end_while_it_is_asked() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        state = driver.cockpit.state
+        end: Event = RunFinished(outcome="aborted", reason="by you", iterations=3, completion=30)
+        driver.inbox.append(end.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+
+    assert drive(live(story("handoff_asked")), look).sent == []
