@@ -205,8 +205,9 @@ class ContextFold(Fold):
     def _compacted(self, event: ContextCompacted) -> None:
         self.compactions.append(event)
         if self.use is not None:
-            if event.before and (window := event.window or self.window):
-                self._filled(100 * event.before / window)
+            full = percent_of(event.before, event.window or self.window)
+            if full is not None:
+                self._filled(full)
             self.use.compactions += 1
             self.use.filled += 1
         if event.after:
