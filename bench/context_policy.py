@@ -19,7 +19,8 @@ SLOW_S = 0.4
 _HANDOFF = re.compile(r"[\w./-]*/handoff-(\d+)\.md")
 _NUMBERED = re.compile(r"^ *\d+[\t→]", re.MULTILINE)
 _CALL = re.compile(r"^- `(\w+) ([^`]*)`(.*)$", re.MULTILINE)
-_FILE = re.compile(r"^- `(parts/\w+\.txt)`, lines `([\d, -]+)`", re.MULTILINE)
+_TRANSCRIPT = re.compile(r"^- All that it said and did: `([^`]+)`", re.MULTILINE)
+_EDITS = '"name":"Edit","input":{[^}]*}'
 
 
 @dataclass(frozen=True)
@@ -119,45 +120,27 @@ def _take_over(path: str, title: str, held: set[str]) -> Reading:
     said = re.findall(
         rf"Item {number:02} in way ([A-D]): step (\d+) of \d+ comes next, in (\S+)\.", text
     )
-    edited = _edits_since_the_tick(text)
+    calls = [call for call in _CALL.findall(text) if call[0] == "Edit"]
     if said:
         way, step, file = said[-1]
-        done = int(step) - 1 + (edited[:1] == [file])
-        return Position(way, done)
-    if title not in text:
+        last = next((what for _, what, how in calls if not _failed(how)), "")
+        return Position(way, int(step) - 1 + (last == file))
+    transcript = _TRANSCRIPT.search(text)
+    if title not in text or transcript is None:
         return Position()
-    # It took over itself, and went on from there.
-    before = re.search(r"^- `Read ([^`]*/handoff-\d+\.md)`", text, re.MULTILINE)
-    position = Position()
-    if before is not None and PLAN not in [
-        call[1] for call in _CALL.findall(text) if call[0] == "Edit"
-    ]:
-        position = yield from _take_over(before[1], title, held)
-    position.done += len(edited)
-    if edited and not position.way:
-        position.way = yield from _way_of(text, edited[0], held)
-    return position
+    # It said nothing: what it did, and those before it in this iteration, is looked up.
+    command = f"grep -ho '{_EDITS}' {transcript[1]}"
+    listed = yield Call("Bash", {"command": command, "description": "List the edits"})
+    edits = re.findall(r'"new_string":"([^"]*)"', listed.text)
+    since: list[str] = []
+    for new in edits:
+        since = [] if "- [x] " in new else [*since, new]
+    kept = since[:-1] if calls and _failed(calls[0][2]) else since
+    return Position(kept[-1][:1], len(kept)) if kept else Position()
 
 
-def _edits_since_the_tick(text: str) -> list[str]:
-    """Files of the steps that were carried out since the plan was ticked, the latest first."""
-    files: list[str] = []
-    for tool, what, how in _CALL.findall(text):
-        if tool != "Edit" or "failed" in how or "still running" in how:
-            continue
-        if what == PLAN:
-            break
-        files.append(what)
-    return files
-
-
-def _way_of(text: str, path: str, held: set[str]) -> Generator[Call, Result, str]:
-    """The way of the last lines that a file got, by the lines that the handoff names."""
-    ranges = dict(_FILE.findall(text))
-    content = (yield from _read(path, held)).splitlines()
-    last = int(re.findall(r"\d+", ranges[path])[-1]) if path in ranges else len(content) - 1
-    line = content[last - 1] if 0 < last <= len(content) else ""
-    return line[:1] if line[:1] in WAYS else ""
+def _failed(how: str) -> bool:
+    return "failed" in how or "still running" in how
 
 
 def next_move(prompt: str, results: Sequence[Result], mind: Mind) -> Call | str:

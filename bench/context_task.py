@@ -92,8 +92,8 @@ class Task:
 def task_of(seed: int) -> Task:
     """The project of a seed."""
     dice, shape = random.Random(f"task {seed}"), SHAPES[seed % len(SHAPES)]
-    steps = {"even": (4, 6), "large": (6, 8), "small": (2, 4), "slow": (3, 5), "twice": (3, 5)}
-    filler = {"small": (500, 4000), "large": (200, 1500)}.get(shape, (400, 2500))
+    steps = {"even": (4, 6), "large": (6, 8), "small": (3, 4), "slow": (3, 5), "twice": (3, 5)}
+    filler = {"small": (3000, 6000), "large": (200, 1500)}.get(shape, (400, 2500))
     items = []
     for number in range(1, dice.randint(6, 7) + (shape == "small")):
         length = dice.randint(*steps[shape])

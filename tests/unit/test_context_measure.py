@@ -1,7 +1,9 @@
 """The measure of context checkpoints: its examiner sees all, its model nothing but its session."""
 
+import json
 import random
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from bench.context_service import RESUMING, Taken
 from bench.context_table import Ran, Sums, rows
 from bench.context_task import END, PLAN, Examiner, Step, Verdict, task_of
 from ralph_tui.layers.context.handoff import Call as Used
-from ralph_tui.layers.context.handoff import Handoff, handoff_text
+from ralph_tui.layers.context.handoff import Handoff, Reference, handoff_text
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.layers.intelligence.handover import HEADING
 
@@ -103,6 +105,11 @@ def played(examiner: Examiner, prompt: str, files: dict[str, str], *, talks: boo
         if move.tool == "Edit":
             examiner.given["00000001"] = given[-1]
             return move
+        if move.tool == "Bash":
+            command = ["sh", "-c", str(move.arguments["command"])]
+            done = subprocess.run(command, cwd=examiner.root, capture_output=True, check=False)
+            results.append(Result(done.stdout.decode()))
+            continue
         path = str(move.arguments["file_path"])
         text = files[path] if path in files else (examiner.root / path).read_text()
         numbered = "\n".join(f"{n:>6}\t{line}" for n, line in enumerate(text.splitlines(), 1))
@@ -122,6 +129,9 @@ def left(examiner: Examiner, done: int, way: str, *, said: bool) -> str:
     files = list(reversed(item.files[:done]))
     calls = [Used("Edit", path, "+3") for path in files]
     held = {path: (examiner.root / path).read_text().splitlines() for path in files}
+    transcript = examiner.root / "transcript.jsonl"
+    used = [("parts/fern.txt", "D 12345678"), (PLAN, "- [x] 00 before"), *_lines_of(examiner)]
+    transcript.write_text("".join(f"{_tool_use(path, new)}\n" for path, new in used))
     words = f"Item 01 in way {way}: step {done} of {len(item.files)} comes next, in {files[0]}."
     return handoff_text(
         Handoff(
@@ -135,8 +145,23 @@ def left(examiner: Examiner, done: int, way: str, *, said: bool) -> str:
                 for p in dict.fromkeys(files)
             ),
             calls=(*calls, Used("Read", item.description, "30 lines")),
+            references=(Reference("All that it said and did", transcript.name),),
         )
     )
+
+
+def _lines_of(examiner: Examiner) -> list[tuple[str, str]]:
+    files = examiner.task.items[0].files
+    given = examiner.given.items()
+    return [(files[step.number - 1], f"{step.way} {mark}") for mark, step in given]
+
+
+def _tool_use(path: str, new: str) -> str:
+    """An edit as a transcript has it."""
+    given = {"file_path": path, "old_string": END, "new_string": f"{new}\n{END}"}
+    block = {"type": "tool_use", "id": "toolu_1", "name": "Edit", "input": given}
+    message = {"type": "assistant", "message": {"content": [block]}}
+    return json.dumps(message, separators=(",", ":"))
 
 
 @pytest.mark.parametrize("said", [True, False])
