@@ -12,10 +12,13 @@ HEADING = "Context checkpoint: go on from here"
 
 def resume_section(given: PromptInput) -> Section:
     """Nothing where no session handed over; nothing of it is cut."""
-    if given.handoff is None:
+    left, reading = given.handoff, given.reading
+    if left is None:
         return spoken(HEADING)
-    before = given.reading is not None and "What is measured below was measured before that work."
-    return spoken(HEADING, resume_text(resume_of(given.handoff)), before or "")
+    before = ""
+    if reading is not None and reading.iteration < left.iteration:
+        before = "What is measured below was measured before that work."
+    return spoken(HEADING, resume_text(resume_of(left)), before)
 
 
 def resume_of(left: HandoffWritten) -> Resume:

@@ -39,6 +39,12 @@ class Rollovers:
         yield from self._comment(began)
         return (yield from self._prompt_writer.write_again(k))
 
+    def leave_behind(self, k: int, wanted: Wanted) -> Steps[None]:
+        """The same for the next iteration, whose first session goes on: this one has no more."""
+        began = self._began(k, wanted)  # nobody takes over in this iteration: it is not recorded
+        snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
+        yield from self._handoffs.leave(began, snapshot)
+
     def _comment(self, began: RolloverBegan) -> Steps[None]:
         """On the run's issue, where it has one."""
         outreach, key = self._run.ports.outreach, f"rollover-{began.iteration}-{began.number}"

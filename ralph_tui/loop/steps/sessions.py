@@ -112,18 +112,20 @@ class Sessions:
                 yield from self._budget.tell_overshoot(k)
                 return finished
             wanted = yield from self._wanted(turn, finished)
-            if wanted is not None:
+            if wanted is not None and self._may_go_on():
                 told = yield from self._rollovers.hand_over(k, wanted)
                 yield from self._state_file.keep()
                 prompt, resume = told.prompt.text, None
                 instructed = self._state.intelligence.standing_instruction
                 unsent = self._state.gate.prompt.path if self._state.gate.prompt else None
             elif finished.outcome in ("rolled_over", "context_full"):
+                if wanted is not None:
+                    yield from self._rollovers.leave_behind(k, wanted)
                 yield from self._budget.tell_overshoot(k)
                 return finished
 
     def _wanted(self, turn: Turn, finished: SessionFinished) -> Steps[Wanted | None]:
-        """Why a fresh session of the same iteration is to go on; None where none is.
+        """Why another session is to take its work over; None where none is.
 
         What was to hand over when a limit or silence ended it is not resumed, but hands over.
         """
@@ -136,7 +138,11 @@ class Sessions:
             wanted = Wanted("L3", "the context window is full") if acts else None
         elif finished.outcome not in HANDING_OVER:
             return None
-        return wanted if monitor.may_roll_over and not self._budget.used_up else None
+        return wanted
+
+    def _may_go_on(self) -> bool:
+        """Whether a fresh session of the same iteration may follow."""
+        return self._context.may_roll_over and not self._budget.used_up
 
     def _keep_words(self, k: int, words: str, unsent: str | None) -> Steps[None]:
         """Keep what the next session is told in a file, before it is told.

@@ -226,6 +226,31 @@ def test_l3_ends_a_fourth_session_and_the_iteration() -> None:
     assert second.iteration == 2
 
 
+def test_what_the_last_session_of_an_iteration_was_at_is_left_to_the_next_one() -> None:
+    world = worlds(*[fills(86)] * 3, fills(86, 97), passed=[3, 6, 6, 10]).run()
+    left = world.all(HandoffWritten)
+    assert [(e.iteration, e.number, e.cause) for e in left] == [
+        (1, 1, "L2"), (1, 2, "L2"), (1, 3, "L2"), (1, 4, "L3"),
+    ]  # fmt: skip
+    assert left[-1].snapshot is not None
+    told = world.agent.prompts[4]
+    assert "Context checkpoint" in told
+    assert left[-1].read_at in told
+    assert "was measured before that work" not in told, "it was measured after it"
+    assert "was measured before that work" in world.agent.prompts[3]
+    assert "Context checkpoint" not in world.agent.prompts[5]
+
+
+def test_nothing_is_left_where_no_session_is_ended_for_its_context() -> None:
+    def act(session: FakeSession) -> None:
+        begins(session, "a")
+        ends(session, "a")
+        session.finish("context_full")
+
+    world = worlds(act, rollover=False).run()
+    assert not world.all(HandoffWritten)
+
+
 def test_a_window_that_overflows_counts_as_l3() -> None:
     def overflows(session: FakeSession) -> None:
         begins(session, "a")
