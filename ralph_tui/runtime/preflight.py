@@ -49,6 +49,7 @@ def check(folder: Path, request: RunRequest) -> Preflight:
         settings.agent,
         root,
         timeout_s=settings.limits.session_timeout_s,
+        hands_over=settings.context.rollover,
         scenario=request.scenario or "steady",
         fast=request.fast,
     )

@@ -293,7 +293,7 @@ def test_guidance_is_delivered_and_acknowledged(bench: Bench, version: str) -> N
     assert {event.guidance_id for event in receipts} == {GUIDANCE}
 
 
-@pytest.mark.parametrize("why", ["interrupted", "silent", "budget", "timeout"])
+@pytest.mark.parametrize("why", ["interrupted", "silent", "budget", "timeout", "rolled_over"])
 def test_an_interrupted_agent_ends_in_order_and_is_resumed(bench: Bench, why: str) -> None:
     sleeper = f"{sys.executable} -c 'import time; time.sleep(30)'"
     tool = {"name": "Bash", "input": {"command": sleeper, "description": "x"}}

@@ -30,6 +30,8 @@ class AgentContext:
     timeout_s: float = 8 * 3600
     """Seconds that a session may run."""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    hands_over: bool = False
+    """Whether its sessions are ended before their context is full, so that none need forget."""
     scenario: str = "steady"
     """What a scripted agent plays."""
     fast: bool = False

@@ -61,8 +61,8 @@ class ContextMonitor:
 
     def watch(self) -> Steps[None]:
         """Tell levels, and end the session when it has to hand over; called while it works."""
-        if self._scheduler.session is None:
-            return
+        if self._scheduler.session is None or not self._state.run.session_running:
+            return  # until its start is recorded, the state tells of the session before
         yield from self._tell_unknown()
         yield from self._tell_level()
         if self._state.run.background is not None:

@@ -26,6 +26,10 @@ class ClaudeAgent(StreamAgent):
 
     def __init__(self, context: AgentContext) -> None:
         self.program = installed_program(context)
+        if context.hands_over:
+            # In a window of 200,000 tokens it would forget at 83 %, before it is to hand over.
+            environ = {"DISABLE_AUTO_COMPACT": "1", **context.environ}
+            context = replace(context, environ=environ)
         super().__init__(CLAUDE.name, [self.program.path], context)
 
     def start(self, turn: Turn, emit: Emit) -> Session:

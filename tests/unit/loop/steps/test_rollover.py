@@ -173,6 +173,22 @@ def test_at_l3_nothing_is_waited_for() -> None:
     assert not world.all(ToolFinished)
 
 
+def test_what_comes_before_a_session_is_told_of_is_not_about_it() -> None:
+    world = worlds(fills(40, 97), wait)
+    world.host.idle.extend([None] * 3)
+    world.host.idle.append(lambda: SessionFinished(iteration=1, outcome="success"))
+    start = world.agent.start
+
+    def begin(turn: Any, emit: Any) -> FakeSession:
+        emit(Noticed(source="workspace", text="a file has changed"))
+        return start(turn, emit)
+
+    world.agent.start = begin  # type: ignore[method-assign]
+    world.run()
+    assert outcomes(world)[:2] == ["rolled_over", "success"]
+    assert len(world.all(RolloverBegan)) == 1
+
+
 def test_an_agent_that_ends_by_itself_has_ended() -> None:
     def act(session: FakeSession) -> None:
         used(session, 90)
