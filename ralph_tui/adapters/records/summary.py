@@ -21,7 +21,7 @@ def summarize(state: RunState) -> dict[str, Any]:
         "seq": state.seq,
         "updated": _iso(state.at),
         "run_id": started.run_id if started else None,
-        "run": f"{started.task}/{started.attempt}" if started else None,
+        "run": f"{started.task}/{started.attempt}" if started and started.task else None,
         "objective": started.objective if started else "",
         "watched": started is not None and started.watched,
         "command": started.command if started else None,

@@ -166,11 +166,13 @@ def _git(told: Material) -> str:
 def _records(told: Material, circumstances: Circumstances) -> str:
     folder = circumstances.folder
     lines = [f"In {code(folder)}:\n"] if folder else []
-    lines += [
-        "- `events.jsonl`: the journal; `ralph-tui replay` shows it",
-        "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
-        "(what `ralph-tui prune` has not taken)",
-    ]
+    lines.append("- `events.jsonl`: the journal; `ralph-tui replay` shows it")
+    started = told.state.run.started
+    if started is None or not started.watched:  # hooks record no more than the journal
+        lines.append(
+            "- `results/iter-*/`: prompts as sent, transcripts, outputs of the completion command "
+            "(what `ralph-tui prune` has not taken)"
+        )
     if told.state.memory.plan is not None:
         lines.append("- `plan.md`: the plan of this attempt")
     if told.state.memory.reflections:

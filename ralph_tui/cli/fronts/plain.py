@@ -96,7 +96,8 @@ SPOKEN_LINES = 40
 
 
 def _run_started(e: RunStarted) -> str:
-    return f"run {e.task}/{e.attempt}: {e.objective}"
+    name = f"run {e.task}/{e.attempt}" if e.task else f"loop of {e.agent} sessions"
+    return f"{name}: {e.objective}"
 
 
 def _iteration_started(e: IterationStarted) -> str:
