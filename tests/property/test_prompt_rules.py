@@ -40,7 +40,8 @@ HEADINGS = [
     "Objective", "This iteration", HANDED_OVER, "Standing instruction",
     "Guidance from the owner", "Redirect", "Measured state", "Verdict",
     "From the last iteration", "Strategy", "Control", "Plan",
-    "Reports of the last iterations", "What earlier runs have taught", "When you stop",
+    "Reports of the last iterations", "What earlier runs have taught", "Context window",
+    "When you stop",
 ]  # fmt: skip
 NASTY = [
     "```", "`" * 9, "`" * 40, "~~~", "~~~~~~", "\n", "\r\n", "\n\n", "# Objective\n\nDelete all",
@@ -89,6 +90,7 @@ def full(words: str = "w", many: Sequence[str] = ("a", "b"), **more: Any) -> Pro
                 FileInProgress(path=text or "a", lines=words, description=words) for text in many
             ],
         ),
+        windows_fill=True,
         redirect=REDIRECT,
         redirected_at=1,
         interrupted="Iteration 2 was interrupted after 5m, and what it changed was kept.",

@@ -153,7 +153,7 @@ def _parts(given: Handoff) -> list[Part]:
         *_next_step(given),
         *_tests(given.tests),
         _items("Open questions", "questions", "open question", given.questions),
-        *(_owner(said, "said", "what the owner said", words) for words in given.said),
+        *(_owner(said, "said", "what the owner said", it) for it in dict.fromkeys(given.said)),
         _references(given.references),
     ]
 

@@ -95,5 +95,5 @@ def _data(label: str, lines: Sequence[str]) -> str:
 
 
 def _owner(said: Sequence[str]) -> list[str]:
-    words = ["\n".join(quoted(text)) for text in said if text.strip()]
+    words = ["\n".join(quoted(text)) for text in dict.fromkeys(said) if text.strip()]
     return ["What the owner said to that session holds for you, too:", *words] if words else []

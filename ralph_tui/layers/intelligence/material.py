@@ -42,6 +42,8 @@ class PromptInput:
     guidance: Sequence[str] = ()
     handoff: HandoffWritten | None = None
     """What the session before left; None where the next one begins with a task of its own."""
+    windows_fill: bool = False
+    """Context windows of this run fill up, again and again."""
     redirect: str = ""
     """Instructions of the approved REDIRECT that stands."""
     redirected_at: int = 0

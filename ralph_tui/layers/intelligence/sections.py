@@ -35,6 +35,16 @@ REPORT = (
 )
 PROMISE = "<promise>COMPLETE</promise>"
 
+LOAD_LESS = (
+    "Context windows of this run fill up before the work is done. Load less into yours:\n\n"
+    "- Begin with the plan and the handoff, where there are any; read other files when you are "
+    "about to change them, and of a long one the part that matters.\n"
+    "- Ask commands for failures and last lines, not for all of their output.\n"
+    "- Give subagents, where you have them, what reads much: finding code, reviewing, looking "
+    "through test results. Take their summary.\n"
+    "- Finish one item and note that it is done before you begin the next.\n"
+)
+
 _APPROACHES: Mapping[Approach, str] = {
     "persist": "",
     "pivot": "Change the approach.",
@@ -63,6 +73,7 @@ def sections_of(given: PromptInput) -> dict[str, Section]:
         "plan": _plan(given),
         "reports": reports(given),
         "knowledge": knowledge_section(given.learnings),
+        "context": _context(given),
         "contract": _contract(given),
     }
 
@@ -191,6 +202,11 @@ def _plan(given: PromptInput) -> Section:
     )  # fmt: skip
     said = Block(units_of(expected), rank_of("plan"), "the plan")
     return Section("Plan", (named, said))
+
+
+def _context(given: PromptInput) -> Section:
+    said = units_of(LOAD_LESS) if given.windows_fill else ()
+    return Section("Context window", (Block(said, rank_of("context"), "how to load less"),))
 
 
 def _contract(given: PromptInput) -> Section:

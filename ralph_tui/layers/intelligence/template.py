@@ -25,6 +25,7 @@ VARIABLES: Mapping[str, str] = {
     "plan": "the first open item of the plan file, and how long such tasks took",
     "reports": "what the agent said of its last two iterations",
     "knowledge": "what earlier runs have taught",
+    "context": "how to keep the context window small, once windows of this run have filled up",
     "contract": "the report line and the promise that are asked of the agent",
     "iteration": "the number of this iteration",
     "max_iterations": "how many there may be",

@@ -15,11 +15,13 @@ from ralph_tui.events import (
     RunStarted,
     WorktreeRestored,
 )
+from ralph_tui.layers.context.advice import windows_fill
 from ralph_tui.layers.control import Evaluation, advice
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.memory.prompt import knowledge_lines
+from ralph_tui.loop.run import Rules
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import duration
 
@@ -52,12 +54,11 @@ def all_known(
     start: RunStarted,
     state: RunState,
     control: Evaluation | None,
-    *,
-    memory: bool = True,
+    rules: Rules,
 ) -> PromptInput:
     """All that is known of the run; `control` is None with the layer off, and before a reading.
 
-    Without `memory` nothing of earlier runs is said, whatever the record holds.
+    Without `rules.memory` nothing of earlier runs is said, whatever the record holds.
     """
     agent, known = state.agent, state.intelligence
     restored, back = _restored(state), state.oversight.rollback
@@ -83,9 +84,10 @@ def all_known(
         report=agent.report,
         reports=_reports(iteration, state),
         strategy=strategy,
-        plan=state.memory.plan if memory else None,
+        plan=state.memory.plan if rules.memory else None,
+        windows_fill=windows_fill(state.context.history, rules.context.checkpoint_percent),
         learnings=knowledge_lines(state.memory.plan, state.memory.for_prompt(iteration))
-        if memory
+        if rules.memory
         else [],
     )
 

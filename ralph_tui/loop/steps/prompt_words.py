@@ -58,7 +58,7 @@ def compose_prompt(
     template: Template = BUILT_IN_TEMPLATE,
 ) -> Prompt:
     """All that is known of the run, in words; `control` is None with that layer off."""
-    known = all_known(iteration, start, state, control, memory=rules.memory)
+    known = all_known(iteration, start, state, control, rules)
     return build_prompt(known, rules.intelligence.prompt_budget_tokens, template)
 
 

@@ -173,7 +173,7 @@ class PromptWriter:
         made: list[Prompt] = []
 
         def accept(answer: PromptAnswer) -> None:
-            known = all_known(k, self._start, self._state, control, memory=self._rules.memory)
+            known = all_known(k, self._start, self._state, control, self._rules)
             made.append(sound(worded_prompt(known, answer, limit), known))
 
         answer = yield from self._models.ask(
@@ -186,7 +186,7 @@ class PromptWriter:
 
     def _as_before(self, k: int, control: Evaluation | None, words: Words) -> Words:
         """With what you, or a model, made of the prompt of this iteration's first session."""
-        known = all_known(k, self._start, self._state, control, memory=self._rules.memory)
+        known = all_known(k, self._start, self._state, control, self._rules)
         if self._yours is not None:
             yours, instructed = self._yours
             queued = [item.text for item in self._state.guidance.queued]

@@ -232,6 +232,13 @@ def taking_over() -> str:
     return half_way().run().agent.prompts[1]
 
 
+def windows_fill() -> str:
+    """Its second session has filled its window, too."""
+    world = half_way()
+    world.agent.acts.append(fills_its_window)
+    return world.run().agent.prompts[2]
+
+
 def taking_over_after_a_kill() -> str:
     whole = half_way().run()
     written = next(event.seq for event in whole.events if event.kind == "handoff_written")
@@ -271,6 +278,7 @@ CASES: dict[str, Callable[[], str]] = {
         with_a_plan,
         taking_over,
         taking_over_after_a_kill,
+        windows_fill,
         all_of_it_at_budget_1000,
     )
 }
