@@ -24,8 +24,8 @@ from ralph_tui.layers.context.hashes import hash_of
 from ralph_tui.plain_files import read_bytes, write_whole
 from ralph_tui.text.git_diff import parts_of
 
-LIMIT_S = 1.5
-"""What all commands together may take: other hooks of the session wait meanwhile."""
+LIMIT_S = 5.0
+"""What all commands together may take, once in a session: its other hooks wait meanwhile."""
 LARGEST_DIFF = 1 << 23
 LARGEST_FILE = 1 << 20
 """Bytes of a file that is new; of a larger one its size and time count."""

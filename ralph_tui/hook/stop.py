@@ -38,8 +38,6 @@ FATAL = frozenset(
 """Refusals of the service that trying again does not mend."""
 ASKED = "hook_asked"
 """Of the state file: the session that an outer loop asked about last, and how far it was."""
-_GIT_S = 5.0
-"""What git may take here: the session waits for nothing else."""
 
 
 class Ending(NamedTuple):
@@ -72,8 +70,8 @@ def stop(call: Call) -> None:
     if words.strip():
         call.record("agent_spoke", text=redacted(words[-2000:]))
     promised = _promises(words, call.state["completion_promise"])
-    if not promised and full is not None and full[0] != "L1":
-        roll_over(call, "L2", full[1])  # it stops anyway: what is left is to hand over
+    if not promised and full is not None and full.level != "L1":
+        roll_over(call, "L2", full.percent)  # it stops anyway: what is left is to hand over
         call.answer.model = ""
     if promised:
         _finish(call, Ending("completed", "completed", "The session made its promise."))
@@ -177,7 +175,7 @@ def _over(call: Call) -> None:
 
 def _circuit(call: Call, heard: Heard) -> Circuit:
     """The breaker after this iteration."""
-    evidence = gather(call.root, _GIT_S)
+    evidence = gather(call.root)
     return circuit_of(call.state).after(evidence.state, error_hash_of(_error(heard)))
 
 

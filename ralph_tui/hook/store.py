@@ -16,8 +16,8 @@ from ralph_tui.file_lock import locked
 from ralph_tui.layers.context.state_file import State, content_of, parse
 from ralph_tui.plain_files import read_bytes, write_whole
 
-PATIENCE_S = 2.0
-"""How long other calls are waited for."""
+PATIENCE_S = 8.0
+"""How long other calls are waited for: one may wait for git."""
 LARGEST = 1 << 24
 """Bytes of a state file."""
 _LOOKS, _LOOK_S = 5, 0.05

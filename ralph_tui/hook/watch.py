@@ -2,11 +2,12 @@
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from ralph_tui.hook import record
 from ralph_tui.hook.call import Call
 from ralph_tui.hook.transcript import Heard, listen
-from ralph_tui.hook.windows import contradicted, window_of
+from ralph_tui.hook.windows import contradicted, sums_up_before, window_of
 from ralph_tui.hook.words import warning_of
 from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of, percent_of, whole
 from ralph_tui.layers.context.state_file import checkpoint_of, with_peak
@@ -25,19 +26,29 @@ def watch(call: Call) -> None:
     fired = take_in(call, heard_by(call))
     if fired is None:
         return
-    level, percent = fired
+    level, percent, _ = fired
     if level == "L1":
         warning = warning_of(whole(percent))
         call.answer.user.append(warning.partition("\n")[0])
         call.answer.model = warning
+        early = sums_up_before(fired.window, thresholds_of(call).checkpoint, call.environ)
+        call.answer.user += [early] if early else []
         return
     from ralph_tui.hook.rollover import roll_over
 
     roll_over(call, level, percent)
 
 
-def take_in(call: Call, heard: Heard) -> tuple[Level, float] | None:
-    """Record it; gives the level that the session reaches with it, and its percentage."""
+class Fired(NamedTuple):
+    """A level that a session has reached for the first time."""
+
+    level: Level
+    percent: float
+    window: int
+
+
+def take_in(call: Call, heard: Heard) -> Fired | None:
+    """Record it; gives the level that the session reaches with it."""
     _take_over(call)
     known = call.session
     new = known is None or known.iteration != call.iteration
@@ -64,7 +75,7 @@ def take_in(call: Call, heard: Heard) -> tuple[Level, float] | None:
         tokens=heard.tokens,
         window=window.tokens,
     )
-    return level, percent
+    return Fired(level, percent, window.tokens)
 
 
 def heard_by(call: Call) -> Heard:

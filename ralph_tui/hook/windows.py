@@ -13,6 +13,8 @@ LEAST, LARGEST = 1000, 10**9
 
 _SIZE = re.compile(r"([0-9]{1,10})([km]?)", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1000, "m": 1_000_000}
+_LEFT_OVER = 33_000
+"""Tokens that are still free when Claude Code sums up its context."""
 _CERTAIN = re.compile(
     r"claude-3-|claude-(?:opus-4-(?:1|5|2025\d{4})|haiku-4-5)(?![0-9])", re.IGNORECASE
 )
@@ -49,6 +51,18 @@ def window_of(environ: Mapping[str, str], state: State, model: str, used: int | 
         f"how large the context window of {model or 'this model'} is cannot be known here: set "
         f"{VARIABLE}, or {FIELD} in the state file, to its tokens (1000000, 200k); until then no "
         "level is watched",
+    )
+
+
+def sums_up_before(window: int, checkpoint: float, environ: Mapping[str, str]) -> str:
+    """What to say where Claude Code sums up its context before the checkpoint comes; else empty."""
+    percent = 100 * (window - _LEFT_OVER) / window
+    if percent >= checkpoint or environ.get("DISABLE_AUTO_COMPACT"):
+        return ""
+    return (
+        f"ralph-tui: Claude Code sums up its context by itself at about {percent:.0f}%, before the "
+        f"checkpoint at {checkpoint:.0f}%, unless you have turned that off: start it with "
+        "DISABLE_AUTO_COMPACT=1, or set context_thresholds in the state file"
     )
 
 

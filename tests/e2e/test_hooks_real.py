@@ -1,6 +1,7 @@
 """The hook program in sessions of Claude Code itself, against a scripted service."""
 
 import json
+import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from ralph_tui.events import (
 from tests.doubles.api import Api
 from tests.doubles.launch import real_binary, real_environment
 from tests.doubles.scenario import Answer, Scenario, ToolUse
-from tests.hooks import Project, install, settings_for
+from tests.hooks import INTERPRETER, Project, install, settings_for
 
 BINARY = real_binary()
 
@@ -53,21 +54,19 @@ class Sessions:
         self._home = tmp / "home"
         self.asked: list[str] = []
 
-    def session(self, *answers: Answer, prompt: str = "Do the work", **environ: str) -> list[Any]:
-        """One session; gives the messages of its stream."""
+    def session(
+        self, *answers: Answer, prompt: str = "Do the work", loop: str = "", **environ: str
+    ) -> list[Any]:
+        """One session, or those of a shell loop; gives the messages of its stream."""
         scenario = Scenario("here", "made here", [answers])
         api = Listening(scenario)
         with api:
-            flags = ("-p", "--output-format", "stream-json", "--verbose")
+            flags = ("-p", "--output-format", "stream-json", "--verbose", "--model")
+            claude = [BINARY or "", *flags, scenario.model, "--dangerously-skip-permissions"]
+            hook = [str(INTERPRETER), "-I", "-S", str(self.project.program)]
+            words = {"claude": shlex.join(claude), "hook": shlex.join(hook)}
             done = subprocess.run(
-                [
-                    BINARY or "",
-                    *flags,
-                    "--model",
-                    scenario.model,
-                    "--dangerously-skip-permissions",
-                    prompt,
-                ],
+                ["sh", "-c", loop.format(**words)] if loop else [*claude, prompt],
                 cwd=self.project.root,
                 env=real_environment(api.url, self._home, scenario) | environ,
                 stdin=subprocess.DEVNULL,
@@ -184,6 +183,29 @@ def test_an_outer_loop_decides_by_the_exit_code(sessions: Sessions) -> None:
     assert project.state["iteration"] == 2
     sessions.session(DONE, RALPH_LOOP="shell")
     assert project.call("stop", b"", {"RALPH_LOOP": "shell"}).code == 0
+
+
+LOOP = """
+set -u
+while :; do
+  {claude} "$(cat PROMPT.md)" </dev/null >>"$HOME/out.jsonl"
+  {hook} stop </dev/null && break
+done
+"""
+
+
+def test_a_shell_loop_comes_to_its_end(sessions: Sessions) -> None:
+    """As the README has it; the second session gets what the first one has handed over."""
+    project = sessions.project
+    (project.root / "PROMPT.md").write_text("Mend the parser, as my notes say.\n")
+    answers = [at(100_000, "echo 1 >> log"), at(174_000), says("I hand over."), at(30_000), DONE]
+    sessions.session(*answers, loop=LOOP, RALPH_LOOP="shell", **ALONE)
+    handoff = project.state["context_checkpoint"]["handoff_file"]
+    assert holds(sessions.asked, "as my notes say") == [True] * 5
+    assert holds(sessions.asked, "DO NOT restart the task") == [False] * 3 + [True] * 2
+    assert holds(sessions.asked, f"Read its handoff first: {handoff}") == [False] * 3 + [True] * 2
+    assert (project.state["status"], project.state["iteration"]) == ("completed", 2)
+    assert (project.root / "PROMPT.md").read_text().endswith("as my notes say.\n")
 
 
 def test_a_tool_that_fails_is_seen(sessions: Sessions) -> None:

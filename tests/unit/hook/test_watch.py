@@ -37,13 +37,24 @@ def test_below_all_levels_nothing_is_said(project: Project) -> None:
 
 def test_the_first_level_warns_once(project: Project) -> None:
     line = "CCS_WARNING|L1|72|Context at 72%"
-    said = used(project, 144_000)
+    said = used(project, 144_000, DISABLE_AUTO_COMPACT="1")
     assert said.user == line
     assert said.model.startswith(line + "\n")
     assert said.err == line + "\n"
     assert "continue" not in said.fields
     assert used(project, 150_000, 2).fields == {}
     assert project.state["context_checkpoint"] == {}
+
+
+def test_with_the_warning_comes_what_would_spoil_the_checkpoint(project: Project) -> None:
+    """A window of 200,000 tokens is summed up at 167,000; one of a million after the checkpoint."""
+    line, early = used(project, 144_000).user.split("\n")
+    assert line == "CCS_WARNING|L1|72|Context at 72%"
+    assert "at about 84%, before the checkpoint at 85%" in early
+    assert "DISABLE_AUTO_COMPACT=1" in early
+    project.write_state(objective="x", context_window="1m")
+    project.transcript.unlink()
+    assert used(project, 720_000, 2).user == line
 
 
 def test_the_second_level_hands_over_and_says_so_once(project: Project) -> None:
