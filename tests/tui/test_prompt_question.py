@@ -2,6 +2,7 @@
 
 from ralph_tui.commands import Answer, Hold
 from ralph_tui.events import Event
+from ralph_tui.events.waiting import Topic
 from ralph_tui.loop.steps.prompting import ABORT, EDIT, SEND
 from tests.tui.driving import Driver, drive, live
 from tests.tui.test_decisions import area, opened
@@ -14,7 +15,7 @@ LONG = "# Objective\n\nMake nested groups parse\n\n" + "\n".join(
 )
 
 
-def asked() -> list[Event]:
+def asked(topic: Topic = "prompt") -> list[Event]:
     run = Recorder(10)
     run.baseline(0)
     run.iterations(30)
@@ -24,7 +25,7 @@ def asked() -> list[Event]:
         question(
             run.at,
             2,
-            "prompt",
+            topic,
             text="The prompt of iteration 2 is ready. Send it, or edit it first?",
             proposal=LONG,
             options=[SEND, EDIT, ABORT],
@@ -64,3 +65,20 @@ def test_it_is_edited_and_sent_with_what_was_written() -> None:
         ]
 
     drive(live(asked()), look)
+
+
+def test_a_handoff_is_shown_and_edited_in_the_same_way() -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        shown = "\n".join(driver.text())
+        assert "Handoff of iteration 2" in shown
+        assert "the handoff" in shown
+        assert "in every prompt from here on" not in shown
+        await driver.press("e", "A")
+        assert str(area(driver).border_title).strip() == "the handoff"
+        await driver.press("enter")
+        assert "the handoff, as you edited it" in "\n".join(driver.text())
+        await driver.press("y")
+        assert driver.sent[-1] == Answer(question_id="q1", answer="send", text=f"A{LONG}")
+
+    drive(live(asked("handoff")), look)

@@ -16,6 +16,7 @@ from ralph_tui.events import PromptPrepared
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.template import BUILT_IN, VARIABLES, lacking
 from ralph_tui.plain_files import read_bytes
+from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
 
 
@@ -27,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     show.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
     show.add_argument("--iteration", metavar="K", type=int, help="of this iteration, not the last")
+    show.add_argument(
+        "--session", metavar="N", type=int, help="the prompt of its Nth session, not of the last"
+    )
     check = actions.add_parser(
         "check", help="whether a template can be used, and the variables there are"
     )
@@ -43,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
 def _show(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     found = resolve_run(root, args.run)
-    if args.run is None and args.iteration is None:
+    if args.run is None and args.iteration is None and args.session is None:
         # It folds a journal with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
@@ -54,12 +58,12 @@ def _show(args: argparse.Namespace) -> int:
             "may word it, when the iteration begins"
         )
     else:
-        text = _as_sent(found, args.iteration)
+        text = _as_sent(found, args.iteration, args.session)
     print(plain(text), end="" if text.endswith("\n") else "\n")
     return 0
 
 
-def _as_sent(run: RecordedRun, iteration: int | None) -> str:
+def _as_sent(run: RecordedRun, iteration: int | None, session: int | None) -> str:
     events = read_journal(run.journal).events
     sent = [event for event in events if isinstance(event, PromptPrepared)]
     if iteration is not None:
@@ -67,7 +71,14 @@ def _as_sent(run: RecordedRun, iteration: int | None) -> str:
     if not sent:
         which = "no prompt yet" if iteration is None else f"no prompt in iteration {iteration}"
         raise UsageError(f"{run.name} has sent {which}; see ralph-tui history {run.name}")
-    last = sent[-1]
+    # Each of an iteration's sessions has a file; one that no session got is written again.
+    k = sent[-1].iteration
+    sessions = list({event.path: event for event in sent if event.iteration == k}.values())
+    if session is not None and not 1 <= session <= len(sessions):
+        had = count(len(sessions), "prompt")
+        raise UsageError(f"iteration {k} of {run.name} has {had}: there is no session {session}")
+    number = session or len(sessions)
+    last = sessions[number - 1]
     path = run.folder / last.path
     try:
         if not path.resolve().is_relative_to(run.folder.resolve()):
@@ -78,7 +89,8 @@ def _as_sent(run: RecordedRun, iteration: int | None) -> str:
         raise RalphError(f"the prompt {one_line(last.path)} cannot be read: {what}") from error
     tokens = f", about {last.tokens:,} tokens (an estimate)" if last.tokens else ""
     edited = f", edited by {last.edited_by}" if last.edited_by else ""
-    _say(f"{run.name}, iteration {last.iteration}, as it was sent{tokens}{edited}")
+    which = f", session {number} of {len(sessions)}" if len(sessions) > 1 else ""
+    _say(f"{run.name}, iteration {k}{which}, as it was sent{tokens}{edited}")
     for what in last.cut:
         _say(f"left out: {what}")
     return text
