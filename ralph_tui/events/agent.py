@@ -1,7 +1,7 @@
 """What the agent did: prompts, sessions, words, tools, usage, and guidance on its way to it."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
@@ -43,6 +43,8 @@ SessionOutcome = Literal[
     "stopped",  # ended because the run ends
     "crashed",  # it died without a word
 ]
+NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"})
+"""Ends of a session with which nothing was wrong."""
 
 
 Prevented = Literal["", "denied", "interrupted"]

@@ -20,6 +20,7 @@ from ralph_tui.events import (
     SessionFinished,
     SessionStarted,
 )
+from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.state.fold import Fold, Handlers, on
 
@@ -67,7 +68,7 @@ class Derivation:
             case FilesChanged():
                 yield from self._changed(event)
             case SessionFinished():
-                yield from self._close(ok=event.outcome == "success", said=event.reason)
+                yield from self._close(ok=event.outcome in NO_FAULT, said=event.reason)
             case _ if isinstance(event, DERIVED_FROM):
                 yield from self._close(ok=False, said=NO_ANSWER)
         match event:

@@ -25,6 +25,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
+from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.state.context_wording import compacted_words
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.wording import (
@@ -152,7 +153,7 @@ class AgentFold(Fold):
                 e.iteration,
                 "session",
                 text,
-                ok=e.outcome == "success",
+                ok=e.outcome in NO_FAULT,
                 duration_s=e.duration_s,
             )
         )

@@ -36,7 +36,7 @@ _STOPPED: Mapping[str, str] = {
     "interrupted": "The agent was interrupted.",
     "silent": "The agent said nothing for too long and was interrupted.",
     "budget": "The session used up its budget and was stopped.",
-    "rolled_over": "The session handed over; a fresh one goes on.",
+    "rolled_over": "The session was ended for its context, and hands over.",
     "context_full": "Its context was full, and the session was ended.",
     "stopped": "Stopped.",
 }

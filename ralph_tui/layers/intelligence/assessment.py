@@ -33,6 +33,7 @@ ENDS = {
     "crashed": "the agent's program died",
     "limited": "a limit of the service ended the session",
     "context_full": "the session ran out of context",
+    "rolled_over": "the session handed over, and none went on from it",
     "max_turns": "the session used up its turns",
     "budget": "the session used up its budget",
     "interrupted": "the session was interrupted",

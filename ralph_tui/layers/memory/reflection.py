@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ralph_tui.events import ReflectionWritten
+from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
 from ralph_tui.state import IterationSpan, RunState
@@ -236,7 +237,7 @@ def _idle_words(idle: int, iterations: int) -> str:
 def _cut_short(state: RunState) -> str:
     """How the last session failed; empty when it did not."""
     ended = state.agent.ended
-    if ended is None or ended.outcome == "success" or not ended.reason.strip():
+    if ended is None or ended.outcome in NO_FAULT or not ended.reason.strip():
         return ""
     return f"The last session did not end by itself: {_sentence(clip(ended.reason, LONGEST))}"
 

@@ -29,8 +29,10 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.layers.context.settings import ContextSettings
+from ralph_tui.layers.memory.issues import standing
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import Committed
+from ralph_tui.state.actions import Derivation
 from tests.unit.loop.invariants import check
 from tests.unit.loop.test_recovery import go_on
 from tests.world import FakeSession, World, wait
@@ -687,3 +689,48 @@ def test_a_folder_that_takes_no_copies_is_told_once() -> None:
     (said,) = told(world)
     assert said.startswith("the handoffs of this run are not copied: copy failed (/r/.claude/")
     assert len(world.all(HandoffWritten)) == 2
+
+
+def test_to_hand_over_is_no_fault() -> None:
+    """Neither for memory, nor in the pane, nor in the log, nor for a blocker."""
+    world = worlds(fills(40, 86), fills(40, 86)).run()
+    state = world.state
+    rows = [row for row in state.agent.rows if row.kind == "session" and not row.ok]
+    assert rows == []
+    assert standing(state.timeline.spans) == []
+    assert not [e for e in world.events if e.kind == "assessment_made" and e.blockers]  # type: ignore[attr-defined]
+    assert state.run.iteration_tool_errors == 0
+    made = next(e for e in world.events if e.kind == "assessment_made" and e.iteration == 1)  # type: ignore[attr-defined]
+    assert "handed over" not in made.summary  # type: ignore[attr-defined]
+
+
+def test_an_iteration_whose_last_session_handed_over_says_so() -> None:
+    world = World([3, 6, 10], budget_usd=1.0)
+
+    def act(session: FakeSession) -> None:
+        session.cost_usd = 2.0
+        fills(40, 86)(session)
+
+    world.agent.acts.append(act)
+    world.run()
+    made = next(e for e in world.events if e.kind == "assessment_made" and e.iteration == 1)  # type: ignore[attr-defined]
+    assert "the session handed over, and none went on from it" in made.summary  # type: ignore[attr-defined]
+    reflected = [e for e in world.events if e.kind == "reflection_written"]
+    assert not any("did not end by itself" in e.model_dump_json() for e in reflected)
+
+
+def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:
+    def silent(session: FakeSession) -> None:
+        session.emit(SessionStarted(
+            iteration=session.iteration, session_id="s", agent="command", tells_tools=False,
+            tells_context=False,
+        ))  # fmt: skip
+
+    world = worlds(silent)
+    world.send(RollOver(by="ann"))
+    derived = []
+    log = Derivation()
+    for event in world.steps():
+        derived += list(log.take(event))
+    first = next(action for action in derived if action.kind == "task")
+    assert first.ok
