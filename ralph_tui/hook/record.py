@@ -116,6 +116,14 @@ def iteration_ends(call: Call, status: str) -> None:
     )
 
 
+def seconds_since(call: Call, moment: str) -> float:
+    """Until now; 0 for a text that is no moment."""
+    try:
+        return max(0.0, (call.now - datetime.fromisoformat(moment)).total_seconds())
+    except (ValueError, TypeError):
+        return 0.0
+
+
 def flush(call: Call) -> None:
     """Write what is to be recorded; what cannot be is told and left out."""
     if not call.events:
@@ -220,11 +228,7 @@ def _tools(call: Call, session: Session, heard: Heard) -> tuple[int, int, str]:
 
 def _lasted(call: Call, session: Session) -> float:
     """Seconds since its first hook in this iteration was called."""
-    try:
-        began = datetime.fromisoformat(session.began)
-        return max(0.0, (call.now - began).total_seconds())
-    except (ValueError, TypeError):
-        return 0.0
+    return seconds_since(call, session.began)
 
 
 def _place(call: Call) -> dict[str, object]:

@@ -140,6 +140,7 @@ def _finish(call: Call, ending: Ending) -> None:
             "completion": reached,
             "best": reached,
             "best_iteration": call.iteration,
+            "duration_s": record.seconds_since(call, call.state["started_at"]),
         }
     )
     call.state = call.state | {"status": ending.status}
