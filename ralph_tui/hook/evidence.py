@@ -157,8 +157,9 @@ class _Git:
             for name in _SEEN:
                 if (Path(common) / name).exists():
                     (view / name).symlink_to(Path(common) / name)
-            with suppress(FileNotFoundError):  # git brings it up to date where it looks at files
-                shutil.copyfile(Path(git_dir) / "index", view / "index")
+            # Git notes in it what it finds. Its time counts: what is as old may have changed.
+            with suppress(FileNotFoundError):
+                shutil.copy2(Path(git_dir) / "index", view / "index")
             self._environment = _ENVIRONMENT | {
                 "GIT_INDEX_FILE": str(view / "index"),
                 "GIT_DIR": git_dir,

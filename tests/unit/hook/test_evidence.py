@@ -95,6 +95,18 @@ def test_the_users_index_is_left_alone(project: Project) -> None:
     assert (index.read_bytes(), index.stat().st_mtime_ns) == before
 
 
+def test_a_change_right_after_a_commit_is_seen(project: Project) -> None:
+    """Of the same length and within the same second: only the index's own time tells."""
+    root = project.with_git.root
+    then = (1_000_000_000, 1_000_000_000)
+    os.utime(root / "calc.py", then)
+    project.git("update-index", "--refresh")
+    os.utime(root / ".git" / "index", then)
+    (root / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    os.utime(root / "calc.py", then)
+    assert [file.path for file in gather(root, LIMIT_S).files] == ["calc.py"]
+
+
 def test_what_the_user_ignores_is_not_told(project: Project) -> None:
     root = project.with_git.root
     (root / ".git" / "info" / "exclude").write_text("*.log\n")
