@@ -78,7 +78,7 @@ def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path
         fields = seen()
         assert fields["alive"]
         assert 0 < fields["percent"] < 100
-        assert fields["item"]["size"] == "medium"
+        assert fields["item"]["basis"] == "tag"
         assert len(fields["later"]) >= 1
         until(lambda: " % in about " in said("status", cwd=folder), timeout=30)
         there.reaches("rollover_began")

@@ -101,14 +101,14 @@ class Assessment:
             return unseen
 
 
-def read_plan(run: Run) -> Steps[Progress | None]:
+def read_plan(run: Run, within_s: float = JOB_S) -> Steps[Progress | None]:
     """The plan file as it is; None without one, and where it cannot be read."""
     look = run.ports.read_plan
     try:
         return (
             yield from guarded_steps(
                 "sensor",
-                lambda: run.scheduler.run_job("plan", look, JOB_S),
+                lambda: run.scheduler.run_job("plan", look, within_s),
                 lambda: None,
                 instead="the plan is not read this time",
             )

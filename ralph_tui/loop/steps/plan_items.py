@@ -1,7 +1,7 @@
 """While the agent works: which item of the plan is the next one, and whether it still fits.
 
-The plan file is read beside the engine's thread when a session starts, and, at most every few
-seconds, after the agent was heard of or a file has changed.
+The plan file is read before a session starts, when it is over, and meanwhile, beside the engine's
+thread, after the agent was heard of or a file has changed, at most every few seconds.
 """
 
 from ralph_tui.events import Noticed, PlanItemBegan
@@ -15,6 +15,8 @@ from ralph_tui.ports import Job
 
 LOOK_S = 3.0
 """Seconds from one look at the plan to the next."""
+READ_S = 10.0
+"""Seconds that are waited for the plan between two sessions."""
 GAIN = 5.0
 """Points of the window that a fresh session must gain: the least that any item takes."""
 
@@ -44,11 +46,13 @@ class PlanItems:
         """Whether this session's first item is known."""
         self._failed = False
 
-    def begin(self) -> None:
-        """A session starts."""
+    def begin(self) -> Steps[None]:
+        """A session is about to start: the item it begins with."""
         self.unfit, self._job, self._due = "", None, 0.0
         self._signs = self._unsure = None
         self._failed = self._settled = False
+        yield from self._notice(None)
+        self._settled = self._state.context.item is not None
 
     def watch(self) -> Steps[None]:
         """Look at the plan when that may tell something new; called while the agent works."""
@@ -81,25 +85,28 @@ class PlanItems:
         if self._is_known(item):
             self._unsure, self._settled = None, True
         elif self._unsure == item:
-            yield from self._begin(item, plan)
+            yield from self._begin(item, plan, self._state.context.percent)
             self._unsure, self._settled = None, True
         else:
             self._unsure, self._due = item, 0.0
 
     def end(self) -> Steps[None]:
         """The session is over: what it ticked last is noticed before anybody takes over."""
+        yield from self._notice(self._state.context.percent)
+
+    def _notice(self, percent: float | None) -> Steps[None]:
+        """Between sessions nobody is writing the plan: it is read once, and waited for a little."""
         if self._run.start.plan is None:
             return
-        plan = yield from read_plan(self._run)
-        if plan is not None and not self._is_known(_first_open(plan)):
-            yield from self._begin(_first_open(plan), plan)
+        plan = yield from read_plan(self._run, READ_S)
+        if isinstance(plan, Progress) and not self._is_known(_first_open(plan)):
+            yield from self._begin(_first_open(plan), plan, percent)
 
     def _is_known(self, item: str) -> bool:
         known = self._state.context.item
         return known is not None and known.item == item
 
-    def _begin(self, item: str, plan: Progress) -> Steps[None]:
-        context = self._state.context
+    def _begin(self, item: str, plan: Progress, percent: float | None) -> Steps[None]:
         expected = yield from guarded(
             "context",
             lambda: _sound(estimate(item, self._state.plan_items.taken)),
@@ -113,7 +120,7 @@ class PlanItems:
             low=expected.low,
             high=expected.high,
             basis=expected.basis,
-            percent=context.percent,
+            percent=percent,
             done=plan.done,
             total=plan.total,
             later=[text[:LONGEST] for text, done in plan.items if not done][1 : 1 + LATER],

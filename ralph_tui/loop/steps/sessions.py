@@ -190,7 +190,7 @@ class Sessions:
         self._ports.watcher.follow(k, checkpoints.latest.tree)
         self._budget.begin()
         self._context.begin()
-        self._items.begin()
+        yield from self._items.begin()
         watchdog.begin()
 
         def look_after() -> Steps[None]:
