@@ -25,7 +25,7 @@ from ralph_tui.git_config import (
 from ralph_tui.plain_files import clear_way, is_plain, read_bytes, write_whole
 from ralph_tui.text.sanitize import one_line
 
-OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/")
+OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/", ".claude/handoffs/")
 """What ralph-tui itself writes in the worktree: never held, never watched, never restored."""
 OWN_FILES = re.compile(r"\.?ralph-state\.json(?:\..*)?", re.DOTALL)
 """So are state files, by their name, with their locks and what was set aside."""

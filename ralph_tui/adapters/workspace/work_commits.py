@@ -22,8 +22,8 @@ LIMIT_S = 120.0
 """Seconds that a commit may take, its hooks included."""
 MOST_OUTPUT = 1 << 16
 """Bytes of the end of what git and the hooks print that are looked at."""
-RECORDS = (".aiwg/", ".claude/handoffs/", ".claude/ralph-state.json")
-"""Not work, wherever they are not ignored."""
+RECORDS = ".aiwg/"
+"""Not work, wherever it is not ignored; what no snapshot holds is none either."""
 UNDER_WAY = {
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase",

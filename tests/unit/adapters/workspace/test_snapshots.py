@@ -235,7 +235,8 @@ def test_tracked_files_are_held_although_ignored(git_repo: Path) -> None:
 
 
 def test_own_folders_are_never_held(git_repo: Path) -> None:
-    for name in (".aiwg/ralph/run.json", ".aiwg/knowledge/k.json", ".aiwg/notes.md"):
+    own = (".aiwg/ralph/run.json", ".aiwg/knowledge/k.json", ".claude/handoffs/2026-01-07-1145.md")
+    for name in (*own, ".aiwg/notes.md"):
         (git_repo / name).parent.mkdir(parents=True, exist_ok=True)
         (git_repo / name).write_text("1\n")
     git(git_repo, "add", "-A")
