@@ -202,6 +202,8 @@ def _episode(state: RunState) -> Verdict | None:
     glyph, tone = _mark("critical" if made.about in CRITICAL_SUBJECTS else "warn")
     word = in_words(made.about).removeprefix("objective ")
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
+    if made.about == "circuit":
+        alarm = None  # what it says is no condition of the readings
     reason = _row(alarm.reason if alarm else made.reason).rstrip(".")
     if not made.decision:
         did = "you are asked"
@@ -211,11 +213,19 @@ def _episode(state: RunState) -> Verdict | None:
         did = f"{made.decision} after iteration {made.iteration}"
     if state.oversight.stale:
         still = "; files were brought back since: the next reading tells"
-    elif alarm or made.about == "circuit":
+    elif made.about == "circuit":
+        still = "; files change again, nothing is gained yet" if _changes_again(state) else ""
+    elif alarm:
         still = ""
     else:
         still = "; better since, not yet by enough to call it over"
     return Verdict(glyph, tone, word.upper(), f"{word}: {reason}; {did}{still}")
+
+
+def _changes_again(state: RunState) -> bool:
+    """Whether the circuit breaker has closed since it asked."""
+    checks = state.oversight.checks
+    return bool(checks) and all(one.name != "circuit" for one in checks[-1].detections)
 
 
 def _alarm(state: RunState) -> Verdict | None:

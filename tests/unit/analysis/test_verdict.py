@@ -8,10 +8,17 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.analysis.verdict import course, verdict
 from ralph_tui.cli.status_words import status_line, status_text
-from ralph_tui.events import HealthChecked, IterationStarted, PromptPrepared, ReadingTaken
+from ralph_tui.events import (
+    HealthChecked,
+    IterationStarted,
+    PromptPrepared,
+    ReadingTaken,
+    RunStarted,
+)
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import RunState
 from ralph_tui.tui.panes.header import header_lines
-from tests.world import World
+from tests.world import FakeSession, World
 from tests.world.owner import answer, first
 
 STUCK = [0, 3, 3, 3, 3]
@@ -142,3 +149,34 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         if isinstance(event, ReadingTaken):
             assert "brought back" not in verdict(state, event.at).text
             assert "before the files" not in status_text({**summarize(state), "alive": True})
+
+
+def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again() -> None:
+    world = World([3, *[3] * 5, 4, 6, 10], mode="attended", max_iterations=20)
+    work, none = world.workspace.changed, list[FileChange]()
+
+    def act(session: FakeSession) -> None:
+        world.workspace.changed = work if session.iteration > 4 else none
+        session.finish()
+
+    world.agent.acts.extend([act] * 12)
+    world.play(answer("continue"))
+    said = told(world)
+    reason = "circuit: 3 iterations in a row changed no file and brought no new best"
+    assert f"{reason}; you are asked" in said
+    assert f"{reason}; continued by you after iteration 3" in said
+    again = (
+        f"{reason}; continued by you after iteration 3; files change again, nothing is gained yet"
+    )
+    assert again in said
+    assert said[-1].startswith("completed")
+    assert not any("better since" in one for one in said)
+
+
+def test_a_loop_that_is_watched_is_never_said_to_be_resumed() -> None:
+    start = {"run_id": "r", "root": "/r", "objective": "x", "agent": "claude", "watched": True}
+    started = RunStarted.model_validate(start | {"max_iterations": 5, "session_timeout_s": 0})
+    state = RunState().apply_all([started])
+    lost = verdict(state, started.at, lost=True)
+    assert (lost.word, "resume" in lost.text) == ("UNHEARD", False)
+    assert verdict(state, started.at).text == "watched: nothing measures how far it is"
