@@ -9,6 +9,7 @@ is too long, the least important goes first, and a last line says what.
 from typing import NamedTuple
 
 from ralph_tui.layers.context.document import MOST_LINES, Part, document, listed
+from ralph_tui.layers.context.levels import whole
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import code, fenced, line_of, quoted
 
@@ -123,7 +124,7 @@ def handoff_text(handoff: Handoff) -> str:
 
 def why(cause: str, percent: float | None) -> str:
     """Why a session was ended, in a sentence."""
-    full = "" if percent is None else f" at {percent:.0f} % of its context window"
+    full = "" if percent is None else f" at {whole(percent)} % of its context window"
     because = {
         "item": ", because the next item of the plan would not have fit",
         "asked": ", because a fresh session was asked for",
