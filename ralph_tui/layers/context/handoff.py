@@ -251,7 +251,7 @@ def _words(heading: str, rank: str, name: str, text: str, by: str) -> Part:
     """Of an agent or a model."""
     words = line_of(text, LONGEST_WORDS)
     lines = (fenced(words, "text"),) if words else ()
-    lead = f"In {by}'s words:"
+    lead = f"In the words of {by}:"
     return Part(heading, _rank(rank), lines, name=name, lead=lead, more=int(words.endswith("…")))
 
 

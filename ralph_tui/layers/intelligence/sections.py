@@ -173,8 +173,11 @@ def _strategy(given: PromptInput) -> Section:
     begun = given.reading is None or given.reading.iteration > 0
     told = begun and not given.redirect
     how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
+    order = "What to work on, in this order"
+    if given.handoff is not None:  # it was planned before the work that is to go on
+        order = "What to work on after that, in this order"
     first = foreign(
-        "strategy", "what comes first", "What to work on, in this order",
+        "strategy", "what comes first", order,
         [f"{number}. {item(text)}" for number, text in enumerate(planned.priorities, 1)],
     )  # fmt: skip
     reason = Block(units_of(how), rank_of("reason"), "the reason of the strategy")

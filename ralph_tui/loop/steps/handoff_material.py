@@ -32,6 +32,9 @@ from ralph_tui.text.tool_kinds import action_type
 MOST_CALLS = 8
 MOST_SAID = 20
 MODEL = "a model"
+AGENT = "the agent"
+AGENT_BEFORE = "the agent, said before its last tool calls"
+"""Whose words a summary is in."""
 """Who has worded it."""
 LAST_EDITS = 3
 """Files edited last are those in progress."""
@@ -72,6 +75,7 @@ def handoff_of(
     rows = session_rows(state)
     report = state.agent.report
     summary = report.summary if report and report.summary else last_words(rows)
+    acted = summary and not (report and report.summary) and rows[0].kind == "tool"
     files = files_in_progress(found, rows)
     named = {file.path for file in files}
     others = [c for c in (found.iteration or found.session.changes) if c.path not in named]
@@ -85,6 +89,7 @@ def handoff_of(
         changed=tuple(_file(change, "") for change in others[:MOST_FILES]),
         item=open_item(state, found.plan),
         summary=summary,
+        summary_by=AGENT_BEFORE if acted else AGENT,
         files=files,
         calls=tuple(calls_of(rows)),
         next_step=report.next if report else "",
@@ -126,10 +131,9 @@ def _in_progress(handoff: Handoff) -> str:
     words = [shorten(handoff.summary, LONGEST_WORDS)]
     if running is not None:
         words.append(f"Still running when it was ended: {running.tool} {running.what}".rstrip())
-    elif not handoff.summary and handoff.calls:
-        words.append(
-            f"Its last tool call: {handoff.calls[0].tool} {handoff.calls[0].what}".rstrip()
-        )
+    elif handoff.calls and (not handoff.summary or handoff.summary_by == AGENT_BEFORE):
+        then = "Then, its last tool call" if handoff.summary else "Its last tool call"
+        words.append(f"{then}: {handoff.calls[0].tool} {handoff.calls[0].what}".rstrip())
     return " ".join(word for word in words if word)
 
 

@@ -39,7 +39,7 @@ LEFT = Handoff(
 WHOLE = """\
 # Handoff 2 of iteration 5
 
-The session before was ended at 87 % of its context window. Its work is not finished: go on from \
+The session before was ended at 86 % of its context window. Its work is not finished: go on from \
 here, and do not restart the task.
 
 Quotes are the owner's own words. What stands in code marks was taken from files, tools and \
@@ -67,7 +67,7 @@ Files, the last edited first:
 
 - `src/auth/oauth.ts`, lines `45-120`: `+60 -12`
 
-In the agent's words:
+In the words of the agent:
 
 ```text
 The state parameter is checked; the code is not exchanged yet.
@@ -81,7 +81,7 @@ Its last tool calls, the latest first:
 
 ## Next step
 
-In the agent's words:
+In the words of the agent:
 
 ```text
 Exchange the code in exchange().

@@ -324,7 +324,7 @@ def test_a_model_words_what_was_in_progress_and_changes_no_fact() -> None:
     assert (left.origin, left.next_step) == ("model", "Count brackets in parse().")
     assert "parse() nests two levels" in left.summary
     for words in (
-        "In a model's words:",
+        "In the words of a model:",
         "Count brackets in parse().",
         "- `Are empty groups allowed?`",
     ):
