@@ -21,7 +21,7 @@ from ralph_tui.layers.intelligence.handover import HEADING
 from ralph_tui.layers.intelligence.template import parse_template
 from ralph_tui.loop.run import Rules
 from ralph_tui.ports import PromptTemplate
-from tests.unit.loop.steps.test_rollover import fills
+from tests.unit.loop.steps.rollovers import fills
 from tests.unit.loop.test_recovery import broken_off
 from tests.world import FakeAsker, FakeSession, World
 from tests.world.faults import PROMPT, Fault, Part, injected

@@ -1,0 +1,62 @@
+"""Sessions whose window fills, for tests of rollovers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ralph_tui.events import (
+    Noticed,
+    SessionFinished,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+from ralph_tui.layers.context.settings import ContextSettings
+from ralph_tui.loop.run import Rules
+from tests.world import FakeSession, World
+
+WINDOW = 200_000
+Act = Callable[[FakeSession], None]
+
+
+def used(session: FakeSession, percent: float, window: int | None = WINDOW) -> None:
+    """The session tells how full its window is."""
+    tokens = int(WINDOW * percent / 100)
+    k = session.iteration
+    session.emit(UsageReported(iteration=k, context_tokens=tokens, context_window=window))
+
+
+def begins(session: FakeSession, *tools: str) -> None:
+    for tool in tools:
+        session.emit(ToolStarted(iteration=session.iteration, tool_id=tool, tool="Edit"))
+
+
+def ends(session: FakeSession, *tools: str) -> None:
+    for tool in tools:
+        session.emit(ToolFinished(iteration=session.iteration, tool_id=tool, ok=True))
+
+
+def fills(*percents: float) -> Act:
+    """An act: the window is so full, message by message, each of which uses a tool; then wait."""
+
+    def act(session: FakeSession) -> None:
+        for number, percent in enumerate(percents):
+            used(session, percent)
+            begins(session, f"t{number}")
+            ends(session, f"t{number}")
+
+    return act
+
+
+def worlds(*acts: Act, passed: list[int] | None = None, **settings: Any) -> World:
+    context = ContextSettings.model_validate(settings)
+    world = World(passed or [3, 6, 10], rules=Rules(context=context))
+    world.agent.acts.extend(acts)
+    return world
+
+
+def outcomes(world: World) -> list[str]:
+    return [end.outcome for end in world.all(SessionFinished)]
+
+
+def told(world: World, source: str = "context") -> list[str]:
+    return [e.text for e in world.all(Noticed) if e.source == source]
