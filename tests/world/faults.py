@@ -82,6 +82,8 @@ PROMPT = [
     Part("intelligence", f"{_STEPS}.prompt_words", "build_prompt"),
     Part("intelligence", f"{_STEPS}.prompt_material", "advice"),
     Part("intelligence", f"{_STEPS}.prompt_material", "knowledge_lines"),
+    Part("intelligence", f"{_STEPS}.prompt_material", "windows_fill"),
+    Part("intelligence", f"{_LAYERS}.intelligence.sections", "resume_section"),
 ]
 """Without one of these the prompt is the fallback."""
 INTELLIGENCE = [
