@@ -206,7 +206,7 @@ def question_text(question: dict[str, Any]) -> str:
     if question.get("diff"):
         parts += ["", "what this iteration changed:", *_diff(question["diff"])]
     answers = [
-        (f"{one_line(option['answer'])}{TAKES.get(option['takes'], '')}", one_line(option["verb"]))
+        (f"{one_line(option['answer'])}{TAKES.get(option['takes'], '')}", _verb(option))
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in answers), default=0)
@@ -214,6 +214,11 @@ def question_text(question: dict[str, Any]) -> str:
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in answers]
     silence = _silence(question) or "it waits until somebody answers"
     return "\n".join([*parts, "", silence])
+
+
+def _verb(option: dict[str, Any]) -> str:
+    instead = " (TEXT takes its place)" if option["takes"] == "instructions" else ""
+    return f"{one_line(option['verb'])}{instead}"
 
 
 def _diff(text: str) -> list[str]:

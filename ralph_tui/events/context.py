@@ -117,6 +117,8 @@ class HandoffWritten(Event):
     """Who worded it."""
     edited_by: Line = ""
     """Who edited it before it was sent; empty: nobody."""
+    made_at: Line = ""
+    """Of one that was edited: the file as it was made, relative to the worktree."""
     copy_path: Line = ""
     """A copy in the worktree, relative to it; empty: none."""
     snapshot: int | None = None

@@ -200,7 +200,8 @@ def _next_step(given: Handoff) -> list[Part]:
     if given.next_step.strip():
         return [_words(heading, rank, name, given.next_step, given.next_by)]
     if given.item:
-        words = "Go on with the plan's item above, in the files in progress."
+        where = ", in the files in progress" if given.files else ""
+        words = f"Go on with the plan's item above{where}."
     elif given.files:
         words = "Look at the files in progress, and finish what was begun there."
     else:

@@ -41,6 +41,8 @@ class Resume(NamedTuple):
     next_step: str = ""
     said: tuple[str, ...] = ()
     """What the owner said to it."""
+    made_file: str = ""
+    """Of one that was edited: where it stands as it was made."""
     edited: bool = False
     """The owner has edited the handoff: what is in progress, and what comes next, it alone says."""
 
@@ -59,7 +61,8 @@ def resume_text(given: Resume) -> str:
 
 
 def _instructions(given: Resume) -> str:
-    edited = ", which was edited by its owner" if given.edited else ""
+    made = f"; what it said before is in {given.made_file}" if given.made_file else ""
+    edited = f", which was edited by its owner{made}" if given.edited else ""
     where = "the files to resume" if _files(given.files) else "the files as they are now"
     steps = [
         f"{DO_NOT_RESTART} What that session did is in the files.",

@@ -33,5 +33,6 @@ def resume_of(left: HandoffWritten) -> Resume:
         files=tuple(FileInProgress(f.path, f.lines, f.description) for f in left.files),
         next_step=left.next_step,
         said=tuple(left.guidance),
+        made_file=left.made_at,
         edited=bool(left.edited_by),
     )

@@ -268,8 +268,22 @@ class Handoffs:
             raise Ended("aborted", f"aborted by {answer.by}; the work stays as it is")
         edited = answer.text.strip()
         if edited and edited != text.strip():
-            by = written.model_copy(update={"edited_by": answer.by})
+            made_at = yield from self._set_aside(written, text)
+            by = written.model_copy(update={"edited_by": answer.by, "made_at": made_at})
             yield from self._keep(by, f"{edited}\n")
+
+    def _set_aside(self, written: HandoffWritten, text: str) -> Steps[str]:
+        """Keep it as it was made: an edit may leave out what the next session has to look up."""
+        k, name = written.iteration, f"handoff-{written.number}-as-made.md"
+        try:
+            path = yield from self._scheduler.run_job(
+                "handoff", lambda: self._records.write_iteration_file(k, name, text)
+            )
+        except NoRoomError:
+            raise
+        except WorkspaceError:  # that files cannot be kept there was said of the handoff itself
+            return ""
+        return self._from_root(self._records.relative(path))
 
     def _warned(self, text: str) -> Noticed:
         return Noticed(level="warn", source="context", text=text)

@@ -118,7 +118,7 @@ class TestQuestion:
             "controller: damped, kp 0.40 instead of 0.60",
             "snapshot 5 (iteration 2, 62 %): 3 files +4 −90\n  a.py\n  b.py\n  and 1 more\n",
             "  approve                               approve the instructions\n",
-            "  approve TEXT                          edit them\n",
+            "  approve TEXT                          edit them (TEXT takes its place)\n",
             "  extend --iterations N | --budget USD  go on for longer\n",
             "\n\nwithout an answer: approve in 1m 3",
         ):

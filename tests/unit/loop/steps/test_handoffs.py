@@ -256,13 +256,16 @@ def test_its_owner_is_asked_and_silence_sends_it() -> None:
 def test_an_edit_takes_its_place() -> None:
     made = attended(works(says="Nesting works."))
     made.play(answer("send", text="# Handoff\n\nLeave escapes alone."))
+    first_text = made.only(QuestionAsked).proposal
     assert text_of(made) == "# Handoff\n\nLeave escapes alone.\n"
     first, second = made.all(HandoffWritten)
     assert (first.edited_by, second.edited_by) == ("", "you")
     assert second.characters == len(text_of(made))
     assert made.state.context.handoffs == [second]
     told = made.agent.prompts[1]
-    assert "which was edited by its owner" in told
+    assert second.made_at.endswith("results/iter-001/handoff-1-as-made.md")
+    assert made.records.written["results/iter-001/handoff-1-as-made.md"] == first_text
+    assert f"which was edited by its owner; what it said before is in {second.made_at}" in told
     assert "Nesting works." not in told, "the handoff says what counts"
 
 
