@@ -176,15 +176,16 @@ def _in_progress(given: Handoff) -> list[Part]:
         open_item = (f"The first open item of the plan: {item}{how}",)
     calls = [
         f"- {words}{_how(call)}"
-        for call in given.calls
+        for call in given.calls[:MOST_LINES]
         if (words := code(f"{call.tool} {call.what}", LONGEST_ITEM))
     ]
+    beyond = max(0, len(given.calls) - MOST_LINES)
     lead, last = "Files, the last edited first:", "Its last tool calls, the latest first:"
     return [
         Part(heading, _rank("item"), open_item, name="the plan's open item"),
         _files(heading, "files", "edited file", given.files, lead),
         _words(heading, "summary", "what was in progress", given.summary, given.summary_by),
-        listed(heading, _rank("calls"), "tool call", calls, last),
+        listed(heading, _rank("calls"), "tool call", calls, last, len(calls) + beyond),
     ]
 
 
@@ -259,15 +260,18 @@ def _words(heading: str, rank: str, name: str, text: str, by: str) -> Part:
 def _items(
     heading: str, rank: str, noun: str, items: tuple[str, ...], lead: str = "", given: int = 0
 ) -> Part:
-    lines = [f"- {words}" for text in items if (words := code(text, LONGEST_ITEM))]
-    return listed(heading, _rank(rank), noun, lines, lead, given)
+    # Of thousands, only those that may have a place are looked at.
+    lines = [f"- {words}" for text in items[:MOST_LINES] if (words := code(text, LONGEST_ITEM))]
+    beyond = max(0, len(items) - MOST_LINES)
+    return listed(heading, _rank(rank), noun, lines, lead, max(given, len(lines) + beyond))
 
 
 def _files(
     heading: str, rank: str, noun: str, files: tuple[FileInProgress, ...], lead: str
 ) -> Part:
-    lines = [file_line(file) for file in files if code(file.path, LONGEST_ITEM)]
-    return listed(heading, _rank(rank), noun, lines, lead)
+    lines = [file_line(file) for file in files[:MOST_LINES] if code(file.path, LONGEST_ITEM)]
+    beyond = max(0, len(files) - MOST_LINES)
+    return listed(heading, _rank(rank), noun, lines, lead, len(lines) + beyond)
 
 
 def _rank(name: str) -> int:
