@@ -162,8 +162,8 @@ class Checkpoints:
             self.handed_over = ("", "")
             return None
         self.handed_over, self._session_tree = (began, snapshot.tree), snapshot.tree
-        yield snapshot_taken(iteration, snapshot, message)
-        yield self.announce(iteration, "rollover", number, message)
+        yield snapshot_taken(iteration, snapshot, message.removeprefix("ralph: "))
+        yield self.announce(iteration, "rollover", number)
         return number
 
     def retry_boundary(self, iteration: int) -> Steps[None]:

@@ -6,6 +6,7 @@ from ralph_tui.commands import RollOver
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
+    CheckpointCaptured,
     ContextLevelReached,
     HandoffWritten,
     IterationFinished,
@@ -247,3 +248,14 @@ def test_an_agent_without_tools_that_is_asked_to_hand_over_has_worked() -> None:
         derived += list(log.take(event))
     first = next(action for action in derived if action.kind == "task")
     assert first.ok
+
+
+def test_what_a_session_left_is_held_and_named_once() -> None:
+    world = worlds(fills(40, 86)).run()
+    taken = [e for e in world.all(SnapshotTaken) if "L2" in e.reason]
+    assert [e.reason for e in taken] == ["checkpoint iter 1 (L2 at 86%)"]
+    assert "ralph: checkpoint iter 1 (L2 at 86%)" in world.workspace.taken
+    points = [e for e in world.all(CheckpointCaptured) if e.iteration == 1]
+    assert [(e.trigger, e.note) for e in points] == [("start", ""), ("rollover", ""), ("end", "")]
+    assert points[1].snapshot == taken[0].number
+    assert world.all(HandoffWritten)[0].snapshot == taken[0].number
