@@ -30,12 +30,17 @@ from ralph_tui.layers.context.state_file import (
     circuit_of,
     has_ended,
     with_circuit,
+    without_checkpoint,
 )
 
 FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
 """Refusals of the service that trying again does not mend."""
+FURTHER = 3
+"""Iterations beyond the limit that sessions may take which end at a checkpoint: one after the other
+could do so for ever, where the window is told too small.
+"""
 ASKED = "hook_asked"
 """Of the state file: the session that an outer loop asked about last, and how far it was."""
 
@@ -79,7 +84,7 @@ def stop(call: Call) -> None:
     circuit = _circuit(call, heard)
     call.state = with_circuit(call.state, circuit)
     checkpoint = checkpoint_of(call.state)
-    if checkpoint is not None:
+    if checkpoint is not None and not _used_up(call):
         settle(call)
         call.answer.code = 1 if call.outer_loop else 0
         if not call.outer_loop:
@@ -101,12 +106,19 @@ def _was_decided(call: Call, heard: Heard) -> bool:
     session = call.session
     if session is not None and not session.over:
         return False
+    if _used_up(call):
+        return False
     asked = f"{call.session_id} {session.seen if session else ''}"
     if heard.api_error in FATAL or call.state.get(ASKED) == asked:
         return False
     call.state = call.state | {ASKED: asked}
     call.answer.code = 1
     return True
+
+
+def _used_up(call: Call) -> bool:
+    """Whether even what checkpoints may take beyond the limit is used."""
+    return bool(call.iteration > call.state["max_iterations"] + FURTHER)
 
 
 def _ending(call: Call, heard: Heard, circuit: Circuit) -> Ending | None:
@@ -143,7 +155,7 @@ def _finish(call: Call, ending: Ending) -> None:
             "duration_s": record.seconds_since(call, call.state["started_at"]),
         }
     )
-    call.state = call.state | {"status": ending.status}
+    call.state = without_checkpoint(call.state) | {"status": ending.status}
     _over(call)
     call.answer.user.append(f"ralph-tui: {ending.reason}")
 

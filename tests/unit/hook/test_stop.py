@@ -173,6 +173,29 @@ def test_the_promise(
     assert (project.state["status"] == "completed") is kept
 
 
+@pytest.mark.parametrize("percent", [87, 97])
+def test_windows_that_fill_at_once_are_not_filled_for_ever(project: Project, percent: int) -> None:
+    """As with a window that was told too small: each session comes to a checkpoint."""
+    project.write_state(**project.state | {"max_iterations": 2})
+    sessions = 0
+    while sessions < ROUNDS:
+        sessions += 1
+        project.transcript.write_text("")
+        given = project.uses(2000 * percent, "Bash", sessions, command="ls")
+        session = {"session_id": f"session-{sessions}"}
+        said = project.after_tool(SHELL, **given | session)
+        if percent == 87:
+            project.stop(SHELL, **session)
+        else:
+            assert said.fields["continue"] is False
+        if project.call("stop", b"", SHELL).code == 0:
+            break
+    assert sessions == 2 + 3
+    assert project.state["status"] == "limit_reached"
+    assert project.state["context_checkpoint"]["active"] is False
+    assert project.run.run.finished is not None
+
+
 def test_older_versions_do_not_tell_the_last_words(project: Project) -> None:
     project.says(20_000, {"type": "text", "text": PROMISE})
     assert project.call("stop", project.given("Stop"), SHELL).code == 0
