@@ -58,6 +58,8 @@ class Picture:
     """The run as it stood in this iteration, the agent at work; 0: a replay, at its end."""
     tool: int = -1
     """Which of that session's tool calls was running, as an index."""
+    keys: tuple[str, ...] = ()
+    """Pressed before it is taken."""
     asked: bool = False
     """The question of that iteration is open instead."""
 
@@ -69,6 +71,7 @@ PICTURES = (
     Picture("redirect", "regressing", size=(100, 30), iteration=4, asked=True),
     Picture("light", "regressing", theme="ralph-light"),
     Picture("stuck", "stuck", iteration=8),
+    Picture("context", "context", iteration=2, keys=("0",)),
 )
 
 
@@ -155,6 +158,7 @@ async def draw(picture: Picture, run: Run) -> str:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"the picture {picture.name} did not come about")
             await pilot.pause(0.01)
+        await pilot.press(*picture.keys)
         # What follows from the last events is laid out, then drawn.
         for _ in range(3):
             await pilot.pause(0.1)

@@ -75,10 +75,10 @@ def _told(e: HandoffWritten) -> list[str]:
 
 
 def item_words(e: PlanItemBegan) -> str:
-    """``write the lexer (medium: 20-40 % of a window)``."""
+    """``write the lexer · medium, 20-40 % of a window``."""
     if not e.item:
         return "all items of the plan are done"
-    return f"{e.item} ({e.size}: {e.low:.0f}-{e.high:.0f} % of a window)"
+    return f"{e.item} · {e.size}, {e.low:.0f}-{e.high:.0f} % of a window"
 
 
 def _committed(e: WorkCommitted) -> Row:

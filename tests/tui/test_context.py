@@ -45,8 +45,8 @@ def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
         "▰" * 35 + "┊▱▱▱▱▱▱┊▱▱▱▱┊▱▱",
         "70 warns · 85 hands over · 95 stops",
         "85 % in about 2 tool calls",
-        "item     carry the escape flag through nested groups",
-        "         (medium: 20-40 % of a window)",
+        "item     carry the escape flag through nested groups ·",
+        "         medium, 20-40 % of a window",
     ]
 
 

@@ -177,7 +177,7 @@ def test_permissions_that_are_given_now_are_shown_at_once(width: int) -> None:
 
 def test_there_is_room_for_bill_window_and_the_cost_of_the_iteration() -> None:
     text = header("running", 140)
-    for answer in ("claude sonnet · api", "65k left", "$1.86", "iteration $0.30"):
+    for answer in ("claude sonnet · api", "65k left", "$1.86", "iteration  $0.30"):
         assert answer in text, text
 
 
@@ -387,3 +387,26 @@ def test_the_header_is_drawn_anew_when_the_window_fills() -> None:
     state.apply(more)
     head.sync(state, state.at)
     assert "".join(text for text, _ in head.line(1, 140)) != before
+
+
+@pytest.mark.parametrize("width", [80, 100, 140, 170])
+def test_nothing_moves_while_time_and_tokens_pass(width: int) -> None:
+    """Ages, cost and tokens keep to their columns; only a reading may move them."""
+    run = Recorder(10)
+    run.baseline(30)
+    run.open(1)
+
+    def columns() -> list[int]:
+        state = RunState().apply_all(run.events)
+        row = "".join(text for text, _ in header_lines(state, run.at, width)[1])
+        return [row.index(word) for word in ("30 %", "tests", "c", "out", "file")]
+
+    at_first = columns()
+    for tokens, cost in ((9_000, 0.02), (99_000, 0.4), (172_000, 9.5), (199_500, 40.0)):
+        run.add(
+            UsageReported(iteration=1, context_tokens=tokens, context_window=200_000, cost_usd=cost)
+        )
+        run.wait(seconds=tokens / 1000)
+        run.tool(1, "Edit", "a.py", "+1", 1)
+        run.files(1, 1, live=True)
+        assert columns() == at_first

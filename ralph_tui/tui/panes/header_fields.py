@@ -171,23 +171,23 @@ def item(state: RunState, room: int) -> Line:
 
 
 def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
-    """Context, cost, time, and the signs of life."""
+    """Context, cost, time, and the signs of life: of fixed sizes, so that none moves another."""
     run = state.run
     fields = [gauge(state, width), *_cost(state, width)]
     if run.started_at is not None:
         whole = elapsed(state, now)
-        fields.append(
-            Field([[(duration(whole), "text")], [(short_duration(whole), "text")], []], 4)
-        )
+        told = f"{duration(whole):>7}" if width >= 160 else f"{short_duration(whole):>3}"
+        fields.append(Field([[(told, "text")], []], 4))
     if run.live:
         out, change, gate = (
-            since(then, now) for then in (run.last_output_at, run.last_change_at, run.last_gate_at)
+            f"{since(then, now):>3}"
+            for then in (run.last_output_at, run.last_change_at, run.last_gate_at)
         )
         signs = (
             (("output ", "out ", "o "), out),
             (("file ", "file ", "f "), change),
             (("gate ", "gate ", "g "), gate),
-        )
+        )[: 3 if width >= 160 else 2]
         ages = [_signs(signs, form, joint) for form, joint in enumerate((" · ", " ", " "))]
         ages.append([("out ", "dim"), (out, "text")])
         fields.append(Field(ages, 5, whole=2))
@@ -244,11 +244,12 @@ def _extra(line: Line, rank: int = 0) -> Field:
 
 def _cost(state: RunState, width: int) -> list[Field]:
     run = state.run
-    used = f"{tokens(run.tokens)}" if run.tokens else "—"
-    fields = [Field([[(cost(state), "text")]], 6)]
-    if run.cost_known and run.iteration_cost_usd > 0 and run.live:
-        here = money(run.iteration_cost_usd, estimated=run.cost_estimated)
-        fields.append(_extra([(f"iteration {here}", "dim")], 2))
+    used = f"{tokens(run.tokens) if run.tokens else '—':>5}"
+    fields = [Field([[(f"{cost(state):>6}", "text")]], 6)]
+    if run.live and width >= 140:
+        known = run.cost_known and run.iteration_cost_usd > 0
+        here = money(run.iteration_cost_usd, known=known, estimated=run.cost_estimated)
+        fields.append(_extra([(f"iteration {here:>6}", "dim")], 2))
     if width < 160:  # beside what is left of the window it would read like that
         return fields
     return [*fields, Field([[(f"{used} tok", "dim")], [(used, "dim")], []], 3)]
