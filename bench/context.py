@@ -25,7 +25,7 @@ from tests.doubles.launch import STUB, environment, real_environment
 from tests.doubles.scenario import Scenario
 
 RUNS, QUICK_RUNS = 20, 4
-LIMIT = 8
+LIMIT = 6
 """Iterations of a run; four are enough where nothing is done twice."""
 LONGEST_S = 300.0
 AT_ONCE = 2

@@ -1,0 +1,105 @@
+"""Whole runs whose windows fill: where the next session goes on, and what it costs not to be told.
+
+With the tests' double of Claude Code everywhere, and with Claude Code itself where it is installed.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.context import ARMS, ran
+from bench.context_table import Ran
+from bench.context_task import task_of
+from ralph_tui.layers.intelligence.handover import HEADING
+from tests.doubles.launch import real_binary
+
+ON, BLANKED, _ = ARMS
+BINARY = real_binary()
+WITHIN_AN_ITEM = 10
+"""A seed of which two windows fill within items."""
+
+
+def events_in(place: Path) -> list[dict[str, Any]]:
+    (journal,) = place.rglob("events.jsonl")
+    return [json.loads(line) for line in journal.read_text().splitlines()]
+
+
+def goes_on(one: Ran) -> None:
+    """Work went on where windows filled, and every edit is there once."""
+    assert one.success, one
+    assert (one.verdict.lost, one.verdict.repeated) == (0, 0)
+    assert one.rollovers["L2"] >= 2
+    assert any(taken.mid_item for taken in one.resumes)
+    assert all(taken.continued for taken in one.resumes), one.resumes
+
+
+def test_work_goes_on_where_a_window_filled_and_is_done_twice_where_nobody_is_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "told").mkdir()
+    (tmp_path / "blanked").mkdir()
+    goes_on(ran(WITHIN_AN_ITEM, ON, tmp_path / "told", None))
+    blanked = ran(WITHIN_AN_ITEM, BLANKED, tmp_path / "blanked", None)
+    assert not all(taken.continued for taken in blanked.resumes)
+    assert blanked.verdict.repeated > 0
+    assert not blanked.success
+
+
+@pytest.mark.real_agent
+@pytest.mark.skipif(BINARY is None, reason="Claude Code is not installed")
+@pytest.mark.timeout(180)
+def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_path: Path) -> None:
+    goes_on(ran(WITHIN_AN_ITEM, ON, tmp_path, BINARY))
+    events = events_in(tmp_path)
+    reached = [
+        at
+        for at, event in enumerate(events)
+        if event["kind"] == "context_level_reached" and event["level"] == "L2"
+    ]
+    assert len(reached) >= 2
+    for at in reached:
+        end = next(n for n in range(at, len(events)) if events[n]["kind"] == "session_finished")
+        assert events[end]["outcome"] == "rolled_over"
+        started = [e for e in events[at:end] if e["kind"] == "tool_started"]
+        finished = {e["tool_id"]: e for e in events[at:end] if e["kind"] == "tool_finished"}
+        if started:
+            # What it was at when it was to hand over has ended by itself.
+            assert finished[started[0]["tool_id"]]["ok"]
+            assert started[0]["tool_id"] in results_in(tmp_path, events[at]["iteration"])
+    for left in (event for event in events if event["kind"] == "handoff_written"):
+        told = next(
+            event
+            for event in events
+            if event["seq"] > left["seq"] and event["kind"] == "prompt_prepared"
+        )
+        prompt = next(tmp_path.rglob("attempts/*")) / told["path"]
+        assert f"# {HEADING}" in prompt.read_text()
+        assert left["read_at"] in prompt.read_text()
+    windows = {e["context_window"] for e in events if e["kind"] == "usage_reported"} - {None}
+    assert windows == {200_000}, "the figures of the measure are made for this window"
+
+
+def results_in(place: Path, iteration: int) -> set[str]:
+    """Identifiers of tools whose results the transcript holds, the failed ones left out."""
+    (path,) = place.rglob(f"iter-{iteration:03}/transcript.jsonl")
+    found = set()
+    for line in path.read_text().splitlines():
+        event = json.loads(line)
+        content = event.get("message", {}).get("content", [])
+        for block in content if isinstance(content, list) else []:
+            if block.get("type") == "tool_result" and not block.get("is_error"):
+                found.add(block["tool_use_id"])
+    return found
+
+
+def test_every_seed_is_a_task_of_its_own() -> None:
+    tasks = [task_of(seed) for seed in range(20)]
+    assert len({repr(task.items) for task in tasks}) == 20
+    for task in tasks:
+        for item in task.items:
+            pairs = zip(item.files, item.files[1:], strict=False)
+            assert all(one != other for one, other in pairs), "who says the file says the step"
+    assert any(len(item.files) > 15 for task in tasks for item in task.items)
+    assert any(item.slow for task in tasks for item in task.items)
