@@ -121,22 +121,31 @@ def _take_over(path: str, title: str, held: set[str]) -> Reading:
         rf"Item {number:02} in way ([A-D]): step (\d+) of \d+ comes next, in (\S+)\.", text
     )
     calls = [call for call in _CALL.findall(text) if call[0] == "Edit"]
-    if said:
+    if calls and calls[0][1] == PLAN and _failed(calls[0][2]):
+        del calls[0]  # it was not made: the item is still open
+    unsure = bool(calls) and _failed(calls[0][2])
+    if said and not unsure:
         way, step, file = said[-1]
-        last = next((what for _, what, how in calls if not _failed(how)), "")
-        return Position(way, int(step) - 1 + (last == file))
+        return Position(way, int(step) - 1 + (bool(calls) and calls[0][1] == file))
     transcript = _TRANSCRIPT.search(text)
     if title not in text or transcript is None:
         return Position()
-    # It said nothing: what it did, and those before it in this iteration, is looked up.
+    # It said nothing, or its last edit was cut off: what was done in this iteration is looked up.
     command = f"grep -ho '{_EDITS}' {transcript[1]}"
     listed = yield Call("Bash", {"command": command, "description": "List the edits"})
-    edits = re.findall(r'"new_string":"([^"]*)"', listed.text)
     since: list[str] = []
-    for new in edits:
-        since = [] if "- [x] " in new else [*since, new]
-    kept = since[:-1] if calls and _failed(calls[0][2]) else since
-    return Position(kept[-1][:1], len(kept)) if kept else Position()
+    for new in re.findall(r'"new_string":"([^"]*)"', listed.text):
+        if f"- [x] {title}" not in new:
+            since = [] if "- [x] " in new else [*since, new]
+    made = False
+    if since and unsure:
+        content = yield from _read(calls[0][1], held)
+        made = since[-1].split("\\n")[0] in content
+        since = since if made else since[:-1]
+    if said:
+        way, step, _ = said[-1]
+        return Position(way, int(step) - 1 + made)
+    return Position(since[-1][:1], len(since)) if since else Position()
 
 
 def _failed(how: str) -> bool:

@@ -174,9 +174,20 @@ def test_a_session_goes_on_where_a_handoff_says_that_it_was(
     assert step_of(examiner, move) == Step(1, 4, way)
 
 
-def test_a_step_that_failed_is_done_again(examiner: Examiner) -> None:
-    text = left(examiner, 3, "B", said=True).replace("`: `+3`", "`, which failed: `aborted`", 1)
-    move = played(examiner, PROMPT, {HANDOFF: text})
+@pytest.mark.parametrize("said", [True, False])
+def test_whether_an_edit_that_was_cut_off_was_made_is_looked_up(
+    examiner: Examiner, *, said: bool
+) -> None:
+    text = left(examiner, 3, "B", said=said)
+    cut_off = text.replace("`: `+3`", "`, which failed: `interrupted`", 1)
+    assert cut_off != text
+    move = played(examiner, PROMPT, {HANDOFF: cut_off})
+    assert step_of(examiner, move) == Step(1, 4, "B")
+    path = examiner.root / examiner.task.items[0].files[2]
+    marks = [mark for mark, step in examiner.given.items() if step.number == 3]
+    kept = [line for line in path.read_text().splitlines() if not line.endswith(marks[0])]
+    path.write_text("\n".join(kept) + "\n")
+    move = played(examiner, PROMPT, {HANDOFF: cut_off})
     assert step_of(examiner, move) == Step(1, 3, "B")
 
 
