@@ -70,6 +70,7 @@ class Project:
         self.program = program
         self.transcript = folder / "transcript.jsonl"
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "TZ": "UTC"}
+        self.environ["TMPDIR"] = str(folder)  # what a killed hook leaves goes with the test
         self._clock = 0
         self.write_state(
             objective="Mend the parser", max_iterations=10, context_window=WINDOW, **state
