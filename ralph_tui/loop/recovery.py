@@ -104,6 +104,7 @@ class Recovery:
         elif ended is not None and _whole(ended, k) and self._state.context.rollover is None:
             yield from iteration.measure(k)
         else:
+            yield from iteration.rollovers.catch_up()
             yield from iteration.checkpoints.record_changes(k)
             yield iteration.recorder.record(k)
             yield from self._spare(k)

@@ -45,6 +45,19 @@ class Rollovers:
         snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
         yield from self._handoffs.leave(began, snapshot)
 
+    def catch_up(self) -> Steps[None]:
+        """Write the handoff of a rollover that broke off before that: the record has what it needs.
+
+        The next iteration goes on from it.
+        """
+        began, left = self._state.context.rollover, self._state.context.handoff
+        if began is None or (
+            left and (left.iteration, left.number) == (began.iteration, began.number)
+        ):
+            return
+        snapshot = yield from self._checkpoints.hold_rollover(began.iteration, message_of(began))
+        yield from self._handoffs.leave(began, snapshot)
+
     def _comment(self, began: RolloverBegan) -> Steps[None]:
         """On the run's issue, where it has one."""
         outreach, key = self._run.ports.outreach, f"rollover-{began.iteration}-{began.number}"

@@ -69,10 +69,10 @@ def hands_over_twice() -> World:
 
 def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
     whole = hands_over_twice()
-    begun = next(e.seq for e in whole.all(ContextLevelReached))
+    first = next(e.seq for e in whole.all(ContextLevelReached))
     second = next(e.seq for e in whole.events if e.kind == "iteration_finished")
     assert len(whole.all(RolloverBegan)) == 2
-    for number in range(begun, second):
+    for number in range(first, second):
         later = go_on(whole, number)
         check(later)
         cut = whole.events[:number]
@@ -85,11 +85,13 @@ def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
         assert later.end.outcome == "completed", number
         numbers = [e.number for e in later.all(SnapshotTaken)]
         assert len(set(numbers)) == len(numbers)
-        left = [e for e in cut if isinstance(e, HandoffWritten)]
+        begun = [e for e in cut if isinstance(e, RolloverBegan)]
         tells = "go on from here" in later.agent.prompts[0]
-        assert tells == (bool(left) and not kept), number
-        if tells:
-            assert left[-1].read_at in later.agent.prompts[0]
+        assert tells == (bool(begun) and not kept), number
+        if tells:  # also where it had not been written yet
+            left = [e for e in later.events if isinstance(e, HandoffWritten)][len(begun) - 1]
+            assert left.number == begun[-1].number
+            assert left.read_at in later.agent.prompts[0]
         assert not any("go on from here" in prompt for prompt in later.agent.prompts[1:])
 
 
