@@ -32,9 +32,9 @@ def screen(loop: HookedLoop, git_repo: Path) -> Iterator[Terminal]:
 
 
 def test_it_grows_on_the_screen_and_takes_no_command(loop: HookedLoop, screen: Terminal) -> None:
-    screen.shows("Move to the new service", "src/oauth.ts", "ctx 42 %", "watched")
+    screen.shows("Move to the new service", "src/oauth.ts", "42 %", "watched")
     loop.tool("t2", "src/token.ts", 71)
-    screen.shows("src/token.ts", "ctx 71 %")
+    screen.shows("src/token.ts", "71 %")
     for key in ("p", "g", "a", "c", "i", "r"):
         screen.press(key)
         screen.shows(WHY)
@@ -62,6 +62,6 @@ def test_one_of_which_nothing_is_heard_is_shown_as_that_until_it_goes_on(git_rep
     try:
         screen.shows("UNHEARD", "nothing was heard of its sessions for")
         loop.tool("t1", "src/oauth.ts", 42)
-        screen.shows("src/oauth.ts", "ctx 42 %", "watched")
+        screen.shows("src/oauth.ts", "42 %", "watched")
     finally:
         screen.close()
