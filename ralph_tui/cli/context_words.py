@@ -145,6 +145,8 @@ def _order(context: Fields) -> str:
     item, percent = context.get("item"), context.get("percent")
     begun = context.get("session_running") and context.get("calls")
     items = [*([] if begun or not item else [item]), *(context.get("later") or [])]
+    if percent is not None and not context.get("session_running"):
+        percent = 0.0  # the next session begins with an empty window
     left = None if percent is None else max(0.0, context["checkpoint_percent"] - percent)
     advised = order([one["high"] for one in items], left)
     if not advised.why:

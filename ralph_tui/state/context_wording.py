@@ -18,8 +18,8 @@ from ralph_tui.text.terms import FORGOT, RowLevel
 
 _FOLLOWS: dict[Level, tuple[RowLevel, str]] = {
     "L1": ("warn", ""),
-    "L2": ("warn", ": time to hand over"),
-    "L3": ("critical", ": too full to go on"),
+    "L2": ("warn", ": nearly full"),
+    "L3": ("critical", ": as good as full"),
 }
 
 

@@ -65,7 +65,7 @@ def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
 def test_a_window_of_which_nothing_is_known_is_said_to_be_so() -> None:
     told = " ".join(rows("unknown"))
     assert "unknown: this agent does not tell how full its context window is; no session" in told
-    assert "1 unknown" in rows("unknown")
+    assert "1 not known" in rows("unknown")
 
 
 def test_the_newest_handoff_is_read_in_full(tmp_path: Path) -> None:

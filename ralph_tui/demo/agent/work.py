@@ -134,7 +134,7 @@ class Worker:
         passed, total = self._tests
         done = bool(total) and passed == total
         deeds = ", ".join(f"{_DONE[step.deed]} {step.bug.name}" for step in steps)
-        summary = f"{deeds or 'changed nothing'}; {passed} of {total} tests pass"
+        summary = f"{deeds or 'found the work done'}; {passed} of {total} tests pass"
         fiddled = any(step.deed == "fiddle" for step in steps)
         report = {
             "completion": round(100 * passed / total) if total else 0,

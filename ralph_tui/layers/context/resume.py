@@ -61,12 +61,12 @@ def resume_text(given: Resume) -> str:
 
 
 def _instructions(given: Resume) -> str:
-    made = f"; what it said before is in {given.made_file}" if given.made_file else ""
-    edited = f", which was edited by its owner{made}" if given.edited else ""
+    edited = " (its owner has edited it)" if given.edited else ""
+    made = f"; what it said before that is in {given.made_file}" if given.made_file else ""
     where = "the files to resume" if _files(given.files) else "the files as they are now"
     steps = [
         f"{DO_NOT_RESTART} What that session did is in the files.",
-        f"Read its handoff first{edited}: {given.handoff_file}" if given.handoff_file else "",
+        f"Read its handoff first: {given.handoff_file}{edited}{made}" if given.handoff_file else "",
         f"Go on from there, in {where}; whatever else is planned comes after that.",
         HALF_MADE if given.cause == "L3" else "",
     ]

@@ -171,6 +171,8 @@ def _unknown(state: RunState, width: int) -> list[Line]:
     lacks = "how full its context window is"
     if state.context.tokens is not None:
         lacks = "how much its context window holds"
+    if state.context.window and state.context.tokens is None:
+        return _told("the session has only begun: nothing is in its window yet", width, "text")
     words = f"unknown so far: the agent has not told {lacks}"
     return _told(f"{words}; until it does no session hands over by itself", width, "text")
 
@@ -220,7 +222,7 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
     if use.compactions:
         marks.append((f" {FORGOT.label}", "warn"))
     if use.peak_percent is None:
-        return [*number, ("unknown", "dim"), *marks]
+        return [*number, ("not known", "dim"), *marks]
     tone = CONTEXT_TONES[level_of(use.peak_percent, limits)]
     room = max(1, min(WIDEST, width - digits - 20))
     bar = _bar(use.peak_percent, limits, room, tone)

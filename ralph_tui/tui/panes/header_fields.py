@@ -227,7 +227,8 @@ def gauge(state: RunState, width: int) -> Field:
     share, reached = state.context.percent, level(state)
     name, size = ("context ", 26) if width >= 140 else ("ctx ", 19 if width >= 100 else 8)
     if share is None or reached is None:
-        return Field([[(name, "dim"), (f"{'unknown':<{size}}", "dim")]], 4)
+        fresh = state.context.window is not None and state.context.tokens is None
+        return Field([[(name, "dim"), (f"{'empty' if fresh else 'unknown':<{size}}", "dim")]], 4)
     style = CONTEXT_TONES[reached]
     spans: Line = [(name, "dim"), (f"{filled(share):>5}", "text"), (f" {reached}", style)]
     if width >= 140:

@@ -255,7 +255,7 @@ def test_one_number_is_written_alike_by_all_who_show_it() -> None:
     )
     log = [row.text for row in state.log.rows if row.word == "BEST"]
     assert log == ["85 % after iteration 1, +5 points", "85.4 % after iteration 2, +0.5 points"]
-    header = " ".join("".join(text for text, _ in row) for row in header_lines(state, NOW, 140))
+    header = " ".join("".join(text for text, _ in row) for row in header_lines(state, NOW, 180))
     assert "84.9 %" in header
     assert "best 85.4 %" in header
     asked = QuestionAsked(iteration=3, question_id="q", topic="redirect", text="?", options=[])
@@ -347,7 +347,7 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
     ended = RunFinished(
         outcome="interrupted", reason="", iterations=1, completion=60, best=85, duration_s=5
     )
-    header = str(header_lines(folded(start, *measured), NOW, 140))
+    header = str(header_lines(folded(start, *measured), NOW, 180))
     assert "best 85 % " in header
     assert "at the start" in header
     assert "iteration 0" not in header
