@@ -11,6 +11,7 @@ from ralph_tui.events import (
     RolloverRequested,
     RunFinished,
     SessionFinished,
+    SessionStarted,
 )
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
@@ -210,6 +211,23 @@ def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
         await driver.until(lambda: not driver.cockpit.state.run.session_running)
         await driver.press("y")
         await driver.sees("C roll over: no session runs")
+
+    assert drive(live(story("climbing")), look).sent == []
+
+
+def test_the_session_after_the_one_it_was_asked_about_works_on() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("C")
+        await driver.sees("Hand over to a fresh session")
+        state = driver.cockpit.state
+        ended, at = state.seq + 1, state.at
+        driver.inbox.append(SessionFinished(iteration=3, outcome="success", seq=ended, at=at))
+        driver.inbox.append(
+            SessionStarted(iteration=3, session_id="s", agent="a", seq=ended + 1, at=at)
+        )
+        await driver.until(lambda: driver.cockpit.state.seq > ended)
+        await driver.press("y")
+        await driver.sees("C roll over: the session that was asked about is over")
 
     assert drive(live(story("climbing")), look).sent == []
 

@@ -125,13 +125,16 @@ class Dialogs:
     def roll_over(self) -> None:
         """Let a fresh session go on from here, after one question."""
         wish, state = commands.RollOver(), self._host.state
+        meant = state.agent.began
         question = f"Hand over to a fresh session of iteration {state.run.iteration}?"
 
         def answered(yes: bool | None) -> None:  # noqa: FBT001
             if not yes:
                 return
-            # While it was asked, the session may have ended.
+            # While it was asked, the session may have ended, and another one have begun.
             refused = commands.refusal(wish, self._host.state)
+            if refused is None and self._host.state.agent.began != meant:
+                refused = "the session that was asked about is over"
             if refused is None:
                 self._source.send(wish)
             self._host.say(f"C roll over: {refused or 'sent; a running tool may end first'}")
