@@ -191,7 +191,7 @@ def _in_progress(given: Handoff) -> list[Part]:
 
 def _how(call: Call) -> str:
     if call.running:
-        return ", still running when the session was ended"
+        return ", not over when the session was ended: see whether it was done"
     result = f": {code(call.result, 80)}" if call.result else ""
     return f", which failed{result}" if call.failed else result
 

@@ -173,12 +173,13 @@ def _strategy(given: PromptInput) -> Section:
     begun = given.reading is None or given.reading.iteration > 0
     told = begun and not given.redirect
     how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if told else ""
-    order = "What to work on, in this order"
-    if given.handoff is not None:  # it was planned before the work that is to go on
-        order = "What to work on after that, in this order"
+    order, left, known = "What to work on, in this order", given.handoff, set[str]()
+    if left is not None:  # it was planned before the work that is to go on
+        order, known = "What to work on after that, in this order", {left.item, *left.done}
+    open_ones = [text for text in planned.priorities if text not in known]
     first = foreign(
         "strategy", "what comes first", order,
-        [f"{number}. {item(text)}" for number, text in enumerate(planned.priorities, 1)],
+        [f"{number}. {item(text)}" for number, text in enumerate(open_ones, 1)],
     )  # fmt: skip
     reason = Block(units_of(how), rank_of("reason"), "the reason of the strategy")
     return Section("Strategy", (reason, first))
@@ -199,6 +200,8 @@ def _plan(given: PromptInput) -> Section:
             f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
         )
     current = reading.next_item if reading is not None and not given.restored else ""
+    if given.handoff is not None:  # which names it, as the plan is now
+        current = ""
     named = foreign(
         "plan", "the current item of the plan", "The first open item of the plan file",
         [item(current)] if current else [],

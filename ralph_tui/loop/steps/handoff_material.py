@@ -31,6 +31,8 @@ from ralph_tui.text.tool_kinds import action_type
 
 MOST_CALLS = 8
 MOST_SAID = 20
+CUT_OFF = "interrupted"
+"""What a row says of a call that the end of its session has cut off."""
 MODEL = "a model"
 AGENT = "the agent"
 AGENT_BEFORE = "the agent, said before its last tool calls"
@@ -171,7 +173,7 @@ def calls_of(rows: Sequence[AgentRow]) -> Iterator[Call]:
     """Its last tool calls, the latest first; those of subagents left out."""
     calls = [row for row in rows if row.kind == "tool" and not row.nested]
     for row in calls[:MOST_CALLS]:
-        running = row.running or row.result == NO_ANSWER
+        running = row.running or row.result in (NO_ANSWER, CUT_OFF)
         result = "" if running else row.result
         yield Call(row.tool, row.text, result, failed=not row.ok and not running, running=running)
 

@@ -75,7 +75,7 @@ The state parameter is checked; the code is not exchanged yet.
 
 Its last tool calls, the latest first:
 
-- `Bash npm test`, still running when the session was ended
+- `Bash npm test`, not over when the session was ended: see whether it was done
 - `Edit src/auth/oauth.ts`: `+9 -4`
 - `Bash npm run lint`, which failed: `exit 1`
 

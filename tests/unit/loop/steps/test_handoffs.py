@@ -179,7 +179,8 @@ def test_a_tool_that_did_not_end_is_told() -> None:
 
     made = world(runs)
     made.run()
-    assert "- `Bash make all`, still running when the session was ended" in text_of(made)
+    how = "not over when the session was ended: see whether it was done"
+    assert f"- `Bash make all`, {how}" in text_of(made)
     assert "make all" in made.only(HandoffWritten).summary
 
 
