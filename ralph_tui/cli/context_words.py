@@ -164,11 +164,21 @@ def _order(context: Fields) -> str:
     return f"{_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
 
 
+UNKNOWN_OVER = "How full the windows of this run were is not known."
+FILLED = (
+    "Windows of this run filled up: in a next run load files when they are needed, leave research "
+    "to subagents, and split large items."
+)
+"""What is recommended after a run whose windows filled."""
+
+
 def _recommended(context: Fields, *, alive: bool, watched: bool) -> str:
     """What to do now; of a run that is over, what the next one should do."""
     fills, level = context.get("windows_fill"), _level(context)
     if not alive:
-        return FILLS if fills else "Windows of this run had room: go on as before."
+        known = any(use.get("peak_percent") is not None for use in context.get("history") or [])
+        had_room = "Windows of this run had room: go on as before." if known else UNKNOWN_OVER
+        return FILLED if fills else had_room
     if level is None:
         how = (
             "set RALPH_CONTEXT_WINDOW (200k, 1m)"
