@@ -88,7 +88,7 @@ def test_a_window_that_fills_is_seen_while_it_does_and_afterwards(tmp_path: Path
         process.communicate()
     over = said("context", cwd=folder, by=run)
     assert "task-001/001 (over)" in over
-    assert "Windows of this run fill up" in over
+    assert "Windows of this run filled up" in over
     fields = seen()
     assert fields["rollovers"] == len(there.events("rollover_began")) >= 2
     # A record without its status file is folded, and tells the same.
