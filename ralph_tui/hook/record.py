@@ -147,7 +147,8 @@ def _begin(call: Call, heard: Heard) -> Session:
     """The session; run, iteration and session are begun where they are new."""
     new = iteration_begins(call)
     session = call.session
-    if session is not None and session.iteration == call.iteration and not new:
+    known = session is not None and session.iteration == call.iteration and not new
+    if session is not None and known and not session.over:
         return session
     _leave_others(call)
     began = Session(
@@ -159,6 +160,7 @@ def _begin(call: Call, heard: Heard) -> Session:
         message=session.message if session else "",
         told=session.told if session else False,
         recent=session.recent if session else "",
+        left=session.left if session else 0,
     )
     call.session = began
     call.record("session_started", session_id=identifier(call.session_id), agent="claude")

@@ -89,10 +89,24 @@ def settle(call: Call) -> Checkpoint | None:
     record.iteration_ends(call, "incomplete")
     session = call.session
     if session is not None:
-        call.session = session._replace(over=True)
+        call.session = session._replace(over=True, left=max(1, session.left))
     call.state = without_checkpoint(call.state) | {"iteration": call.iteration + 1}
     write_prompt(call, checkpoint)
     return checkpoint
+
+
+def end_again(call: Call, level: Level, percent: float) -> None:
+    """The session handed over and went on until it is full: its handoff is still to be read."""
+    handoff = left_in(call)[1]
+    call.answer.user.append(checkpoint_line(level, whole(percent), handoff))
+    call.answer.ends = ended_at(level, whole(percent), handoff, NAME)
+    call.answer.code = 1 if call.outer_loop else 0
+
+
+def left_in(call: Call) -> tuple[int, str]:
+    """At how many percent the last checkpoint was, and its handoff."""
+    last = call.state["context_checkpoint"]
+    return last.get("percent_at_checkpoint", 0), last.get("handoff_file", "")
 
 
 def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:

@@ -31,6 +31,8 @@ class Session(NamedTuple):
     """How many items were completed when its iteration began."""
     over: bool = False
     """Whether it was decided what comes after its iteration."""
+    left: int = 0
+    """Whether it has handed over, and how often it stopped since then."""
     transcript: str = ""
     recent: str = ""
     """Ids of the tool calls that were recorded last, with spaces between them."""

@@ -3,9 +3,9 @@
 The order is fixed: the promise of completion, a context checkpoint, an error that will not pass,
 the limit of iterations, the circuit breaker; else it goes on. Inside Claude Code "go on" keeps the
 session from stopping; each time is one more iteration, so limit and circuit breaker end it. Only a
-fresh session has an empty window: after a checkpoint this one stops, and an outer loop or its user
-starts the next one. An outer loop (``RALPH_LOOP=shell``, or a call without a session) gets exit
-code 0 for "stop" and 1 for "go on".
+fresh session has an empty window: after a checkpoint this one stops, however often it is spoken to,
+and an outer loop or its user starts the next one, for which all stays as it was left. An outer loop
+(``RALPH_LOOP=shell``, or a call without a session) gets exit code 0 for "stop" and 1 for "go on".
 """
 
 import re
@@ -17,11 +17,11 @@ from ralph_tui.hook.call import Call
 from ralph_tui.hook.evidence import gather
 from ralph_tui.hook.plan import item_of, progress_in
 from ralph_tui.hook.prompt_file import NAME, has_section
-from ralph_tui.hook.rollover import roll_over, settle, write_prompt
+from ralph_tui.hook.rollover import left_in, roll_over, settle, write_prompt
 from ralph_tui.hook.sessions import sessions_of
 from ralph_tui.hook.summaries import clean, redacted
 from ralph_tui.hook.transcript import Heard
-from ralph_tui.hook.watch import heard_by, take_in
+from ralph_tui.hook.watch import has_left, heard_by, take_in
 from ralph_tui.hook.words import fresh_session, go_on
 from ralph_tui.layers.context.circuit import Circuit
 from ralph_tui.layers.context.hashes import error_hash_of
@@ -65,17 +65,20 @@ def stop(call: Call) -> None:
         return
     heard = heard_by(call)
     full = None
+    promise = call.state["completion_promise"]
+    if not outer and not _promises(_words(call, heard), promise) and _stays(call, heard):
+        return
     if not outer:
         full = take_in(call, heard)
     elif _was_decided(call, heard):
         return
     record.iteration_begins(call)
-    new = call.session is not None and not call.session.over
-    words = call.given.last_words or (heard.words if new else "")
+    words = _words(call, heard)
     if words.strip():
         call.record("agent_spoke", text=redacted(words[-2000:]))
-    promised = _promises(words, call.state["completion_promise"])
-    if not promised and full is not None and full.level != "L1":
+    promised = _promises(words, promise)
+    left = call.session is not None and call.session.left
+    if not promised and not left and full is not None and full.level != "L1":
         roll_over(call, "L2", full.percent)  # it stops anyway: what is left is to hand over
         call.answer.model = ""
     if promised:
@@ -96,6 +99,31 @@ def stop(call: Call) -> None:
         _finish(call, ending)
         return
     _go_on(call)
+
+
+def _words(call: Call, heard: Heard) -> str:
+    """The last ones of the session; none of one that an outer loop has asked about already."""
+    new = call.given.of_session or (call.session is not None and not call.session.over)
+    return call.given.last_words or (heard.words if new else "")
+
+
+def _stays(call: Call, heard: Heard) -> bool:
+    """The session has handed over, and was spoken to again: what it left is for the next one.
+
+    False for an outer loop that goes on with the same session: so its iterations are counted.
+    """
+    session = call.session
+    if session is None or not has_left(call, heard) or (call.outer_loop and session.left > 1):
+        return False
+    if not session.over:
+        take_in(call, heard)
+        record.session_ends(call, "rolled_over")
+        _over(call)
+    call.session = (call.session or session)._replace(left=session.left + 1)
+    call.answer.code = 1 if call.outer_loop else 0
+    if not call.outer_loop:
+        call.answer.user.append(fresh_session(*left_in(call), NAME))
+    return True
 
 
 def _was_decided(call: Call, heard: Heard) -> bool:
@@ -166,7 +194,8 @@ def _go_on(call: Call) -> None:
     record.iteration_ends(call, "incomplete")
     _over(call)
     call.state = call.state | {"iteration": call.iteration + 1, "status": "running"}
-    if has_section(call.root / NAME):
+    left = call.session is not None and call.session.left
+    if not left and has_section(call.root / NAME):
         write_prompt(call, None)
     if call.outer_loop:
         call.answer.code = 1

@@ -34,9 +34,12 @@ def watch(call: Call) -> None:
         early = sums_up_before(fired.window, thresholds_of(call).checkpoint, call.environ)
         call.answer.user += [early] if early else []
         return
-    from ralph_tui.hook.rollover import roll_over
+    from ralph_tui.hook.rollover import end_again, roll_over
 
-    roll_over(call, level, percent)
+    if call.session is not None and call.session.left:
+        end_again(call, level, percent)
+    else:
+        roll_over(call, level, percent)
 
 
 class Fired(NamedTuple):
@@ -49,7 +52,8 @@ class Fired(NamedTuple):
 
 def take_in(call: Call, heard: Heard) -> Fired | None:
     """Record it; gives the level that the session reaches with it."""
-    _take_over(call)
+    if not has_left(call, heard):
+        _take_over(call)
     known = call.session
     new = known is None or known.iteration != call.iteration
     session = record.take_in(call, heard)
@@ -76,6 +80,22 @@ def take_in(call: Call, heard: Heard) -> Fired | None:
         window=window.tokens,
     )
     return Fired(level, percent, window.tokens)
+
+
+def has_left(call: Call, heard: Heard) -> bool:
+    """Whether the session has handed over and its window is as full as then.
+
+    Who empties the window, by having it summed up, has a session that can hand over again.
+    """
+    session = call.session
+    if session is None or not session.left:
+        return False
+    window = window_of(call.environ, call.state, heard.model, heard.tokens)
+    percent = percent_of(heard.tokens, window.tokens)
+    if percent is None or percent >= thresholds_of(call).checkpoint:
+        return True
+    call.session = session._replace(left=0, level="L0")
+    return False
 
 
 def heard_by(call: Call) -> Heard:
