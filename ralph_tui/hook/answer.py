@@ -23,8 +23,13 @@ class Answer:
         self.ends = ""
         """Why the session ends at once, for the user; empty: it does not."""
         self.problems: list[str] = []
-        """Sentences about what is wrong."""
+        """Sentences about what is wrong: on stderr, which Claude Code shows to nobody."""
         self.code = 0
+
+    def warn(self, problem: str) -> None:
+        """Say what is wrong to the user, too."""
+        self.problems.append(problem)
+        self.user.append(f"ralph-tui: {problem}")
 
     def fields(self, event: str) -> dict[str, Any]:
         """The JSON that Claude Code understands."""

@@ -50,9 +50,7 @@ def answer_to(hook: str, data: bytes, environ: Mapping[str, str]) -> Answer:
     try:
         return _serve(hook, given, environ)
     except RalphError as refused:
-        answer.problems.append(str(refused))
-        if hook == "Stop":
-            answer.user.append(f"ralph-tui: {refused}")
+        answer.warn(str(refused))
         return answer
 
 
@@ -65,7 +63,8 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
         if held.state.get("driven_by"):
             return Answer()  # of a run that starts its sessions itself
         call = Call(given, environ, root, datetime.now(UTC), held)
-        call.answer.problems += [f"in {path} {problem}" for problem in held.problems]
+        for problem in held.problems:
+            call.answer.warn(f"in {path} {problem}")
         if hook == "Stop":
             from ralph_tui.hook.stop import stop
 
@@ -78,10 +77,10 @@ def _serve(hook: str, given: Given, environ: Mapping[str, str]) -> Answer:
         try:
             held.save()
         except RalphError as refused:
-            call.answer.problems.append(str(refused))
+            call.answer.warn(str(refused))
             call.answer.reason = ""
         if held.aside is not None:
-            call.answer.problems.append(f"as it was, it is kept in {held.aside}")
+            call.answer.warn(f"the state file as it was is kept in {held.aside}")
         return call.answer
 
 

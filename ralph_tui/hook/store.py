@@ -2,25 +2,29 @@
 
 Who writes it without the lock is not overwritten: its fields stay but for those that were changed
 here. What is no state file is set aside, with its date, and then there is none: nothing goes on
-that nobody knows the task of.
+that nobody knows the task of. Set aside is the file itself, not a copy: who has it open and writes
+later, as an editor does, writes to what is kept.
 """
 
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.errors import RalphError, why
 from ralph_tui.file_lock import locked
-from ralph_tui.layers.context.state_file import State, content_of, parse
+from ralph_tui.layers.context.state_file import State, StateRead, content_of, parse
 from ralph_tui.plain_files import read_bytes, write_whole
 
 PATIENCE_S = 8.0
 """How long other calls are waited for: one may wait for git."""
+ASIDE = ".bad"
+"""How the name ends of what was set aside."""
 LARGEST = 1 << 24
 """Bytes of a state file."""
-_LOOKS, _LOOK_S = 5, 0.05
+_LOOKS, _LOOK_S = 5, 0.025
 """Another program may be writing it right now, in place."""
 
 Stamp = tuple[int, int, int]
@@ -52,14 +56,21 @@ class Held:
     def _write(self) -> None:
         state = self.state
         if _stamp(self.path) != self._stamp:  # edited meanwhile
-            try:
-                there = parse(read_bytes(self.path, most=LARGEST)).state
-            except (OSError, ValueError):
-                there = {}
+            there = self._there()
             changed = {k: v for k, v in state.items() if k not in self._read or self._read[k] != v}
             state = {**(there or state), **changed}
         write_whole(self.path, content_of(state), durable=False)
         self._read, self._stamp = self.state, _stamp(self.path)
+
+    def _there(self) -> State:
+        """What another program made of it; nothing where that is none, and kept aside."""
+        try:
+            return _looked_at(self.path).state
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            self.aside = _set_aside(self.path)
+            return {}
 
 
 @contextmanager
@@ -80,38 +91,52 @@ def state_file(path: Path) -> Iterator[Held | None]:
 
 
 def _read(path: Path) -> Held | None:
-    content, problem = b"", ""
-    for look in range(_LOOKS):
-        try:
-            stamp = _stamp(path)
-            content = read_bytes(path, most=LARGEST)
-            found = parse(content)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise _refused(path, "read", error) from error
-        except ValueError as error:
-            problem = str(error)
-            if look + 1 < _LOOKS:
-                time.sleep(_LOOK_S)
-            continue
-        return Held(path, found.state, found.problems, stamp)
     try:
-        aside = _set_aside(path)
-        path.unlink()
+        stamp = _stamp(path)
+        found = _looked_at(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _refused(path, "read", error) from error
+    except ValueError as error:
+        raise _useless(path, error) from error
+    return Held(path, found.state, found.problems, stamp)
+
+
+def _looked_at(path: Path) -> StateRead:
+    """What it holds, waited for where it is being written. Raises ``ValueError``, ``OSError``."""
+    for _ in range(_LOOKS - 1):
+        with suppress(ValueError):
+            return parse(read_bytes(path, most=LARGEST))
+        time.sleep(_LOOK_S)
+    return parse(read_bytes(path, most=LARGEST))
+
+
+def _useless(path: Path, problem: ValueError) -> RalphError:
+    """Set it aside; gives what is to be said of it. Raises ``RalphError`` where that fails."""
+    aside = _name_aside(path)
+    try:
+        path.rename(aside)
     except OSError as error:
         raise _refused(path, "set aside", error) from error
-    raise RalphError(
+    return RalphError(
         f"the state file {path} is no use ({problem}): it is kept in {aside}, and no loop runs "
         "here until you put it right and back"
     )
 
 
 def _set_aside(path: Path) -> Path:
-    """A copy of the file as it is, beside it."""
-    aside = path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S}.bad")
-    write_whole(aside, read_bytes(path, most=LARGEST), durable=False)
+    """The file under a second name; a copy where the disk knows no such names."""
+    aside = _name_aside(path)
+    try:
+        os.link(path, aside, follow_symlinks=False)
+    except OSError:
+        write_whole(aside, read_bytes(path, most=LARGEST), durable=False)
     return aside
+
+
+def _name_aside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{datetime.now(UTC):%Y%m%dT%H%M%S%f}{ASIDE}")
 
 
 def _stamp(path: Path) -> Stamp:

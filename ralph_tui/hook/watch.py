@@ -152,5 +152,4 @@ def _tell_once(call: Call, problem: str) -> None:
     if session is None or session.told:
         return
     call.session = session._replace(told=True)
-    call.answer.user.append(f"ralph-tui: {problem}")
-    call.answer.problems.append(problem)
+    call.answer.warn(problem)

@@ -15,6 +15,7 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import ToolStarted
 from ralph_tui.file_lock import locked
+from ralph_tui.hook import store
 from ralph_tui.layers.context.state_file import parse
 from tests.hooks import INTERPRETER, Project, Said
 from tests.small_disk import run_on_small_disk
@@ -87,6 +88,36 @@ def test_a_state_file_that_is_garbage_is_set_aside(project: Project, content: by
     assert aside.read_bytes() == content
     assert aside.name in told
     assert project.stop() == Said(0, {}, "")
+
+
+@pytest.mark.parametrize("hook", ["post-tool-use", "stop"])
+def test_who_writes_the_state_file_in_place_and_slowly_loses_nothing(
+    project: Project, hook: str
+) -> None:
+    """As a shell does with ``jq ... >file``: it is empty until the program is done."""
+    whole = project.state_path.read_bytes()
+    with project.state_path.open("wb") as file:
+        said = project.call(hook, project.given("Stop"))
+        file.write(whole)
+    (aside,) = project.state_path.parent.glob("ralph-state.json.*.bad")
+    assert aside.read_bytes() == whole
+    assert aside.name in said.user
+    assert not project.state_path.exists()
+
+
+def test_a_state_file_that_is_emptied_during_a_call_is_kept(project: Project) -> None:
+    """Between its reading and its writing; the loop goes on with what was read."""
+    path, opened = project.state_path, []
+    with store.state_file(path) as held:
+        assert held is not None
+        held.state = held.state | {"iteration": 4}
+        opened.append(path.open("wb"))
+        held.save()
+    opened[0].write(b"what they wrote")
+    opened[0].close()
+    assert held.aside is not None
+    assert held.aside.read_bytes() == b"what they wrote"
+    assert (project.state["iteration"], project.state["objective"]) == (4, "Mend the parser")
 
 
 def test_a_state_file_with_odd_fields_is_kept_and_mended(project: Project) -> None:

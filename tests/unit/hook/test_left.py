@@ -6,7 +6,7 @@ from tests.hooks import Project, Said
 from tests.unit.hook.test_stop import PROMISE, SHELL
 from tests.unit.hook.test_watch import used
 
-NEXT = {"session_id": "another-session"}
+NEXT = "another-session"
 
 
 def handed_over(project: Project, percent: int) -> str:
@@ -67,9 +67,9 @@ def test_another_session_takes_it_over(project: Project, percent: int) -> None:
     project.stop()
     project.transcript.write_text("")
     given = project.uses(20_000, "Bash", 9, command="ls")
-    assert project.after_tool(**given, **NEXT).fields == {}
+    assert project.after_tool(**given, session_id=NEXT).fields == {}
     assert project.state["iteration"] == 2
-    said = project.stop(**NEXT)
+    said = project.stop(session_id=NEXT)
     assert said.fields["decision"] == "block"
     assert project.state["iteration"] == 3
     assert "RESUME" not in (project.root / "PROMPT.md").read_text()
@@ -94,7 +94,7 @@ def test_one_whose_window_was_emptied_goes_on_and_can_hand_over_again(project: P
 def test_an_outer_loop_that_goes_on_with_it_comes_to_an_end(project: Project) -> None:
     """It starts the session again by its id, where the window is as full as it was."""
     project = project.with_git
-    used(project, 194_000, **SHELL)
+    used(project, 194_000, RALPH_LOOP="shell")
     for number in range(2, 30):
         project.says(194_000 + number, {"type": "text", "text": "Prompt is too long"})
         assert project.stop(SHELL).code == project.call("stop", b"", SHELL).code
@@ -105,7 +105,7 @@ def test_an_outer_loop_that_goes_on_with_it_comes_to_an_end(project: Project) ->
 
 
 def test_an_outer_loop_counts_a_checkpoint_once(project: Project) -> None:
-    used(project, 194_000, **SHELL)
+    used(project, 194_000, RALPH_LOOP="shell")
     assert project.stop(SHELL).code == 1
     assert project.call("stop", b"", SHELL).code == 1
     assert project.state["iteration"] == 2
