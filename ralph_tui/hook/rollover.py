@@ -64,7 +64,7 @@ def roll_over(call: Call, level: Level, percent: float) -> None:
             "rollover_began", number=1, cause=level, percent=percent, reason=_reason(level, shown)
         )
     if before is None or not (call.root / handoff).exists():
-        _write_handoff(call, checkpoint, heard)
+        handoff = _write_handoff(call, checkpoint, heard).handoff_file
     if level == "L3":
         settle(call)
         call.answer.user.append(checkpoint_line(level, shown, handoff))
@@ -83,7 +83,7 @@ def settle(call: Call) -> Checkpoint | None:
     if not (call.root / checkpoint.handoff_file).exists():
         heard = _whole(call)
         checkpoint = _with_evidence(call, checkpoint, heard, gather(call.root))
-        _write_handoff(call, checkpoint, heard)
+        checkpoint = _write_handoff(call, checkpoint, heard)
     record.iteration_begins(call)
     record.session_ends(call, "rolled_over")
     record.iteration_ends(call, "incomplete")
@@ -123,7 +123,7 @@ def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
             call.root / NAME, redacted(section), task_of(call.state), instructions_of(call.state)
         )
     except RalphError as refused:
-        call.answer.problems.append(str(refused))
+        call.answer.warn(str(refused))
 
 
 def _keep(call: Call, checkpoint: Checkpoint) -> None:
@@ -189,27 +189,23 @@ def _about_file(file: Changed) -> str:
     return "new" if file.new and not file.added else f"+{file.added} −{file.removed}"
 
 
-def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> None:
+def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Checkpoint:
+    """Write it, and its copy beside the journal; the checkpoint names that where only it can be."""
     text = handoff_text(_handoff(call, checkpoint, heard))
-    path = call.root / checkpoint.handoff_file
     data = redacted(text).encode("utf-8", "replace")
-    try:
-        make_folder(path.parent)
-        write_whole(path, data, durable=False)
-    except OSError as error:
-        call.answer.problems.append(
-            f"the handoff {path} cannot be written: {why(error, 'make its folder writable')}"
-        )
-        return
-    copy = f"handoff-{call.iteration}.md"
-    with suppress(OSError):
-        folder = call.root / record.journal_folder(call)
-        make_folder(folder)
-        write_whole(folder / copy, data, durable=False)
+    copy = Path(record.journal_folder(call)) / f"handoff-{call.iteration}.md"
+    problem = _written(call.root / checkpoint.handoff_file, data)
+    no_copy = _written(call.root / copy, data)
+    if problem:
+        call.answer.warn(f"{problem}; it is {'nowhere' if no_copy else f'in {copy}'}")
+        if no_copy:
+            return checkpoint
+        checkpoint = checkpoint._replace(handoff_file=str(copy))
+        _keep(call, checkpoint)
     call.record(
         "handoff_written",
         number=1,
-        path=copy,
+        path=copy.name,
         read_at=checkpoint.handoff_file,
         cause=checkpoint.level,
         percent=checkpoint.percent_at_checkpoint,
@@ -219,6 +215,18 @@ def _write_handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> None:
         item=checkpoint.current_todo_item,
         progress=progress_of(checkpoint),
     )
+    return checkpoint
+
+
+def _written(path: Path, data: bytes) -> str:
+    """Put a handoff there; gives why it cannot be, else nothing."""
+    try:
+        make_folder(path.parent)
+        write_whole(path, data, durable=False)
+    except OSError as error:
+        advice = why(error, "make its folder writable")
+        return f"the handoff {path} cannot be written: {advice}"
+    return ""
 
 
 def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:

@@ -204,7 +204,7 @@ def _go_on(call: Call) -> None:
         call.held.save()
     except RalphError as refused:
         # What cannot be counted would go on for ever.
-        call.answer.problems.append(f"{refused}; so the session stops")
+        call.answer.warn(f"{refused}; so the session stops")
         return
     call.answer.reason = redacted(go_on(call.state, clean(item_of(call.root, call.state))))
 

@@ -197,6 +197,26 @@ def test_what_stands_in_the_way_costs_only_itself(
         assert "Traceback" not in said.err + stopped.err
 
 
+@pytest.mark.parametrize("percent", [87, 97])
+def test_a_handoff_that_cannot_be_written_is_named_where_it_is(
+    project: Project, percent: int
+) -> None:
+    (project.root / ".claude" / "handoffs").write_text("in the way")
+    said = used(project.with_git, 2000 * percent)
+    stopped = project.stop()
+    (copy,) = project.root.glob(".aiwg/ralph/hooks/*/handoff-1.md")
+    name = str(copy.relative_to(project.root))
+    assert "the handoff" in said.user.partition("\n")[0]
+    assert said.user.partition("\n")[0].endswith(f"; it is in {name}")
+    told = said.model if percent == 87 else said.fields["stopReason"]
+    prompt = (project.root / "PROMPT.md").read_text()
+    checkpoint = project.state["context_checkpoint"]
+    for text in (told, stopped.user, prompt, checkpoint["handoff_file"]):
+        assert name in text
+        assert ".claude/handoffs" not in text
+    assert "Mend the parser" in copy.read_text()
+
+
 @as_root
 def test_a_folder_that_is_not_writable(project: Project) -> None:
     handoffs = project.root / ".claude" / "handoffs"
