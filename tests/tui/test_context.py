@@ -208,9 +208,8 @@ def test_a_session_that_ends_while_it_is_asked_is_not_handed_over() -> None:
         state = driver.cockpit.state
         end = SessionFinished(iteration=3, outcome="success", seq=state.seq + 1, at=state.at)
         driver.inbox.append(end)
-        await driver.until(lambda: not driver.cockpit.state.run.session_running)
-        await driver.press("y")
         await driver.sees("C roll over: no session runs")
+        assert driver.cockpit.is_current, "a question may have been waiting behind it"
 
     assert drive(live(story("climbing")), look).sent == []
 
@@ -225,8 +224,6 @@ def test_the_session_after_the_one_it_was_asked_about_works_on() -> None:
         driver.inbox.append(
             SessionStarted(iteration=3, session_id="s", agent="a", seq=ended + 1, at=at)
         )
-        await driver.until(lambda: driver.cockpit.state.seq > ended)
-        await driver.press("y")
         await driver.sees("C roll over: the session that was asked about is over")
 
     assert drive(live(story("climbing")), look).sent == []

@@ -128,18 +128,24 @@ class Dialogs:
         meant = state.agent.began
         question = f"Hand over to a fresh session of iteration {state.run.iteration}?"
 
-        def answered(yes: bool | None) -> None:  # noqa: FBT001
-            if not yes:
-                return
-            # While it was asked, the session may have ended, and another one have begun.
-            refused = commands.refusal(wish, self._host.state)
-            if refused is None and self._host.state.agent.began != meant:
-                refused = "the session that was asked about is over"
-            if refused is None:
-                self._source.send(wish)
-            self._host.say(f"C roll over: {refused or 'sent; a running tool may end first'}")
+        def refused() -> str | None:
+            """Meanwhile the session may have ended, and another one have begun."""
+            if self._host.state.agent.began != meant:
+                return "the session that was asked about is over"
+            return commands.refusal(wish, self._host.state)
 
-        self._app.push_screen(Confirm(question, roll_over_words(state), self._clock), answered)
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if yes is False:
+                return
+            because = refused()
+            if because is None and yes:
+                self._source.send(wish)
+            self._host.say(f"C roll over: {because or 'sent; a running tool may end first'}")
+
+        dialog = Confirm(
+            question, roll_over_words(state), self._clock, stands=lambda: refused() is None
+        )
+        self._app.push_screen(dialog, answered)
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change what the agent may do from its next session on; everything only after asking."""

@@ -12,9 +12,11 @@ from textual.widgets import Static
 
 from ralph_tui.tui.modals.modal import Modal
 
+LOOK_S = 0.25
+
 
 class Confirm(Modal[bool]):
-    """Answers True for yes; esc is no."""
+    """Answers True for yes; esc is no. None: what was asked about is over."""
 
     DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -23,10 +25,23 @@ class Confirm(Modal[bool]):
     ]
 
     def __init__(
-        self, question: str, detail: str = "", clock: Callable[[], float] = monotonic
+        self,
+        question: str,
+        detail: str = "",
+        clock: Callable[[], float] = monotonic,
+        stands: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`stands`: whether it still has to be asked; where it has not, the dialog closes."""
         super().__init__(clock)
-        self._question, self._detail = question, detail
+        self._question, self._detail, self._stands = question, detail, stands
+
+    def on_mount(self) -> None:
+        """Look from time to time."""
+        self.set_interval(LOOK_S, self._close_if_over)
+
+    def _close_if_over(self) -> None:
+        if self.is_current and not self._stands():
+            self.dismiss(None)
 
     def compose(self) -> ComposeResult:
         """One line, and a dim one below it."""
