@@ -47,6 +47,9 @@ class Recovery:
         self._was_told = iteration.run.state.run.finished is not None
         """Whether the end had been recorded, and its reason with it."""
         self._limit = iteration.run.state.run.max_iterations
+        needs = iteration.run.state.needs
+        self._asked = needs.question or needs.left_open
+        """The question that was open when it ended."""
 
     def run(self) -> Steps[int]:
         """Finish what was begun; gives back the number of the next iteration."""
@@ -104,7 +107,7 @@ class Recovery:
         elif ended is not None and _whole(ended, k) and self._state.context.rollover is None:
             yield from iteration.measure(k)
         else:
-            yield from iteration.rollovers.catch_up()
+            yield from iteration.rollovers.catch_up(self._asked)
             yield from iteration.checkpoints.record_changes(k)
             yield iteration.recorder.record(k)
             yield from self._spare(k)

@@ -16,17 +16,13 @@ from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.format import count, filled
 from ralph_tui.text.terms import FORGOT, RowLevel
 
-_FOLLOWS: dict[Level, tuple[RowLevel, str]] = {
-    "L1": ("warn", ""),
-    "L2": ("warn", ": nearly full"),
-    "L3": ("critical", ": as good as full"),
-}
+_LEVELS: dict[Level, RowLevel] = {"L1": "warn", "L2": "warn", "L3": "critical"}
+"""What follows from it, if anything does, has a row of its own."""
 
 
 def _level(e: ContextLevelReached) -> Row:
-    level, follows = _FOLLOWS[e.level]
     tokens = f"{e.tokens:,} of {e.window:,} tokens (level {e.level})" if e.window else ""
-    return Row(level, "CONTEXT", f"the window is {filled(e.percent)} full{follows}", tokens)
+    return Row(_LEVELS[e.level], "CONTEXT", f"the window is {filled(e.percent)} full", tokens)
 
 
 def shrunk_words(e: ContextCompacted) -> str:

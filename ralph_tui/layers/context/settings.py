@@ -1,7 +1,7 @@
 """What a user can set of context checkpoints."""
 
 from pathlib import PurePosixPath
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import (
     BaseModel,
@@ -9,7 +9,6 @@ from pydantic import (
     ConfigDict,
     Field,
     field_validator,
-    model_validator,
 )
 
 from ralph_tui.layers.context.state_file import NAME
@@ -25,7 +24,7 @@ Text = Annotated[str | None, Field(max_length=4096), BeforeValidator(_none_if_em
 
 
 class ContextSettings(BaseModel):
-    """The `context.*` settings."""
+    """The `context.*` settings. Of two levels that are reached at once the higher one counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -66,11 +65,3 @@ class ContextSettings(BaseModel):
         if path.name != NAME or not inside or "\0" in value:
             raise ValueError(f"must be a {NAME} inside of the repository: .claude/{NAME}")
         return value
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if not self.warn_percent <= self.checkpoint_percent <= self.stop_percent:
-            raise ValueError(
-                "warn_percent must not be above checkpoint_percent, nor that above stop_percent"
-            )
-        return self

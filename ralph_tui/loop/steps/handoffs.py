@@ -82,7 +82,7 @@ class Handoffs:
             instead="the handoff says no more than the objective and where to look",
         )
         written = yield from self._keep(event, text)
-        yield from self._edit(written, text)
+        yield from self.ask(written, text)
 
     # evidence ---------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class Handoffs:
 
     # your edit --------------------------------------------------------------------------------
 
-    def _edit(self, written: HandoffWritten, text: str) -> Steps[None]:
+    def ask(self, written: HandoffWritten, text: str) -> Steps[None]:
         """Ask whether it is sent as it is; silence sends it."""
         if self._run.start.mode != "attended" or not self._rules.handoff_edit_s:
             return

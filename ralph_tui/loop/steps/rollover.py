@@ -4,7 +4,7 @@ In this order, so that a kill at any moment loses nothing: it is recorded that a
 over, the files are held in a snapshot, the handoff is written and recorded, and then the prompt.
 """
 
-from ralph_tui.events import HandoffWritten, RolloverBegan
+from ralph_tui.events import HandoffWritten, QuestionAsked, RolloverBegan
 from ralph_tui.layers.context.levels import whole
 from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
@@ -45,15 +45,18 @@ class Rollovers:
         snapshot = yield from self._checkpoints.hold_rollover(k, message_of(began))
         yield from self._handoffs.leave(began, snapshot)
 
-    def catch_up(self) -> Steps[None]:
-        """Write the handoff of a rollover that broke off before that: the record has what it needs.
+    def catch_up(self, asked: QuestionAsked | None) -> Steps[None]:
+        """Finish a rollover that broke off: the next iteration goes on from it.
 
-        The next iteration goes on from it.
+        Its handoff is written where it was not, from the record; the owner who was `asked` about
+        it, and had not answered, is asked again.
         """
         began, left = self._state.context.rollover, self._state.context.handoff
-        if began is None or (
-            left and (left.iteration, left.number) == (began.iteration, began.number)
-        ):
+        if began is None:
+            return
+        if left and (left.iteration, left.number) == (began.iteration, began.number):
+            if asked is not None and asked.topic == "handoff":
+                yield from self._handoffs.ask(left, asked.proposal)
             return
         snapshot = yield from self._checkpoints.hold_rollover(began.iteration, message_of(began))
         yield from self._handoffs.leave(began, snapshot)

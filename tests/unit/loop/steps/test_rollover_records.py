@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ralph_tui.commands import RollOver
+from ralph_tui.commands import Answer, RollOver
 from ralph_tui.errors import WorkspaceError
 from ralph_tui.events import (
     AgentReported,
@@ -11,6 +11,7 @@ from ralph_tui.events import (
     HandoffWritten,
     IterationFinished,
     PromiseMade,
+    QuestionAsked,
     RolloverBegan,
     SessionFinished,
     SessionStarted,
@@ -93,6 +94,25 @@ def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
             assert left.number == begun[-1].number
             assert left.read_at in later.agent.prompts[0]
         assert not any("go on from here" in prompt for prompt in later.agent.prompts[1:])
+
+
+def test_a_question_about_a_handoff_is_asked_again() -> None:
+    def send(asked: QuestionAsked) -> Answer:
+        text = "# Handoff\n\nMind the gap." if later_began else ""
+        return Answer(question_id=asked.question_id, answer="send", text=text)
+
+    later_began = False
+    whole = World([3, 6, 10], mode="attended")
+    whole.agent.acts.append(fills(40, 86))
+    whole.play(send)
+    asked = whole.only(QuestionAsked)
+    later_began = True
+    later = go_on(whole, asked.seq, send)
+    first, again = later.all(QuestionAsked)
+    assert (again.topic, again.proposal) == ("handoff", first.proposal)
+    assert later.records.written["results/iter-001/handoff-1.md"] == "# Handoff\n\nMind the gap.\n"
+    assert "its owner has edited it" in later.agent.prompts[0]
+    assert later.end.outcome == "completed"
 
 
 def test_an_overflow_that_was_to_hand_over_is_not_taken_for_the_end() -> None:
