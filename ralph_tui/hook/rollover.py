@@ -120,7 +120,11 @@ def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
         section += "\n\n" + resume_block(checkpoint)
     try:
         write_section(
-            call.root / NAME, redacted(section), task_of(call.state), instructions_of(call.state)
+            call.root / NAME,
+            redacted(section),
+            task_of(call.state),
+            instructions_of(call.state),
+            redacted(call.state["objective"]),
         )
     except RalphError as refused:
         call.answer.warn(str(refused))

@@ -10,7 +10,7 @@ from ralph_tui.hook.transcript import Heard, listen
 from ralph_tui.hook.windows import contradicted, sums_up_before, window_of
 from ralph_tui.hook.words import warning_of
 from ralph_tui.layers.context.levels import DEFAULT, Level, Thresholds, level_of, percent_of, whole
-from ralph_tui.layers.context.state_file import checkpoint_of, with_peak
+from ralph_tui.layers.context.state_file import State, checkpoint_of, with_peak
 
 THRESHOLDS = "context_thresholds"
 """Of the state file: percent by `warn`, `checkpoint` and `stop`, where they are others."""
@@ -31,8 +31,8 @@ def watch(call: Call) -> None:
         warning = warning_of(whole(percent))
         call.answer.user.append(warning.partition("\n")[0])
         call.answer.model = warning
-        early = sums_up_before(fired.window, thresholds_of(call).checkpoint, call.environ)
-        call.answer.user += [early] if early else []
+        early = sums_up_before(fired.window, thresholds_of(call.state).checkpoint, call.environ)
+        call.answer.user += [f"ralph-tui: {early}"] if early else []
         return
     from ralph_tui.hook.rollover import end_again, roll_over
 
@@ -67,7 +67,7 @@ def take_in(call: Call, heard: Heard) -> Fired | None:
     call.state = with_peak(call.state, percent, new_session=new)
     if heard.tokens > window.tokens:
         _tell_once(call, contradicted(window.tokens, heard.tokens))
-    level = level_of(percent, thresholds_of(call))
+    level = level_of(percent, thresholds_of(call.state))
     # A subagent would read what is meant for the session, whose next tool tells it.
     if call.given.agent_id or not session.latch.fires(level):
         return None
@@ -92,7 +92,7 @@ def has_left(call: Call, heard: Heard) -> bool:
         return False
     window = window_of(call.environ, call.state, heard.model, heard.tokens)
     percent = percent_of(heard.tokens, window.tokens)
-    if percent is None or percent >= thresholds_of(call).checkpoint:
+    if percent is None or percent >= thresholds_of(call.state).checkpoint:
         return True
     call.session = session._replace(left=0, level="L0")
     return False
@@ -120,9 +120,9 @@ def heard_by(call: Call) -> Heard:
         return Heard()
 
 
-def thresholds_of(call: Call) -> Thresholds:
+def thresholds_of(state: State) -> Thresholds:
     """Those of the state file, where they are any."""
-    found = call.state.get(THRESHOLDS)
+    found = state.get(THRESHOLDS)
     if not isinstance(found, dict):
         return DEFAULT
     taken = {

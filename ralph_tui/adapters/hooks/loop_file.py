@@ -4,7 +4,9 @@ The hooks do nothing where there is none. While a loop runs the file is that of 
 never replaced under them.
 """
 
+import glob
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 from ralph_tui.adapters.hooks.places import beside, told, within
 from ralph_tui.errors import RalphError
 from ralph_tui.file_lock import locked
+from ralph_tui.hook.store import ASIDE
 from ralph_tui.layers.context import state_file
 from ralph_tui.layers.context.state_file import State
 from ralph_tui.plain_files import read_bytes, write_whole
@@ -51,7 +54,12 @@ class LoopFile:
             return None
 
     @property
-    def words(self) -> str:
+    def running(self) -> State | None:
+        """That of a loop which is not over."""
+        state = self.state
+        return None if state is None or state_file.has_ended(state) else state
+
+    def words(self, *, installed: bool) -> str:
         """Whether the hooks do anything here, one sentence without its end."""
         state = self.state
         if self.content is None:
@@ -67,8 +75,30 @@ class LoopFile:
                 f"the loop of {self.name} is over ({one_line(state['status'])}): {task}; "
                 "'ralph-tui hooks install --objective TEXT' begins another"
             )
+        if not installed:
+            return (
+                f"{self.name} is there, but no hooks: nothing is watched; "
+                "'ralph-tui hooks install' puts them in"
+            )
         at = f"iteration {state['iteration']} of {state['max_iterations']}"
         return f"the hooks are active, by {self.name}: {at}, {task}"
+
+    @property
+    def set_aside(self) -> list[Path]:
+        """What stood in its place and was no state file, the oldest first."""
+        return sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.*{ASIDE}"))
+
+    def clear_lock(self) -> None:
+        """Take away the lock file, where nobody holds it."""
+        lock = self._lock
+        with suppress(OSError):
+            if lock.exists():
+                with locked(lock, 0):
+                    lock.unlink()
+
+    @property
+    def _lock(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.lock")
 
     def refuse_running(self) -> None:
         """Raises ``RalphError`` where a loop runs, or what stands there is none of use."""
@@ -83,7 +113,7 @@ class LoopFile:
         """Make it, and keep that of a loop that is over; gives back where. ``RalphError``."""
         with (
             told(self.name, "write"),
-            locked(self.path.with_name(f".{self.path.name}.lock")),
+            locked(self._lock),
         ):
             there = read_bytes(self.path) if self.path.exists() else None
             if there != self.content:

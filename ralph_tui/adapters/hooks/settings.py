@@ -71,6 +71,14 @@ def switched_off(text: str) -> bool:
     return bool(text.strip()) and parse_json(text).get("disableAllHooks") is True
 
 
+def environment_in(text: str) -> dict[str, str]:
+    """What these settings put into a session's environment."""
+    found = parse_json(text).get("env") if text.strip() else None
+    if not isinstance(found, dict):
+        return {}
+    return {name: value for name, value in found.items() if isinstance(value, str)}
+
+
 def _read(text: str) -> dict[str, Any]:
     """What stands under ``hooks``."""
     try:

@@ -3,7 +3,6 @@
 import argparse
 import difflib
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,13 +13,19 @@ from ralph_tui import __version__
 from ralph_tui.adapters.hooks.loop_file import LoopFile
 from ralph_tui.adapters.hooks.places import project_root
 from ralph_tui.adapters.hooks.program import Program, Standing
-from ralph_tui.adapters.hooks.settings import FOLDER, hooks_in, others_in, switched_off
+from ralph_tui.adapters.hooks.settings import (
+    FOLDER,
+    hooks_in,
+    others_in,
+)
 from ralph_tui.adapters.hooks.settings_file import NAME, SettingsFile
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.runs import find_hooked
 from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.hook_notes import begin_prompt, notes, shown
 from ralph_tui.cli.live import confirm, text_argument
 from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.hook import prompt_file, store, windows
 from ralph_tui.hook.installable import contents
 from ralph_tui.layers.context import state_file
 from ralph_tui.layers.context.state_fields import LARGEST, MAX_ITERATIONS, PROMISE
@@ -42,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "For sessions of Claude Code that you start yourself: hooks watch how full the context "
         "window is, let a session hand over in time, decide whether the loop goes on, and record "
         "what they see for 'ralph-tui attach' and 'replay'. They stand in the project's "
-        f"{NAME}, with a program that needs Python alone in {FOLDER}; nothing else is written."
+        f"{NAME}, with a program that needs Python alone in {FOLDER}; --objective begins a loop "
+        f"in .claude/{state_file.NAME}. A file that changes is kept under its date. Nothing else "
+        "is written."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
     for name, sentence in ACTIONS.items():
@@ -67,6 +74,9 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-iterations", metavar="N", type=int, help=f"limit of the loop ({MAX_ITERATIONS})"
+    )
+    parser.add_argument(
+        "--window", metavar="TOKENS", help="how large the context window is: 200k, 1m"
     )
 
 
@@ -96,27 +106,50 @@ class _Plan:
     loop: LoopFile
     state: State | None
     """Of the loop that is to begin."""
+    window: int | None
+    """That the loop is to know of, where it runs already."""
+    prompt: Path
+    """Its section is that of a loop before."""
 
     @property
     def nothing(self) -> bool:
-        return self.settings.content == self.merged and self.standing.current and not self.state
+        same = self.settings.content == self.merged and self.standing.current
+        return same and not self.state and self.window is None
 
 
 def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     settings, loop = SettingsFile.of(root), LoopFile.of(root, os.environ)
-    state = _wanted(args, now)
+    window, state = _window(args, loop), _wanted(args, now)
     if state is not None:
         loop.refuse_running()
-    plan = _Plan(settings, settings.with_hooks(), program.standing(), loop, state)
+        if window is not None:
+            state, window = state | {windows.FIELD: window}, None
+    standing = program.standing()
+    plan = _Plan(
+        settings, settings.with_hooks(), standing, loop, state, window, root / prompt_file.NAME
+    )
     if plan.nothing:
         print(f"the hooks are installed in {one_line(str(root))} already, and up to date")
     else:
         print("\n".join(_told(plan, program)))
         _ask("install", args, "Put the hooks into this project?")
         print("\n".join(_done(plan, program, now)))
-    print("\n".join(_notes(root, plan.merged)))
+    print("\n".join(notes(root, plan.merged, installed=True)))
     return ExitCode.COMPLETED
+
+
+def _window(args: argparse.Namespace, loop: LoopFile) -> int | None:
+    if args.window is None:
+        return None
+    size = windows.size_of(args.window)
+    if size is None:
+        raise UsageError(
+            f"--window is no number of tokens such as 200000, 200k or 1m: {one_line(args.window)}"
+        )
+    if args.objective is None and loop.state is None:
+        raise UsageError("--window is written into the file of a loop: say --objective TEXT, too")
+    return size
 
 
 def _wanted(args: argparse.Namespace, now: datetime) -> State | None:
@@ -155,6 +188,10 @@ def _told(plan: _Plan, program: Program) -> Iterator[str]:
     if plan.state is not None:
         what = "a loop begins" if plan.loop.content is None else "another loop begins"
         yield f"{plan.loop.name}: {what}, {count(plan.state['max_iterations'], 'iteration')}"
+        if prompt_file.has_section(plan.prompt):
+            yield f"{plan.prompt.name}: the section of the loop before is written anew"
+    if plan.window is not None:
+        yield f"{plan.loop.name}: the context window holds {plan.window:,} tokens"
 
 
 def _diff(before: bytes | None, after: bytes | None) -> Iterator[str]:
@@ -177,18 +214,15 @@ def _done(plan: _Plan, program: Program, now: datetime) -> Iterator[str]:
         raise
     if plan.state is not None:
         kept += [path for path in [plan.loop.begin(plan.state, now)] if path is not None]
+        begin_prompt(plan.prompt, plan.state)
+    if plan.window is not None:
+        with store.state_file(plan.loop.path) as held:
+            if held is not None:
+                held.state = held.state | {windows.FIELD: plan.window}
+                held.save()
     yield "the hooks are installed; sessions that begin from now on have them"
     for path in (*kept, *([backup] if backup else [])):
-        yield f"as it was it is kept: {_shown(path, program.root)}"
-
-
-def _notes(root: Path, settings: bytes) -> Iterator[str]:
-    """What is still to be known."""
-    yield LoopFile.of(root, os.environ).words
-    if switched_off(settings.decode("utf-8").removeprefix("\ufeff")):
-        yield f"no hook runs at all while `disableAllHooks` is true in {NAME}"
-    if shutil.which("python3") is None:
-        yield "there is no python3 on PATH here: the hooks need one, 3.11 or newer"
+        yield f"as it was it is kept: {shown(path, program.root)}"
 
 
 # remove ---------------------------------------------------------------------------------------
@@ -214,10 +248,11 @@ def _remove(root: Path, program: Program, args: argparse.Namespace) -> int:
     kept = program.remove(now)
     print("the hooks are removed; sessions that run have them until they end")
     for path in (*kept, *([backup] if backup else [])):
-        print(f"as it was it is kept: {_shown(path, root)}")
+        print(f"as it was it is kept: {shown(path, root)}")
     loop = LoopFile.of(root, os.environ)
+    loop.clear_lock()
     if loop.content is not None:
-        print(f"{loop.name} stays, and so does what the hooks have recorded")
+        print(f"{loop.name} stays, and so does what the hooks have recorded and written")
     return ExitCode.COMPLETED
 
 
@@ -237,7 +272,7 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
         ("hooks", f"{events} in {NAME}; {count(others, 'hook')} of others"),
         *(("command", plain(command)) for command in dict.fromkeys(found.values())),
         ("program", _standing_words(program.standing())),
-        *(("note", note) for note in _notes(root, settings.content or b"")),
+        *(("note", note) for note in notes(root, settings.content or b"", installed=bool(found))),
     ]
     journals = [*find_hooked(root)]
     if journals:
@@ -266,10 +301,6 @@ def _ask(action: str, args: argparse.Namespace, question: str) -> None:
         )
     if not confirm(question):
         raise RalphError("nothing was changed")
-
-
-def _shown(path: Path, root: Path) -> str:
-    return one_line(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
 
 _RUN = {"install": _install, "remove": _remove, "show": _show}
