@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 
+from ralph_tui import __version__
 from ralph_tui.errors import RalphError
 from ralph_tui.hook import journal
 from ralph_tui.hook.call import Call
@@ -178,6 +179,7 @@ def _run_begun(call: Call) -> journal.Fields:
     promise = redacted(state["completion_promise"])
     return {
         "kind": "run_started",
+        "program_version": __version__,
         "run_id": _folder_name(call),
         "root": clean(str(call.root), 4096),
         "objective": redacted(state["objective"]),

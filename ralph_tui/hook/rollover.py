@@ -16,6 +16,7 @@ from ralph_tui.hook.transcript import Heard, listen
 from ralph_tui.hook.words import (
     checkpoint_line,
     ended_at,
+    first_line,
     hand_over,
     instructions_of,
     progress_of,
@@ -111,7 +112,7 @@ def left_in(call: Call) -> tuple[int, str]:
 
 def write_prompt(call: Call, checkpoint: Checkpoint | None) -> None:
     """Bring the section of PROMPT.md up to date; what fails is told."""
-    last = checkpoint.resume_summary.partition("\n")[0] if checkpoint else ""
+    last = first_line(checkpoint.resume_summary) if checkpoint else ""
     progress = progress_in(call.root, call.state)
     if progress is not None:
         progress = progress._replace(item=clean(progress.item))
@@ -265,4 +266,4 @@ def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
 
 
 def _reason(level: str, percent: int) -> str:
-    return f"The context window is {percent}% full ({level})."
+    return f"the context window is {percent}% full ({level})"

@@ -41,8 +41,17 @@ FURTHER = 3
 """Iterations beyond the limit that sessions may take which end at a checkpoint: one after the other
 could do so for ever, where the window is told too small.
 """
+WAYS = {
+    "circuit_breaker": "change what it is stuck at",
+    "limit_reached": "raise `max_iterations`",
+    "fatal_error": "mend that",
+}
+"""What brings a loop on that is over by a status."""
 ASKED = "hook_asked"
 """Of the state file: the session that an outer loop asked about last, and how far it was."""
+
+
+_TAGGED = re.compile(r"^[ \t]*<promise>([^<]*)</promise>[ \t]*\r?$", re.MULTILINE)
 
 
 class Ending(NamedTuple):
@@ -185,7 +194,9 @@ def _finish(call: Call, ending: Ending) -> None:
     )
     call.state = without_checkpoint(call.state) | {"status": ending.status}
     _over(call)
-    call.answer.user.append(f"ralph-tui: {ending.reason}")
+    way = WAYS.get(ending.status, "")
+    way = f" To go on, {way} and set `status` to running in {call.held.path}." if way else ""
+    call.answer.user.append(f"ralph-tui: {ending.reason}{way}")
 
 
 def _go_on(call: Call) -> None:
@@ -232,10 +243,10 @@ def _error(heard: Heard) -> str:
 
 
 def _promises(words: str, promise: str) -> bool:
-    """Whether it is said, in its tags or alone on the last line."""
+    """Whether it is said: in tags alone on a line, or alone on the last; else it is spoken of."""
     wanted = " ".join(promise.split())
     if not wanted:
         return False
-    tagged = re.findall(r"<promise>(.*?)</promise>", words, re.DOTALL)
+    tagged = _TAGGED.findall(words)
     last = words.strip().rpartition("\n")[2]
     return wanted in [" ".join(said.split()) for said in (*tagged, last)]

@@ -5,6 +5,8 @@ from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import Checkpoint, State
 
+_FENCES = ("```", "~~~")
+
 
 def warning_of(percent: int) -> str:
     """At L1, for Claude; its first line is for scripts and the user."""
@@ -68,7 +70,7 @@ def go_on(state: State, item: str) -> str:
         lines.append(f"Next item: {item}")
     lines.append(
         "Go on with it, one item at a time. When all of it is done and checked, and only then, say "
-        f"<promise>{state['completion_promise']}</promise>."
+        f"this, alone on its line:\n<promise>{state['completion_promise']}</promise>"
     )
     return "\n".join(lines)
 
@@ -86,7 +88,7 @@ def instructions_of(state: State) -> str:
         "1. If the section above says that this session resumes, read the handoff first and go on "
         "from there; do not read again what it tells.\n"
         "2. Work on ONE open item; check it; note in the plan that it is done.\n"
-        "3. When every item is done and checked, and only then, say "
+        "3. When every item is done and checked, and only then, say alone on its line: "
         f"`<promise>{state['completion_promise']}</promise>`."
     )
 
@@ -102,6 +104,13 @@ def where_it_stands(state: State, progress: Progress | None, last: str) -> str:
         if progress.item:
             lines.append(f"- **Next item**: {progress.item}")
     return "\n".join([*lines, f"- **Started**: {state['started_at']}"])
+
+
+def first_line(text: str) -> str:
+    """The first that says something; a fence of code does not."""
+    lines = (line.strip() for line in text.splitlines())
+    told = (line for line in lines if any(map(str.isalnum, line)) and line[:3] not in _FENCES)
+    return next(told, "")
 
 
 def resume_block(checkpoint: Checkpoint) -> str:

@@ -129,6 +129,8 @@ class AgentFold(Fold):
 
     def _run_started(self, e: RunStarted) -> bool:
         self._judge = "the completion command decides" if e.command else "you decide"
+        if e.watched:
+            self._judge = "its loop ends with that"
         return False
 
     def _session_started(self, e: SessionStarted) -> None:

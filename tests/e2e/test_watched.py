@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import CLI
+from tests.e2e.cli import CLI, here
 from tests.e2e.tmux import Terminal
 from tests.hooked import HookedLoop
 from tests.waiting import until
@@ -44,6 +44,20 @@ def test_it_grows_on_the_screen_and_takes_no_command(loop: HookedLoop, screen: T
     screen.shows("completed", "the session said COMPLETE")
     screen.press("q")
     assert screen.exit_code() == 0
+
+
+def test_what_is_said_fits_a_loop_that_is_not_ours(
+    loop: HookedLoop, screen: Terminal, git_repo: Path
+) -> None:
+    """Nothing is measured before it, and nobody here decides about its promise."""
+    screen.shows("src/oauth.ts")
+    loop.say("promise_made", iteration=1)
+    screen.shows("its loop ends with that")
+    screen.press("1")
+    screen.shows("no reading yet: one comes with an iteration's end")
+    report = here("report", "hooks", cwd=git_repo).stdout
+    assert report.startswith(f"# Report of hooks/{loop.folder.name}\n")
+    assert f"Run `{loop.folder.name}`, by ralph-tui 0.1.0." in report
 
 
 def test_ctrl_c_leaves_it_alone(loop: HookedLoop, screen: Terminal) -> None:

@@ -46,8 +46,10 @@ def report(events: Sequence[Event], circumstances: Circumstances) -> str:
 
 def _title(told: Material) -> str:
     started = told.started
-    name = escaped(f"{started.task}/{started.attempt}") if started.task else "a run"
-    return f"# Report of {name}"
+    name = f"{started.task}/{started.attempt}" if started.task else "a run"
+    if started.watched:
+        name = f"hooks/{started.run_id}"
+    return f"# Report of {escaped(name)}"
 
 
 def _objective(told: Material) -> list[str]:

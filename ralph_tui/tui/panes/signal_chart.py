@@ -101,7 +101,12 @@ class SignalChart(LinesPane):
         state = self.state
         points = state.control.points
         if not points:
-            return [[("no reading yet: the baseline is measured first", "dim")]]
+            started = state.run.started
+            watched = started is not None and started.watched
+            comes = (
+                "one comes with an iteration's end" if watched else "the baseline is measured first"
+            )
+            return [[(f"no reading yet: {comes}", "dim")]]
         words = self._explanation(roomy=height >= ROOMY_ROWS) if self.zoomed and height > 16 else []
         legend = [self._legend(width)] if height >= LEGEND_ROWS else []
         best = state.timeline.best_iteration if state.run.completions else None

@@ -109,3 +109,10 @@ def test_an_outer_loop_counts_a_checkpoint_once(project: Project) -> None:
     assert project.stop(SHELL).code == 1
     assert project.call("stop", b"", SHELL).code == 1
     assert project.state["iteration"] == 2
+
+
+def test_its_last_action_is_a_line_that_says_something(project: Project) -> None:
+    project.says(20_000, {"type": "text", "text": "```\n---\n* The lexer is done.\n```"})
+    used(project, 194_000)
+    prompt = (project.root / "PROMPT.md").read_text()
+    assert "**Last action**: * The lexer is done." in prompt

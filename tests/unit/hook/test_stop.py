@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ralph_tui import __version__
 from ralph_tui.events import RunFinished, SessionFinished
 from tests.hooks import Project, Said
 from tests.unit.hook.test_watch import used
@@ -113,6 +114,12 @@ def test_with_progress_it_ends_at_the_limit(project: Project) -> None:
     assert project.run.run.finished is not None
 
 
+def test_who_is_stuck_is_told_how_to_go_on(project: Project) -> None:
+    said = project.stop(**prepared(project.with_git, "circuit"))
+    assert "The loop is stuck: 3 iterations running" in said.user
+    assert f"set `status` to running in {project.state_path}." in said.user
+
+
 def test_without_git_it_ends_at_the_limit(project: Project) -> None:
     assert rounds_of(project) == 10
 
@@ -155,7 +162,10 @@ def test_what_cannot_be_counted_does_not_go_on(project: Project) -> None:
     ("words", "promise", "kept"),
     [
         (PROMISE, "COMPLETE", True),
-        ("<promise>\n COMPLETE </promise> and more", "COMPLETE", True),
+        ("<promise>\n COMPLETE </promise>\nand more", "COMPLETE", True),
+        ("I will not say <promise>COMPLETE</promise> yet", "COMPLETE", False),
+        ("Not yet: <promise>COMPLETE</promise>", "COMPLETE", False),
+        ("<promise>COMPLETE</promise> is still to come", "COMPLETE", False),
         ("It works.\nCOMPLETE", "COMPLETE", True),
         ("It is not COMPLETE", "COMPLETE", False),
         ("<promise>ALL TESTS PASS</promise>", "ALL  TESTS PASS", True),
@@ -256,6 +266,7 @@ def test_the_journal_is_one_run(project: Project) -> None:
     assert (run.run.iteration, run.run.max_iterations) == (3, 10)
     assert run.run.started is not None
     assert run.run.started.objective == "Mend the parser"
+    assert run.run.started.program_version == __version__
     assert [use.iteration for use in run.context.history] == [1, 2, 3]
     assert json.loads(project.journal.read_text().splitlines()[-1])["outcome"] == "completed"
 
