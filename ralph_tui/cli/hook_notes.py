@@ -52,8 +52,8 @@ def _about_window(state: State, environ: Mapping[str, str]) -> Iterator[str]:
     known = windows.window_of(environ, state, "", None).tokens
     if known is None:
         yield (
-            "how large the context window is only few models' names tell, and where it is not "
-            "known no level is watched: say ralph-tui hooks install --window 200k"
+            "no level is watched where the model's name does not tell how large its context window "
+            "is: say ralph-tui hooks install --window 200k"
         )
         return
     yield f"the context window holds {known:,} tokens"

@@ -49,10 +49,13 @@ def test_it_grows_on_the_screen_and_takes_no_command(loop: HookedLoop, screen: T
 def test_what_is_said_fits_a_loop_that_is_not_ours(
     loop: HookedLoop, screen: Terminal, git_repo: Path
 ) -> None:
-    """Nothing is measured before it, and nobody here decides about its promise."""
+    """Nothing is measured before it or kept at a rollover; nobody here decides on its promise."""
     screen.shows("src/oauth.ts")
     loop.say("promise_made", iteration=1)
     screen.shows("its loop ends with that")
+    loop.say("rollover_began", iteration=1, number=1, cause="L2", percent=87.0, reason="full")
+    screen.press("3")
+    screen.shows("1○─⟳")
     screen.press("1")
     screen.shows("no reading yet: one comes with an iteration's end")
     report = here("report", "hooks", cwd=git_repo).stdout

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ralph_tui.events import InterventionMade, SnapshotTaken, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
-from ralph_tui.text.terms import BEST, CHECKPOINTS, ROLLED_BACK, SEVERITIES
+from ralph_tui.text.terms import BEST, CHECKPOINTS, ROLLED_BACK, ROLLOVER, SEVERITIES
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.draw.words import level_mark
 
@@ -66,6 +66,8 @@ def points_of(state: RunState) -> list[TimelinePoint]:
     """Every point of the run in order: an iteration, then what happened in it."""
     points: list[TimelinePoint] = []
     timeline, run = state.timeline, state.run
+    watched = run.started is not None and run.started.watched  # nothing is kept at a rollover then
+    rolled = {use.iteration: use.rollovers for use in state.context.history}
     for span in timeline.spans:
         open_ = span is timeline.current and run.live
         glyph, style = ("○", "accent") if open_ else ("●", "text")
@@ -88,6 +90,9 @@ def points_of(state: RunState) -> list[TimelinePoint]:
                     ("checkpoint", checkpoint.seq), span, glyph, style, checkpoint=checkpoint
                 )
             )
+        if watched and rolled.get(span.number):
+            key = ("rolled over", span.start_seq)
+            points.append(TimelinePoint(key, span, ROLLOVER.glyph, "accent"))
         for index, alarm in enumerate(span.alarms):
             glyph, style = level_mark(SEVERITIES[alarm.severity])
             key = (f"alarm {index}", span.start_seq)
