@@ -30,7 +30,9 @@ def goes_on(one: Ran) -> None:
     """Work went on where windows filled, and every edit is there once."""
     assert one.success, one
     assert (one.verdict.lost, one.verdict.repeated) == (0, 0)
-    assert one.rollovers["L2"] >= 2
+    # Where the plan is looked at early enough, a window ends before an item that does not fit.
+    assert one.rollovers["L2"] >= 1
+    assert one.rollovers.total() >= 2
     assert any(taken.mid_item for taken in one.resumes)
     assert all(taken.continued for taken in one.resumes), one.resumes
 
@@ -58,7 +60,7 @@ def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_p
         for at, event in enumerate(events)
         if event["kind"] == "context_level_reached" and event["level"] == "L2"
     ]
-    assert len(reached) >= 2
+    assert reached
     for at in reached:
         end = next(n for n in range(at, len(events)) if events[n]["kind"] == "session_finished")
         assert events[end]["outcome"] == "rolled_over"
