@@ -6,7 +6,14 @@ They are made of the fields of `context_status`, which the agent can write: they
 from collections.abc import Sequence
 from typing import Any
 
-from ralph_tui.layers.context.advice import FILLS, order, recommendation
+from ralph_tui.layers.context.advice import (
+    FILLED_UP,
+    FILLS,
+    HAD_ROOM,
+    NOT_KNOWN,
+    order,
+    recommendation,
+)
 from ralph_tui.layers.context.forecast import forecast_words
 from ralph_tui.layers.context.levels import LEVELS, Level, above, whole
 from ralph_tui.layers.context.sizes import BUDGETS
@@ -164,21 +171,14 @@ def _order(context: Fields) -> str:
     return f"{_table(('Order', 'Item', 'Complexity', 'Context'), rows)}\n\n{advice}{rest}"
 
 
-UNKNOWN_OVER = "How full the windows of this run were is not known."
-FILLED = (
-    "Windows of this run filled up: in a next run load files when they are needed, leave research "
-    "to subagents, and split large items."
-)
-"""What is recommended after a run whose windows filled."""
-
-
 def _recommended(context: Fields, *, alive: bool, watched: bool) -> str:
     """What to do now; of a run that is over, what the next one should do."""
     fills, level = context.get("windows_fill"), _level(context)
     if not alive:
         known = any(use.get("peak_percent") is not None for use in context.get("history") or [])
-        had_room = "Windows of this run had room: go on as before." if known else UNKNOWN_OVER
-        return FILLED if fills else had_room
+        if fills:
+            return FILLED_UP
+        return HAD_ROOM if known else NOT_KNOWN
     if level is None:
         how = (
             "set RALPH_CONTEXT_WINDOW (200k, 1m)"

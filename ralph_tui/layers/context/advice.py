@@ -107,8 +107,10 @@ def recommendation(level: Level, checkpoint_percent: float, *, rolls_over: bool)
     return "The session is ended at once, and hands over."
 
 
-FILLS = (
-    "Windows of this run fill up: load files when they are needed, leave research to subagents, "
-    "and split large items."
-)
+_LOAD_LESS = "load files when they are needed, leave research to subagents, and split large items."
+FILLS = f"Windows of this run fill up: {_LOAD_LESS}"
 """What is recommended where `windows_fill`."""
+FILLED_UP = f"Windows of this run filled up: in a next run {_LOAD_LESS}"
+"""The same when the run is over."""
+HAD_ROOM = "Windows of this run had room: go on as before."
+NOT_KNOWN = "How full the windows of this run were is not known."

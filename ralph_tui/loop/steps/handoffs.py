@@ -203,11 +203,9 @@ class Handoffs:
 
     def _keep(self, event: HandoffWritten, text: str) -> Steps[HandoffWritten]:
         """Write it down; the event says where, or nowhere."""
-        k, name = event.iteration, f"handoff-{event.number}.md"
+        k = event.iteration
         try:
-            path = yield from self._scheduler.run_job(
-                "handoff", lambda: self._records.write_iteration_file(k, name, text)
-            )
+            relative = yield from self._write(k, f"handoff-{event.number}.md", text)
         except NoRoomError:
             raise
         except WorkspaceError as error:
@@ -217,12 +215,18 @@ class Handoffs:
             )
             where = {"path": "", "read_at": ""}
         else:
-            relative = self._records.relative(path)
             where = {"path": relative, "read_at": self._from_root(relative)}
         where["copy_path"] = yield from self._copy(event, text)
         written = event.model_copy(update={**where, "characters": len(text)})
         yield written
         return written
+
+    def _write(self, k: int, name: str, text: str) -> Steps[str]:
+        """Where it is in the attempt's folder; raises ``WorkspaceError``."""
+        path = yield from self._scheduler.run_job(
+            "handoff", lambda: self._records.write_iteration_file(k, name, text)
+        )
+        return self._records.relative(path)
 
     def _copy(self, event: HandoffWritten, text: str) -> Steps[str]:
         """Where the copy is that people read; empty: there is none."""
@@ -274,16 +278,13 @@ class Handoffs:
 
     def _set_aside(self, written: HandoffWritten, text: str) -> Steps[str]:
         """Keep it as it was made: an edit may leave out what the next session has to look up."""
-        k, name = written.iteration, f"handoff-{written.number}-as-made.md"
+        name = f"handoff-{written.number}-as-made.md"
         try:
-            path = yield from self._scheduler.run_job(
-                "handoff", lambda: self._records.write_iteration_file(k, name, text)
-            )
+            return self._from_root((yield from self._write(written.iteration, name, text)))
         except NoRoomError:
             raise
         except WorkspaceError:  # that files cannot be kept there was said of the handoff itself
             return ""
-        return self._from_root(self._records.relative(path))
 
     def _warned(self, text: str) -> Noticed:
         return Noticed(level="warn", source="context", text=text)
