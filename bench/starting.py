@@ -11,7 +11,7 @@ from bench.places import clean_environment, minimal_app, ralph_tui, repository, 
 from bench.result import Result, Scale, in_turns, ms, seconds_of
 from bench.terminal import Terminal
 
-PAINTED = ("control signal", "leave")
+PAINTED = ("progress", "leave")
 """A heading in the middle and the last word of the footer: the whole first screen is there."""
 MINIMAL_PAINTED = "a minimal app"
 

@@ -13,7 +13,7 @@ from ralph_tui.state import ChartMark, SignalPoint
 from ralph_tui.tui.draw.chart import horizon, plot, series_of, thinned
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction
-from ralph_tui.tui.panes.signal_chart import PROFILES
+from ralph_tui.tui.panes.progress import PROFILES
 from tests.tui.driving import Driver, drive, live, story
 
 

@@ -21,7 +21,7 @@ from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.panes.facts import between, facts
-from ralph_tui.tui.panes.timeline import Timeline
+from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import (
     TimelinePoint,
     points_of,
@@ -132,7 +132,7 @@ def test_points_and_their_trees() -> None:
 # the screen --------------------------------------------------------------------------------------
 
 
-def timeline(driver: Driver) -> Timeline:
+def timeline(driver: Driver) -> IterationsPane:
     return driver.cockpit.body.timeline
 
 
@@ -233,7 +233,7 @@ def test_two_points_are_compared_the_earlier_one_first() -> None:
 def test_esc_closes_the_zoom_only_when_nothing_is_marked() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", "z", "space", "escape")
-        assert driver.cockpit.body.zoomed == "timeline"
+        assert driver.cockpit.body.zoomed == "iterations"
         assert timeline(driver).marked is None
         await driver.press("escape")
         assert driver.cockpit.body.zoomed is None

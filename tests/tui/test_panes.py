@@ -25,11 +25,11 @@ from ralph_tui.state.agent import KEPT_ROWS, without_claims
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
-from ralph_tui.tui.panes.gate import GatePane
+from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.prompt import PromptPane
 from ralph_tui.tui.panes.recorded_text import read_inside
-from ralph_tui.tui.panes.timeline import Timeline
 from ralph_tui.tui.panes.timeline_points import points_of, track
+from ralph_tui.tui.panes.verification import VerificationPane
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.world import World
 from tests.world.owner import answer
@@ -175,8 +175,8 @@ def test_the_track_shows_the_selected_point_at_any_width(width: int) -> None:
 
 def test_the_timeline_selection_survives_the_run_going_on() -> None:
     async def look(driver: Driver) -> None:
-        pane = driver.cockpit.body.panes["timeline"]
-        assert isinstance(pane, Timeline)
+        pane = driver.cockpit.body.panes["iterations"]
+        assert isinstance(pane, IterationsPane)
         await driver.press("3", "home")
         driver.inbox.extend(running()[-3:])
         await driver.until(lambda: not driver.inbox)
@@ -327,7 +327,7 @@ def test_the_stream_tells_how_far_guidance_has_come() -> None:
 
 def test_the_gate_says_when_its_result_is_of_files_that_are_not_there_any_more() -> None:
     world = World([0, 7, 6, 5, 8, 10], mode="attended").play(answer("roll_back"))
-    pane, said = GatePane(), []
+    pane, said = VerificationPane(), []
     for event in world.events:
         pane.state.apply(event)
         if isinstance(event, (PromptPrepared, ReadingTaken)):

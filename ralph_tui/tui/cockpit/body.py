@@ -16,12 +16,12 @@ from ralph_tui.tui.panes.assessment import AssessmentPane
 from ralph_tui.tui.panes.context import ContextPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
-from ralph_tui.tui.panes.gate import GatePane
+from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane, Tab
+from ralph_tui.tui.panes.progress import ProgressPane
 from ralph_tui.tui.panes.prompt import PromptPane
-from ralph_tui.tui.panes.signal_chart import SignalChart
-from ralph_tui.tui.panes.timeline import Timeline
+from ralph_tui.tui.panes.verification import VerificationPane
 
 
 class Body(Container):
@@ -29,17 +29,17 @@ class Body(Container):
 
     def __init__(self, source: Source) -> None:
         super().__init__(id="body")
-        self.timeline = Timeline(live=source.live)
+        self.timeline = IterationsPane(live=source.live)
         self.panes: dict[str, Pane] = {
             pane.key: pane
             for pane in (
-                SignalChart(),
+                ProgressPane(),
                 EventLog(),
                 self.timeline,
                 FilesPane(),
                 LearningsPane(),
                 AgentPane(),
-                GatePane(),
+                VerificationPane(),
                 PromptPane(source),
                 AssessmentPane(),
                 ContextPane(source),
@@ -86,6 +86,6 @@ class Body(Container):
         agent = self.panes["agent"]
         if (self.children[-1] is agent) == (places is layout.WIDE):
             if places is layout.WIDE:
-                self.move_child(agent, before=self.panes["gate"])
+                self.move_child(agent, before=self.panes["tests"])
             else:
                 self.move_child(agent, after=self.children[-1])

@@ -15,7 +15,7 @@ from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
-from ralph_tui.tui.panes.timeline import Timeline
+from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, to_restore, tree_at, tree_before
 
 RECENT_S = 60.0
@@ -25,7 +25,7 @@ RECENT_S = 60.0
 class HistoryView:
     """Serves the timeline."""
 
-    def __init__(self, host: DialogHost, timeline: Timeline) -> None:
+    def __init__(self, host: DialogHost, timeline: IterationsPane) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source

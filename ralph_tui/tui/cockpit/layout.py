@@ -12,40 +12,50 @@ VERTICAL = [(0, "-flat"), (15, "-short"), (28, "-tall")]
 """Breakpoints by rows."""
 
 ORDER = (
-    *("signal", "log", "timeline", "files", "learnings"),
-    *("agent", "gate", "prompt", "assessment", "context"),
+    *("progress", "log", "iterations", "files", "learnings"),
+    *("agent", "tests", "prompt", "assessment", "context"),
 )
 """All panes, in the order of their keys: 1 to 9, then 0."""
 
 Groups = tuple[tuple[str, ...], ...]
 
 WIDE: Groups = (
-    ("signal",),
+    ("progress",),
     ("log",),
-    ("timeline",),
+    ("iterations",),
     ("files",),
     ("learnings",),
     ("agent",),
-    ("gate", "prompt", "assessment", "context"),
+    ("tests", "prompt", "assessment", "context"),
 )
 NORMAL: Groups = (
-    ("signal",),
+    ("progress",),
     ("log",),
-    ("timeline",),
-    ("files", "gate", "learnings"),
+    ("iterations",),
+    ("files", "tests", "learnings"),
     ("agent", "prompt", "assessment", "context"),
 )
 SHORT: Groups = (
-    ("signal",),
+    ("progress",),
     ("log",),
-    ("agent", "timeline", "files", "learnings", "gate", "prompt", "assessment", "context"),
+    ("agent", "iterations", "files", "learnings", "tests", "prompt", "assessment", "context"),
 )
 NARROW: Groups = (
-    ("signal",),
-    ("agent", "log", "timeline", "files", "learnings", "gate", "prompt", "assessment", "context"),
+    ("progress",),
+    (
+        "agent",
+        "log",
+        "iterations",
+        "files",
+        "learnings",
+        "tests",
+        "prompt",
+        "assessment",
+        "context",
+    ),
 )
 
-SINGLE: Groups = (("agent", "signal", *NARROW[1][1:]),)
+SINGLE: Groups = (("agent", "progress", *NARROW[1][1:]),)
 
 
 def groups(columns: int, rows: int) -> Groups:

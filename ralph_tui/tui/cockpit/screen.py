@@ -245,9 +245,9 @@ class CockpitScreen(BaseScreen):
     def restore(self) -> None:
         """The files as they were at the selected point."""
         if not self.history.restore():
-            self.action_pane("timeline")
+            self.action_pane("iterations")
 
-    def on_timeline_wanted(self) -> None:
+    def on_iterations_pane_wanted(self) -> None:
         """Show what changed there."""
         self.history.changes()
 
@@ -256,7 +256,7 @@ class CockpitScreen(BaseScreen):
         if self.body.zoomed is not None:
             self.action_unzoom()
             return
-        self.body.zoomed = (self.body.recent or ["signal"])[0]
+        self.body.zoomed = (self.body.recent or ["progress"])[0]
         if self.focused is self.scrubber and self.scrubber is not None:
             self._arrange()
         else:

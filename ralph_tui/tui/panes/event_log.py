@@ -23,8 +23,8 @@ class EventLog(RowsPane):
     """One entry per alarm, notice and wish: time, glyph, word, sentence."""
 
     key: ClassVar[str] = "log"
-    heading: ClassVar[str] = "alarms & overseer"
-    brief: ClassVar[str] = "alarms"
+    heading: ClassVar[str] = "what happened"
+    brief: ClassVar[str] = "happened"
     digit: ClassVar[int] = 2
 
     def __init__(self) -> None:

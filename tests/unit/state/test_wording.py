@@ -40,8 +40,8 @@ from ralph_tui.text.format import clock
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.footer import summary
 from ralph_tui.tui.modals.question_rows import told
-from ralph_tui.tui.panes.gate import GatePane
 from ralph_tui.tui.panes.header import header_lines
+from ralph_tui.tui.panes.verification import VerificationPane
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -273,7 +273,7 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
         iteration=1, ok=False, exit_code=1, runner="unittest", passed=1, failed=29, failing=names
     )
     assert failing_words(gate) == "test_0, test_1, test_2, test_3, test_4 and 24 more"
-    pane = GatePane()
+    pane = VerificationPane()
     pane.state, pane.now = folded(gate), NOW
     rows = ["".join(text for text, _ in row) for row in pane.build(60, 40)]
     assert rows[-1].strip() == "and 9 more, not named"

@@ -16,11 +16,11 @@ NAMED = 20
 """Failing tests that stand here by name, so that the output below them is not pushed away."""
 
 
-class GatePane(IterationPane):
+class VerificationPane(IterationPane):
     """Counts, failing tests, and the end of the output."""
 
-    key: ClassVar[str] = "gate"
-    heading: ClassVar[str] = "gate"
+    key: ClassVar[str] = "tests"
+    heading: ClassVar[str] = "tests"
     digit: ClassVar[int] = 7
 
     def stamp(self, state: RunState, now: datetime) -> object:

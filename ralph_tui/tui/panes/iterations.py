@@ -16,15 +16,15 @@ from ralph_tui.tui.panes.pane import LinesPane, or_still
 from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of, track
 
 
-class Timeline(LinesPane):
+class IterationsPane(LinesPane):
     """The line, and what is known of the selected point, or of the way to it from the marked one.
 
     Points keep their names while others come and go around them.
     """
 
-    key: ClassVar[str] = "timeline"
-    heading: ClassVar[str] = "checkpoints"
-    brief: ClassVar[str] = "points"
+    key: ClassVar[str] = "iterations"
+    heading: ClassVar[str] = "iterations"
+    brief: ClassVar[str] = "iter."
     digit: ClassVar[int] = 3
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -83,11 +83,11 @@ def marks_of(state: RunState) -> list[ChartMark]:
     return marks
 
 
-class SignalChart(LinesPane):
+class ProgressPane(LinesPane):
     """Completion, error, integral mean and output over the iterations."""
 
-    key: ClassVar[str] = "signal"
-    heading: ClassVar[str] = "control signal"
+    key: ClassVar[str] = "progress"
+    heading: ClassVar[str] = "progress"
     digit: ClassVar[int] = 1
 
     def stamp(self, state: RunState, now: datetime) -> object:
