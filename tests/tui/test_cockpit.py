@@ -98,14 +98,14 @@ def test_below_60x15_there_is_one_line() -> None:
 
 def test_a_resize_brings_other_places() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("6 agent 2 alarms")
+        await driver.sees("6 agent 2 log")
         await driver.pilot.resize_terminal(140, 45)
         await driver.sees("5 learnings ─")
         frames(driver.text())
         await driver.pilot.resize_terminal(40, 10)
         await driver.until(lambda: sum(bool(row.strip()) for row in driver.text()) == 1)
         await driver.pilot.resize_terminal(100, 30)
-        await driver.sees("4 files  7 gate")
+        await driver.sees("4 files  7 tests")
         frames(driver.text())
 
     drive(live(story("running")), look)
@@ -141,11 +141,11 @@ def test_zoom_shows_the_focused_pane_alone_and_escape_brings_all_back() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("1", "z")
         await driver.sees("kp·P + ki·I + kd·D")
-        assert "6 agent" not in "\n".join(driver.text())
+        assert "2 log" not in "\n".join(driver.text())
         await driver.press("4")
         assert driver.cockpit.body.zoomed == "files"
         await driver.press("escape")
-        await driver.sees("1 control signal")
+        await driver.sees("1 progress")
         await driver.press("z", "z")
         assert driver.cockpit.body.zoomed is None
 

@@ -18,9 +18,10 @@ from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.learnings import LearningsPane
-from ralph_tui.tui.panes.pane import Pane, Tab
+from ralph_tui.tui.panes.pane import Pane
 from ralph_tui.tui.panes.progress import ProgressPane
 from ralph_tui.tui.panes.prompt import PromptPane
+from ralph_tui.tui.panes.tabs import Tab
 from ralph_tui.tui.panes.verification import VerificationPane
 
 
@@ -75,7 +76,7 @@ class Body(Container):
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
             tabs = tuple(
-                Tab(sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
+                Tab(sharer.key, sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
                 for sharer in map(self.panes.__getitem__, group)
             )
             pane.take_place(tabs, zoomed=self.zoomed == name)

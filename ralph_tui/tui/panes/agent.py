@@ -186,3 +186,9 @@ class AgentPane(RowsPane):
         self.expanded ^= {number}
         self._recount()
         self.select(number)
+
+    def clicked(self, row: int, cell: int) -> None:
+        """See `Pane`: a click is enough to see the whole of a row."""
+        self.selected = None
+        super().clicked(row, cell)
+        self.action_open()

@@ -39,7 +39,6 @@ class ContextPane(IterationPane):
 
     key: ClassVar[str] = "context"
     heading: ClassVar[str] = "context"
-    brief: ClassVar[str] = "ctx"
     digit: ClassVar[int] = 0
 
     def __init__(self, source: Source) -> None:

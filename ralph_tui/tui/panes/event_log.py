@@ -24,7 +24,7 @@ class EventLog(RowsPane):
 
     key: ClassVar[str] = "log"
     heading: ClassVar[str] = "what happened"
-    brief: ClassVar[str] = "happened"
+    brief: ClassVar[str] = "log"
     digit: ClassVar[int] = 2
 
     def __init__(self) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -30,7 +29,7 @@ class LearningsPane(LinesPane):
 
     key: ClassVar[str] = "learnings"
     heading: ClassVar[str] = "learnings"
-    brief: ClassVar[str] = "memory"
+    brief: ClassVar[str] = "learned"
     digit: ClassVar[int] = 5
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
@@ -184,14 +183,14 @@ class LearningsPane(LinesPane):
         else:
             self.post_message(self.Wanted(self.selected))
 
-    def on_click(self, event: events.Click) -> None:
-        """Select what was clicked; a second click opens it."""
-        row = self.top + event.y - 1
-        for index, (_, start, end) in enumerate(self._spans):
+    def clicked(self, row: int, cell: int) -> None:
+        """See `Pane`: select what was clicked; the selected one is opened."""
+        for index, (name, start, end) in enumerate(self._spans):
             if start <= row < end:
-                self._select(index)
-                if event.chain > 1:
+                if name == self.chosen:
                     self.action_open()
+                else:
+                    self._select(index)
 
 
 def _lit(row: Line, width: int) -> Line:

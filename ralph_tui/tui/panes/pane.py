@@ -1,11 +1,11 @@
 """What all panes share: frame, title, scrolling, and doing nothing when nothing changed.
 
-Rule: `sync` is the only way in. A pane draws what the state says and posts no messages of its own
-but `Opened`, when an entry's evidence is wanted.
+Rule: `sync` is the only way in. A pane draws what the state says and knows no other pane: a click
+on a tab does what that pane's digit does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import ClassVar, TypeVar
@@ -19,20 +19,14 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
+from ralph_tui.tui.panes.tabs import Tab, tab_at, title
 
 FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""
-
-
-@dataclass(frozen=True)
-class Tab:
-    """One pane as the title of its group names it."""
-
-    digit: int
-    heading: str
-    shown: bool
-    brief: str = ""
-    """The heading where room is short; empty: the same."""
+TITLE_FRAME = 5
+"""Cells it takes from the title at least, and from what stands in its lower edge."""
+BESIDE = 6
+"""Cells between the title and what stands beside it, with the corner behind."""
 
 
 P = TypeVar("P", bound="Pane")
@@ -173,12 +167,13 @@ class Pane(LineWidget, can_focus=True):
         """See `LineWidget`."""
         frame = "focus" if self.lit else "frame"
         if y == 0:
-            title = self._title(width - 6)
-            beside = self.headline(width - 10 - cells(title))
-            return self._edge("╭─", "─╮", title, beside, width, frame)
+            named = title(self._tabs, width - TITLE_FRAME, lit=self.lit)
+            room = width - TITLE_FRAME - BESIDE - cells(named)
+            beside = clip_line(self.headline(room), room) if room > 0 else []
+            return self._edge("╭", "╮", named, beside, width, frame)
         if y >= self.size.height - 1:
-            tail = clip_line(self.subtitle(width - 6), width - 6)
-            return self._edge("╰─", "─╯", [], tail, width, frame)
+            room = width - TITLE_FRAME - 1
+            return self._edge("╰", "╯", [], clip_line(self.subtitle(room), room), width, frame)
         inner, height = self.inner_width, self.inner_height
         count = self.row_count(inner, height)
         self.top = max(0, min(self.top, count - height))
@@ -187,15 +182,20 @@ class Pane(LineWidget, can_focus=True):
         edge = self._thumb(y - 1, count, height, frame)
         return [("│ ", frame), *spans, (" " * (inner - cells(spans) + 1), ""), edge]
 
+    @property
+    def _tabs(self) -> tuple[Tab, ...]:
+        alone = Tab(self.key, self.digit, self.heading, shown=True, brief=self.brief)
+        return self.tabs or (alone,)
+
     def _edge(self, left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
-        spans: Line = [(left, style)]
+        spans: Line = [(f"{left}─", style)]
         if head:
             spans += [(" ", ""), *head, (" ", "")]
-        used = cells(spans) + 2 + (cells(tail) + 2 if tail else 0)
-        spans.append(("─" * (width - used), style))
-        if tail:
-            spans += [(" ", ""), *tail, (" ", "")]
-        return [*spans, (right, style)]
+        end: Line = (
+            [(" ", ""), *tail, (" ", ""), (f"─{right}", style)] if tail else [(right, style)]
+        )
+        rest = "─" * (width - cells(spans) - cells(end))
+        return [*spans, (rest, style), *end]
 
     def _thumb(self, y: int, count: int, height: int, style: str) -> tuple[str, str]:
         """The right edge, with the part that is in view drawn heavy."""
@@ -205,28 +205,24 @@ class Pane(LineWidget, can_focus=True):
         last = max(first, (self.top + height) * height // count - 1)
         return ("┃", "focus" if self.lit else "dim") if first <= y <= last else ("│", style)
 
-    def _title(self, width: int) -> Line:
-        tabs = self.tabs or (Tab(self.digit, self.heading, shown=True, brief=self.brief),)
-        brief = tuple(replace(tab, heading=tab.brief or tab.heading) for tab in tabs)
-        forms = ((tabs, 2, False), (brief, 2, False), (brief, 1, False), (brief, 2, True))
-        for form, gap, short in forms:
-            spans = self._tab_spans(form, gap, short=short)
-            if cells(spans) <= width:
-                return spans
-        return clip_line(spans, width)
+    # the mouse --------------------------------------------------------------------------------
 
-    def _tab_spans(self, tabs: tuple[Tab, ...], gap: int, *, short: bool) -> Line:
-        spans: Line = []
-        for tab in tabs:
-            if spans:
-                spans.append((" " * gap, ""))
-            if tab.shown:
-                name = "focus strong" if self.lit else "strong" if len(tabs) > 1 else "title"
-                spans += [(f"{tab.digit} ", "focus" if self.lit else "dim")]
-                spans += [(tab.heading, name)]
-            else:
-                spans.append((str(tab.digit) if short else f"{tab.digit} {tab.heading}", "dim"))
-        return spans
+    async def on_click(self, event: events.Click) -> None:
+        """A tab brings its pane to the front; what a row does its pane says."""
+        row = event.y - 1
+        if event.y == 0:
+            tab = tab_at(self._tabs, self.size.width - TITLE_FRAME, event.x - len("╭─ "))
+            if tab is not None and not tab.shown:
+                await self.run_action(f"screen.pane('{tab.key}')")
+        elif row < self.inner_height and self.top + row < self._drawn_rows:
+            self.clicked(self.top + row, event.x - len("│ "))
+
+    @property
+    def _drawn_rows(self) -> int:
+        return self.row_count(self.inner_width, self.inner_height)
+
+    def clicked(self, row: int, cell: int) -> None:
+        """A row was clicked, counted as `row` counts them, on a cell inside the frame."""
 
     # scrolling --------------------------------------------------------------------------------
 

@@ -88,6 +88,7 @@ class ProgressPane(LinesPane):
 
     key: ClassVar[str] = "progress"
     heading: ClassVar[str] = "progress"
+    brief: ClassVar[str] = "chart"
     digit: ClassVar[int] = 1
 
     def stamp(self, state: RunState, now: datetime) -> object:

@@ -8,7 +8,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.draw.spans import Line, cells
@@ -188,14 +187,14 @@ class RowsPane(Pane):
         self.selected = number
         self.open(self.entries()[number - self._first], number)
 
-    def on_click(self, event: events.Click) -> None:
-        """Select what was clicked; a second click opens it."""
-        index = self.top + event.y - 1
-        if not 0 <= index < self.row_count(self.inner_width, self.inner_height):
+    def clicked(self, row: int, cell: int) -> None:
+        """See `Pane`: select the entry; the selected one is opened."""
+        number = self._first + bisect_right(self._ends, row + self._base)
+        if number > self.last:
             return
-        number = self._first + bisect_right(self._ends, index + self._base)
+        if number == self.selected:
+            self.action_open()
+            return
         top, following = self.top, self.following
         self.select(number)
         self.top, self.following = top, following and number >= self.last
-        if event.chain > 1:
-            self.action_open()

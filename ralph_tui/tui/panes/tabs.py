@@ -1,0 +1,87 @@
+"""The panes that share a place, as the title of the one in front names them. Rule: pure.
+
+Names grow shorter where room is scarce, all of them together; the one that is shown keeps the name
+that it has alone, and every one keeps the digit that calls it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from ralph_tui.tui.draw.spans import Line, clip_line
+
+LETTERS = 2
+"""Of a name, where even short ones are too long."""
+
+
+@dataclass(frozen=True)
+class Tab:
+    """One pane as the title of its group names it."""
+
+    key: str
+    digit: int
+    heading: str
+    shown: bool
+    brief: str = ""
+    """The heading where room is short; empty: the same."""
+
+    @property
+    def short(self) -> str:
+        """The short name."""
+        return self.brief or self.heading
+
+
+Placed = tuple[Tab, str, int]
+"""A tab, the name it is given, and the cell where it begins."""
+
+
+def placed(tabs: tuple[Tab, ...], width: int) -> list[Placed]:
+    """Every tab in the longest form with which all of them fit."""
+    forms: tuple[tuple[list[str], int], ...] = (
+        ([tab.heading for tab in tabs], 2),
+        ([tab.short for tab in tabs], 2),
+        ([tab.short for tab in tabs], 1),
+        ([tab.heading if tab.shown else tab.short[:LETTERS] for tab in tabs], 1),
+        ([tab.short[:LETTERS] for tab in tabs], 1),
+    )
+    found: list[Placed] = []
+    for names, gap in forms:
+        found = list(_in_a_row(tabs, names, gap))
+        if _end(found[-1]) <= width:
+            break
+    return found
+
+
+def _in_a_row(tabs: tuple[Tab, ...], names: list[str], gap: int) -> Iterator[Placed]:
+    column = 0
+    for tab, name in zip(tabs, names, strict=True):
+        yield tab, name, column
+        column = _end((tab, name, column)) + gap
+
+
+def _end(tab: Placed) -> int:
+    return tab[2] + len(f"{tab[0].digit} ") + cell_len(tab[1])
+
+
+def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
+    """All tabs on at most `width` cells; `lit`: the pane in front has the focus."""
+    spans: Line = []
+    column = 0
+    for tab, name, start in placed(tabs, width):
+        spans += [(" " * (start - column), "")] if start > column else []
+        column = _end((tab, name, start))
+        if tab.shown:
+            style = "focus strong" if lit else "strong" if len(tabs) > 1 else "title"
+            spans += [(f"{tab.digit} ", "focus" if lit else "dim"), (name, style)]
+        else:
+            spans.append((f"{tab.digit} {name}", "dim"))
+    return clip_line(spans, width)
+
+
+def tab_at(tabs: tuple[Tab, ...], width: int, cell: int) -> Tab | None:
+    """The tab that is drawn on this cell of the title; None for a gap."""
+    for tab in placed(tabs, width):
+        if tab[2] <= cell < min(_end(tab), width):
+            return tab[0]
+    return None

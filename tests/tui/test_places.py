@@ -1,0 +1,76 @@
+"""Where panes stand: their names as tabs, clicks on them, and who gets whose room."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.panes.tabs import Tab, placed, tab_at, title
+from tests.tui.driving import Driver, drive, live, story
+
+NAMES = st.text("abcxyz日本é", min_size=1, max_size=14)
+
+
+def text_of(tabs: tuple[Tab, ...], width: int) -> str:
+    return "".join(text for text, _ in title(tabs, width, lit=True))
+
+
+@given(st.lists(NAMES, min_size=1, max_size=10), st.integers(1, 120))
+def test_a_click_hits_the_tab_that_is_drawn_there(names: list[str], width: int) -> None:
+    tabs = tuple(
+        Tab(str(digit), digit % 10, name, shown=not digit, brief=name[:5])
+        for digit, name in enumerate(names)
+    )
+    assert cells(title(tabs, width, lit=False)) <= width
+    for tab, name, start in placed(tabs, width):
+        for cell in range(start, min(width, start + 2 + cell_len(name))):
+            assert tab_at(tabs, width, cell) is tab
+    assert tab_at(tabs, width, width) is None
+
+
+def names_of(driver: Driver, pane: str, width: int) -> str:
+    return text_of(driver.cockpit.body.panes[pane].tabs, width)
+
+
+def test_the_names_of_all_panes_are_words_at_80_columns_and_letters_at_60() -> None:
+    async def look(driver: Driver) -> None:
+        assert names_of(driver, "agent", 75) == (
+            "6 agent 2 log 3 iter. 4 files 5 learned 7 tests 8 prompt 9 assess 0 context"
+        )
+        row = next(row for row in driver.text() if "6 agent" in row)
+        assert "0 context" in row
+        await driver.resize((60, 15))
+        row = next(row for row in driver.text() if "6 agent" in row)
+        assert "6 agent 1 ch 2 lo 3 it 4 fi 5 le 7 te 8 pr 9 as 0 co" in row
+
+    drive(live(story("running")), look)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (100, 30), (110, 20), (140, 45)])
+def test_every_pane_that_is_no_tab_in_front_is_reached_by_a_click(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        body = driver.cockpit.body
+        for key in layout.ORDER:
+            front = next(
+                p for p in body.panes.values() if p.display and key in {tab.key for tab in p.tabs}
+            )
+            width = front.size.width - 5
+            start = next(at for tab, _, at in placed(front.tabs, width) if tab.key == key)
+            await driver.pilot.click(front, offset=(3 + start, 0))
+            await driver.pilot.pause()
+            assert body.panes[key].display
+            assert body.panes[key].has_focus
+
+    drive(live(story("running")), look, size)
+
+
+def test_a_click_selects_a_row_and_one_on_the_selected_opens_it() -> None:
+    async def look(driver: Driver) -> None:
+        pane = driver.cockpit.body.panes["agent"]
+        row = next(i for i, text in enumerate(driver.text()) if "2 failed, 17 passed" in text)
+        await driver.pilot.click(pane, offset=(20, row - pane.region.y))
+        await driver.sees("▾ Bash")
+
+    drive(live(story("running")), look)
