@@ -5,7 +5,7 @@ the one at the bottom answers to the keys that work everywhere, the others are d
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,38 +16,17 @@ from rich.console import RenderableType
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.keys import key_to_character
 
 from ralph_tui.ports.source import Source
-from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
 from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 AFTER_PAINT_S = 0.1
 """Loading the rest any earlier would hold the first frame up."""
-NEEDED = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
-"""Puts the terminal's title away and sets another."""
-NEEDED_NO_MORE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
-"""Brings the title back; where the terminal cannot, it is at least no longer a call."""
-CALL_CELLS = 160
-"""Of the text of a desktop notification."""
-
-
-def desktop_call(text: str, environ: Mapping[str, str]) -> str:
-    """The sequence that notifies the desktop, in the dialect of this terminal.
-
-    A terminal that knows none ignores it; one that knows both would notify twice. tmux hands it on
-    where ``allow-passthrough`` is on.
-    """
-    text = clip(one_line(text), CALL_CELLS)
-    term = environ.get("TERM", "")
-    if "VTE_VERSION" in environ or term.startswith(("foot", "rxvt")):
-        sequence = f"\x1b]777;notify;ralph-tui needs you;{text}\x07"
-    else:
-        sequence = f"\x1b]9;ralph-tui needs you: {text}\x07"
-    if environ.get("TMUX"):
-        sequence = "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
-    return sequence
 
 
 class BaseScreen(StyledScreen):
@@ -298,6 +277,10 @@ class RalphApp(App[str], inherit_bindings=False):
         """ctrl+c."""
         if self.screen_stack:
             self.base.interrupt()
+
+    def action_press(self, key: str) -> None:
+        """A click on what stands for a key; see `draw.spans.clickable`."""
+        self.post_message(events.Key(key, key_to_character(key)))
 
     def action_leave(self) -> None:
         """ctrl+q."""

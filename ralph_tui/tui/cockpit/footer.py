@@ -14,7 +14,7 @@ from ralph_tui.text.format import clock, count, duration, ending_reason, percent
 from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, SEVERITIES, WARNING
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
 from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import cost, elapsed, level_mark, tokens
 
 NOTICE_S = 5.0
@@ -56,11 +56,11 @@ def _keys(actions: Sequence[Action], bare: int, state: RunState, player: Player 
     spans: Line = [(" ", "")]
     for index, action in enumerate(actions):
         able = action.refusal(state) is None
-        spans.append((action.shown_key, "key" if able else "dim"))
+        here: Line = [(action.shown_key, "key" if able else "dim")]
         if index < len(actions) - bare:
             style = "warn" if action.urgent else "text" if able else "dim"
-            spans.append((f" {verb(action, state, player)}", style))
-        spans.append(("  ", ""))
+            here.append((f" {verb(action, state, player)}", style))
+        spans += [*clickable(here, action.keys.split(",")[0]), ("  ", "")]
     return spans[:-1]
 
 

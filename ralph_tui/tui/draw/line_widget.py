@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ralph_tui.tui.draw.spans import Line, cells, clip_line
+from ralph_tui.tui.draw.spans import CLICK, Line, cells, clip_line
 
 STYLES = (
     "text",
@@ -47,6 +47,8 @@ class StyledScreen(Screen[None]):
         """The style of a name; several names, joined by spaces, are laid over one another."""
         if " " in name:
             return Style.combine([self.named_style(part) for part in name.split()])
+        if name.startswith(CLICK):
+            return Style.from_meta({"@click": ("app.press", (name[len(CLICK) :],))})
         return self.get_component_rich_style(f"style--{name}", partial=True)
 
 
@@ -55,6 +57,9 @@ class LineWidget(Widget):
 
     Whoever changes what it shows calls `repaint`; only rows that differ are drawn anew.
     """
+
+    auto_links = False
+    """What can be clicked looks like what it is, also while the mouse is over it."""
 
     _rows: tuple[Line, ...] = ()
     _rows_size: Size | None = None

@@ -1,7 +1,9 @@
 """Styled text measured in terminal cells. Rule: text is data, never markup; pure, no widgets.
 
-A `Line` is a list of ``(text, style name)`` spans on one row. Every function here is bounded by the
-width asked for, not by the text given: a line of a megabyte costs what a screenful costs.
+A `Line` is a list of ``(text, style name)`` spans on one row. A style name may say, too, which
+key a click on its span presses (`clickable`): whatever clips or moves a line moves that with it.
+Every function here is bounded by the width asked for, not by the text given: a line of a megabyte
+costs what a screenful costs.
 """
 
 from collections.abc import Iterable
@@ -14,6 +16,15 @@ Line = list[Span]
 ELLIPSIS = "…"
 _PER_CELL = 4
 """Characters looked at per cell: room for combining marks, and a bound for endless lines."""
+
+
+CLICK = "@"
+"""Begins the word of a style name that says what a click does; it has no colour."""
+
+
+def clickable(line: Iterable[Span], key: str) -> Line:
+    """The spans, on which a click presses `key`, by Textual's name of it."""
+    return [(text, f"{style} {CLICK}{key}" if style else CLICK + key) for text, style in line]
 
 
 def flat(text: str, limit: int = 400) -> str:
