@@ -21,7 +21,7 @@ from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
 from ralph_tui.tui.panes.progress import ProgressPane
 from ralph_tui.tui.panes.prompt import PromptPane
-from ralph_tui.tui.panes.tabs import Tab
+from ralph_tui.tui.panes.tabs import tab
 from ralph_tui.tui.panes.verification import VerificationPane
 
 
@@ -75,10 +75,7 @@ class Body(Container):
         self._place_agent(places)
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
-            tabs = tuple(
-                Tab(sharer.key, sharer.digit, sharer.heading, sharer.key == name, sharer.brief)
-                for sharer in map(self.panes.__getitem__, group)
-            )
+            tabs = tuple(tab(sharer, shown=sharer == name) for sharer in group)
             pane.take_place(tabs, zoomed=self.zoomed == name)
             pane.display = name in visible
 

@@ -6,15 +6,14 @@ at every size.
 
 from collections.abc import Sequence
 
+from ralph_tui.tui.panes.tabs import NAMES
+
 HORIZONTAL = [(0, "-scant"), (60, "-narrow"), (100, "-normal"), (140, "-wide")]
 """Breakpoints by columns."""
 VERTICAL = [(0, "-flat"), (15, "-short"), (28, "-tall")]
 """Breakpoints by rows."""
 
-ORDER = (
-    *("progress", "log", "iterations", "files", "learnings"),
-    *("agent", "tests", "prompt", "assessment", "context"),
-)
+ORDER = tuple(NAMES)
 """All panes, in the order of their keys: 1 to 9, then 0."""
 
 Groups = tuple[tuple[str, ...], ...]

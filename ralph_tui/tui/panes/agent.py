@@ -28,8 +28,6 @@ class AgentPane(RowsPane):
     """What the agent says and does."""
 
     key: ClassVar[str] = "agent"
-    heading: ClassVar[str] = "agent"
-    digit: ClassVar[int] = 6
 
     def __init__(self) -> None:
         super().__init__()

@@ -27,9 +27,6 @@ class AssessmentPane(IterationPane):
     """Assessment, strategy, what validation found, a second opinion, and what models cost."""
 
     key: ClassVar[str] = "assessment"
-    heading: ClassVar[str] = "assessment"
-    brief: ClassVar[str] = "assess"
-    digit: ClassVar[int] = 9
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""

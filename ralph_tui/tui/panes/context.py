@@ -38,8 +38,6 @@ class ContextPane(IterationPane):
     """Reads the handoffs that the journal names."""
 
     key: ClassVar[str] = "context"
-    heading: ClassVar[str] = "context"
-    digit: ClassVar[int] = 0
 
     def __init__(self, source: Source) -> None:
         super().__init__()

@@ -23,9 +23,6 @@ class EventLog(RowsPane):
     """One entry per alarm, notice and wish: time, glyph, word, sentence."""
 
     key: ClassVar[str] = "log"
-    heading: ClassVar[str] = "what happened"
-    brief: ClassVar[str] = "log"
-    digit: ClassVar[int] = 2
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,8 +18,6 @@ class FilesPane(LinesPane):
     """A bar per category, lines added and removed, and the path that changed last."""
 
     key: ClassVar[str] = "files"
-    heading: ClassVar[str] = "files"
-    digit: ClassVar[int] = 4
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""

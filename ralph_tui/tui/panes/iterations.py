@@ -23,9 +23,6 @@ class IterationsPane(LinesPane):
     """
 
     key: ClassVar[str] = "iterations"
-    heading: ClassVar[str] = "iterations"
-    brief: ClassVar[str] = "iter."
-    digit: ClassVar[int] = 3
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "select(-1)", show=False),

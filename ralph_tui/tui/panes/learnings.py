@@ -28,9 +28,6 @@ class LearningsPane(LinesPane):
     """By what they are to this iteration: in its prompt, fitting, learned, looked up before."""
 
     key: ClassVar[str] = "learnings"
-    heading: ClassVar[str] = "learnings"
-    brief: ClassVar[str] = "learned"
-    digit: ClassVar[int] = 5
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
 

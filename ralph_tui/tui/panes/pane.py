@@ -19,7 +19,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
-from ralph_tui.tui.panes.tabs import Tab, tab_at, title
+from ralph_tui.tui.panes.tabs import Tab, tab, tab_at, title
 
 FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""
@@ -49,12 +49,7 @@ class Pane(LineWidget, can_focus=True):
     """One framed pane; rows are drawn on demand by `row`."""
 
     key: ClassVar[str] = ""
-    """Its id."""
-    heading: ClassVar[str] = ""
-    brief: ClassVar[str] = ""
-    """A shorter heading; empty: there is none."""
-    digit: ClassVar[int] = 0
-    """The key that focuses it."""
+    """Its id; `tabs.NAMES` says what it is called and which digit calls it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -184,8 +179,7 @@ class Pane(LineWidget, can_focus=True):
 
     @property
     def _tabs(self) -> tuple[Tab, ...]:
-        alone = Tab(self.key, self.digit, self.heading, shown=True, brief=self.brief)
-        return self.tabs or (alone,)
+        return self.tabs or (tab(self.key, shown=True),)
 
     def _edge(self, left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
         spans: Line = [(f"{left}─", style)]

@@ -87,9 +87,6 @@ class ProgressPane(LinesPane):
     """Completion, error, integral mean and output over the iterations."""
 
     key: ClassVar[str] = "progress"
-    heading: ClassVar[str] = "progress"
-    brief: ClassVar[str] = "chart"
-    digit: ClassVar[int] = 1
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""

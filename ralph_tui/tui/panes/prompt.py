@@ -20,8 +20,6 @@ class PromptPane(IterationPane):
     """Reads the files the journal names; a path out of the attempt's folder is not followed."""
 
     key: ClassVar[str] = "prompt"
-    heading: ClassVar[str] = "prompt"
-    digit: ClassVar[int] = 8
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", show=False)]
 

@@ -11,6 +11,20 @@ from rich.cells import cell_len
 
 from ralph_tui.tui.draw.spans import Line, clip_line
 
+NAMES = {
+    "progress": ("progress", "chart"),
+    "log": ("what happened", "log"),
+    "iterations": ("iterations", "iter."),
+    "files": ("files", ""),
+    "learnings": ("learnings", "learned"),
+    "agent": ("agent", ""),
+    "tests": ("tests", ""),
+    "prompt": ("prompt", ""),
+    "assessment": ("assessment", "assess"),
+    "context": ("context", ""),
+}
+"""All panes in the order of their digits, 1 to 9, then 0: what each is called, and where room is
+short; empty: the same."""
 LETTERS = 2
 """Of a name, where even short ones are too long."""
 
@@ -30,6 +44,13 @@ class Tab:
     def short(self) -> str:
         """The short name."""
         return self.brief or self.heading
+
+
+def tab(key: str, *, shown: bool) -> Tab:
+    """The pane of this key, as a title names it."""
+    heading, brief = NAMES.get(key, (key, ""))
+    digit = (list(NAMES).index(key) + 1) % 10 if key in NAMES else 0
+    return Tab(key, digit, heading, shown, brief)
 
 
 Placed = tuple[Tab, str, int]

@@ -20,8 +20,6 @@ class VerificationPane(IterationPane):
     """Counts, failing tests, and the end of the output."""
 
     key: ClassVar[str] = "tests"
-    heading: ClassVar[str] = "tests"
-    digit: ClassVar[int] = 7
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
