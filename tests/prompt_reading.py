@@ -58,7 +58,7 @@ def contradictions(prompt: str) -> list[str]:
     parts = dict(_SECTION.findall(prompt))
     strategy = _FENCE.sub("", parts.get("Strategy", ""))
     control, last = parts.get("Control", ""), parts.get("From the last iteration", "")
-    redirected, restored = "Redirect" in parts, "files were brought back to" in prompt
+    redirected, restored = "Redirect" in parts, "files were restored to" in prompt
     pace = _PACE.search(control)
     late = bool(pace and int(pace[1]) > int(pace[2]))
     trend = re.search(r"Trend over the last iterations: (\w+)([^.]*)\.", control)

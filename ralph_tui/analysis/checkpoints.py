@@ -66,7 +66,7 @@ def words_of(told: CheckpointSummary, when: Callable[[datetime], str]) -> list[s
         rows.append(modified)
     if told.largest is not None:
         where = f"in iteration {told.largest.iteration}"
-        rows.append(f"the agent held at most {memory_size(told.largest.memory_bytes)}, {where}")
+        rows.append(f"the agent used at most {memory_size(told.largest.memory_bytes)}, {where}")
     return [*rows, f"the last one: {_last(told.last, when)}"]
 
 

@@ -96,12 +96,13 @@ def _current(context: Fields) -> str:
 
 
 def _stands(context: Fields) -> str:
-    """``L0 (normal; L2 was reached)``: a compaction empties the window again."""
+    """``normal; "hand over" was reached``: a compaction empties the window again."""
     level, reached = _level(context), context.get("level_reached")
     if level is None:
         return "unknown"
     higher = next((one for one in LEVELS if one == reached and above(one, level)), "")
-    return f"{level} ({CONTEXT_LEVELS[level].word}{f'; {higher} was reached' if higher else ''})"
+    reached_too = f'; "{CONTEXT_LEVELS[higher].word}" was reached' if higher else ""
+    return f"{CONTEXT_LEVELS[level].word}{reached_too}"
 
 
 def _remaining(context: Fields) -> str:

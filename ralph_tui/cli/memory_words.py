@@ -163,7 +163,7 @@ def _facts(learning: Learning) -> Iterable[str]:
 def _wish(learning: Learning) -> str:
     if not (learning.pinned or learning.muted):
         return ""
-    return f", {(PINNED if learning.pinned else MUTED).word} by its owner"
+    return f", {(PINNED if learning.pinned else MUTED).word} by you"
 
 
 def _because(entry: Entry) -> str:

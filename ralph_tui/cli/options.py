@@ -32,7 +32,12 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         flag("agent.name", "--agent", "NAME", f"who works: {', '.join(map(_named, offered()))}")
         flag("agent.command", "--agent-command", "COMMAND", "shell command, prompt on stdin")
         flag("agent.model", "--model", "NAME", "passed on to the agent")
-        flag("permissions.mode", "--permissions", "MODE", "edits (default) or skip: everything")
+        flag(
+            "permissions.mode",
+            "--permissions",
+            "MODE",
+            "edits: may edit files (default); skip: unrestricted",
+        )
     flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000 (10)")
     flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h (8h)")
     flag("limits.budget_usd", "--budget", "USD", "for the whole run (none)")

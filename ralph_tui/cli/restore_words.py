@@ -53,7 +53,7 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
         lines.append(f"  and {count(len(changes) - SHOWN, 'more file')}")
     stay = [f"  {one_line(change.path)}: {one_line(why)}" for change, why in rows if why]
     if stay:
-        lines += [f"{count(len(stay), 'file')} of them cannot be brought back:", *stay[:NAMED]]
+        lines += [f"{count(len(stay), 'file')} of them cannot be restored:", *stay[:NAMED]]
     if len(stay) > NAMED:
         lines.append(f"  and {count(len(stay) - NAMED, 'more file')}")
     return lines
@@ -61,18 +61,18 @@ def plan(target: SnapshotTaken, rows: tuple[tuple[FileChange, str], ...], note: 
 
 def done(told: WorktreeRestored, run_option: str) -> list[str]:
     """What was done, and how to undo it."""
-    lines = [f"{count(told.files, 'file')} brought back to snapshot {told.snapshot}"]
+    lines = [f"{count(told.files, 'file')} restored to snapshot {told.snapshot}"]
     lines += [f"  left alone: {one_line(row)}" for row in told.left_alone_rows]
     return [*lines, f"undo it with: ralph-tui restore {told.present}{run_option}"]
 
 
 def left_alone(told: WorktreeRestored) -> str:
-    """How many files were not brought back; empty when all were."""
+    """How many files were not restored; empty when all were."""
     number = told.left_alone
     if not number:
         return ""
     verb, stand = ("was", "it is") if number == 1 else ("were", "they are")
-    return f"{count(number, 'file')} {verb} not brought back: {stand} as before"
+    return f"{count(number, 'file')} {verb} not restored: {stand} as before"
 
 
 def _reason(taken: SnapshotTaken, note: str) -> str:

@@ -105,7 +105,7 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
         ):
             return f"there is no snapshot {number} in this run"
         case Restore() if not taken:
-            return "the files are in use: pause the run, and restore when it holds"
+            return "the files are in use: pause the run, and restore when it is paused"
         case Hold() | Answer():
             return _question_refusal(command, state)
         case Extend() | ChangeLearning() | EditPrompt() | Instruct():

@@ -140,7 +140,9 @@ def _file_layer(path: Path, *, follow: bool) -> _Layer:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_toml_sentence(path, str(error))) from error
     except (RecursionError, ValueError) as error:
-        raise UsageError(f"{path} is nested too deeply for settings: mend it") from error
+        raise UsageError(
+            f"{path} is nested too deeply for settings: use [section] and key = value"
+        ) from error
 
 
 def _toml_sentence(path: Path, message: str) -> str:
@@ -149,7 +151,7 @@ def _toml_sentence(path: Path, message: str) -> str:
         message[: match.start()] if match else message.replace("(at end of document)", "at its end")
     )
     line = f":{match[1]}" if match else ""
-    return f"{path}{line} is not valid TOML ({what}): mend it there"
+    return f"{path}{line} is not valid TOML ({what}): correct that line"
 
 
 def _repository_layer(path: Path, warnings: list[str]) -> _Layer:
@@ -258,8 +260,8 @@ def _sentence(error: ValidationError, layer: _Layer) -> str:
     for pattern, words in _WORDING:
         what = re.sub(pattern, words, what)
     if name.startswith("outreach."):  # a web address or a token in the wrong place: not shown
-        return f"{name} ({place}) {_UNSHOWN.get(name, what)}: change it there"
-    return f"{name} ({place}) {what}, not {clip(repr(problem['input']), 80)}: change it there"
+        return f"{name} ({place}) {_UNSHOWN.get(name, what)}"
+    return f"{name} ({place}) {what}, not {clip(repr(problem['input']), 80)}"
 
 
 def _unknown(name: str, place: str) -> str:

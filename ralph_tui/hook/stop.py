@@ -44,7 +44,7 @@ could do so for ever, where the window is told too small.
 WAYS = {
     "circuit_breaker": "change what it is stuck at",
     "limit_reached": "raise `max_iterations`",
-    "fatal_error": "mend that",
+    "fatal_error": "repair that",
 }
 """What brings a loop on that is over by a status."""
 ASKED = "hook_asked"

@@ -48,7 +48,9 @@ def _append(run: RecordedRun, text: str) -> None:
     recording = read_journal(run.journal)
     if recording.problem:
         what = recording.problem.partition(";")[0]
-        raise UsageError(f"{what}, so nothing can be written behind it; mend it or take it away")
+        raise UsageError(
+            f"{what}, so nothing can be written behind it; correct it, or take it away"
+        )
     state = RunState().apply_all(recording.events)
     cut(recording)
     journal = Journal(run.journal, SystemClock(), seq=state.seq, last_at=state.at)

@@ -93,7 +93,7 @@ def chosen(state: RunState, word: str) -> SnapshotTaken:
     if word == "best":
         best = _number_of_best(state)
         if best is None:
-            raise UsageError("there is no best point: nothing of this run was measured and held")
+            raise UsageError("there is no best point: nothing of this run was measured and saved")
         return known[best]
     kind, _, digits = word.rpartition("iter-")
     if kind or not (digits.isascii() and digits.isdecimal() and len(digits) < 10):

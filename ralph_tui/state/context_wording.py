@@ -14,14 +14,16 @@ from ralph_tui.events.context import Level
 from ralph_tui.state.fold import on
 from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.format import count, filled
-from ralph_tui.text.terms import FORGOT, RowLevel
+from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel
 
 _LEVELS: dict[Level, RowLevel] = {"L1": "warn", "L2": "warn", "L3": "critical"}
 """What follows from it, if anything does, has a row of its own."""
 
 
 def _level(e: ContextLevelReached) -> Row:
-    tokens = f"{e.tokens:,} of {e.window:,} tokens (level {e.level})" if e.window else ""
+    tokens = (
+        f"{e.tokens:,} of {e.window:,} tokens: {CONTEXT_LEVELS[e.level].word}" if e.window else ""
+    )
     return Row(_LEVELS[e.level], "CONTEXT", f"the window is {filled(e.percent)} full", tokens)
 
 

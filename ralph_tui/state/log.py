@@ -55,7 +55,7 @@ from ralph_tui.state.wording import (
 )
 from ralph_tui.text.format import duration, percent, points_gained, step
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import LEVELS, OUTCOMES, SEVERITIES, WAITS, RowLevel
+from ralph_tui.text.terms import LEVELS, OUTCOMES, SEVERITIES, WAITS, RowLevel, remedy_words
 
 RAW_LIMIT = 300
 """Characters of the row of an event of a newer version; its detail has all."""
@@ -188,7 +188,7 @@ def _gate(event: GateFinished) -> Row | None:
 
 
 def _alarm(event: AlarmRaised) -> Row:
-    detail = "recommended: " + ", ".join(event.interventions)
+    detail = f"recommended: {remedy_words(event.interventions)}"
     return Row(SEVERITIES[event.severity], event.alarm, event.reason, detail)
 
 

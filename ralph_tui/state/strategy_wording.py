@@ -11,16 +11,16 @@ from ralph_tui.events import StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import IssueSeverity, ValidationIssue
 from ralph_tui.state.fold import on
 from ralph_tui.state.wording import Row, Wording
-from ralph_tui.text.terms import SEVERITIES, in_words
+from ralph_tui.text.terms import APPROACHES, SEVERITIES, in_words
 
 SAID_BY_SENSOR: Final = ("fewer_tests", "changed_configuration")
 _WORST: Final[tuple[IssueSeverity, ...]] = ("critical", "high", "medium")
 
 
 def strategy_words(e: StrategyPlanned) -> str:
-    """``pivot (reframe): No rise for 3 iterations…``."""
+    """``another approach (reframe): No rise for 3 iterations…``."""
     focus = "" if e.focus == "continue" else f" ({in_words(e.focus)})"
-    return f"{e.approach}{focus}: {e.reasoning}"
+    return f"{APPROACHES[e.approach]}{focus}: {e.reasoning}"
 
 
 def issues_words(issues: Sequence[ValidationIssue]) -> str:

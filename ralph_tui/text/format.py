@@ -20,6 +20,13 @@ def duration(seconds: float) -> str:
     return f"{hours}h {minutes}m" if minutes else f"{hours}h"
 
 
+def wait_time(seconds: float) -> str:
+    """How long an answer was waited for: ``2 min``, ``90s``; as `duration` beyond an hour."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min" if 0 < minutes < 60 and not rest else duration(whole)
+
+
 def clock(at: datetime, *, seconds: bool = False) -> str:
     """Local time of day."""
     return at.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")

@@ -3,7 +3,7 @@
 Rule: a state is looked up by its name in the events; its colour is the screen's affair.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 
@@ -79,7 +79,7 @@ LEVEL_TONES: Mapping[RowLevel, Tone] = {
 
 PHASES: Mapping[str, Term] = {
     "starting": Term("○", "starting"),
-    "thinking": Term("◔", "between sessions", "between"),
+    "thinking": Term("◔", "between iterations"),
     "waiting": Term("◌", "waiting for the agent", "waiting"),
     "agent": Term("●", "agent at work", "agent"),
     "verifying": Term("◐", "verifying"),
@@ -108,7 +108,7 @@ WAITS: Mapping[str, Term] = {
 """What a run can wait for."""
 
 HEALTH: Mapping[str, Term] = {
-    "healthy": Term("", "healthy"),
+    "healthy": Term("", "no alarm"),
     "warning": Term(WARNING.glyph, "warning"),
     "critical": Term(CRITICAL.glyph, "critical"),
     "paused": Term(PHASES["paused"].glyph, "paused"),
@@ -126,17 +126,52 @@ CHECKPOINTS: Mapping[str, Term] = {
 """What a checkpoint was captured by."""
 
 CONTEXT_LEVELS: Mapping[str, Term] = {
-    "L0": Term("", "normal", "L0"),
-    "L1": Term(WARNING.glyph, "it fills", "L1"),
-    "L2": Term(WARNING.glyph, "hand over", "L2"),
-    "L3": Term(CRITICAL.glyph, "stop at once", "L3"),
+    "L0": Term("", "normal"),
+    "L1": Term(WARNING.glyph, "it fills"),
+    "L2": Term(WARNING.glyph, "hand over"),
+    "L3": Term(CRITICAL.glyph, "stop at once"),
 }
-"""How full the context window of a session is; the short word is the level's name."""
+"""How full the context window of a session is, by the level's name in the events."""
 CONTEXT_TONES: Mapping[str, Tone] = {"L0": "dim", "L1": "warn", "L2": "warn", "L3": "bad"}
 ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "rolled over")
 """A session ended for its context, and a fresh one of the same iteration goes on."""
 FORGOT = Term("⇣", "forgot")
 """The agent summed its own context up."""
+
+APPROACHES: Mapping[str, str] = {
+    "persist": "go on",
+    "pivot": "another approach",
+    "escalate": "no approach has worked",
+}
+"""How the next iteration goes about it."""
+
+REMEDIES: Mapping[str, str] = {
+    "pivot_strategy": "try another approach",
+    "simplify_scope": "make the task smaller",
+    "stabilize": "take small steps",
+    "constrain_scope": "work on one thing only",
+    "review_changes": "review the last changes",
+    "consider_rollback": "think of restoring the best iteration",
+    "pause": "pause",
+    "escalate": "ask for more, or for help",
+}
+"""What an alarm recommends, by its name in the events."""
+
+ANSWERS: Mapping[str, str] = {
+    "roll_back": "restore the best",
+}
+"""What an answer to a question is called, where its name in the events is no word for people."""
+
+
+def remedy_words(names: Iterable[str]) -> str:
+    """``try another approach, make the task smaller``."""
+    return ", ".join(REMEDIES.get(name, in_words(name)) for name in names)
+
+
+def answer_word(answer: str) -> str:
+    """``restore the best``; an answer that has no word of its own is in words already."""
+    return ANSWERS.get(answer) or in_words(answer)
+
 
 LEARNINGS: Mapping[str, Term] = {
     "strategy": Term("", "strategy"),
@@ -170,7 +205,7 @@ DIED = Term(DISCONNECTED.glyph, "died")
 """The same of a run that no screen shows."""
 
 BEST = Term("★", "best")
-ROLLED_BACK = Term("↶", "rolled back")
+ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")
 FAILED = Term("✗", "failed")
 """Of the completion command, a test, a tool call; a run that fails has an outcome."""

@@ -134,7 +134,7 @@ def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: 
     until(lambda: of(project, "session_started", iteration=5), 30)
     prompt = prompt_of(project, 5)
     reads_well(prompt)
-    assert "The files were brought back to" in prompt
+    assert "The files were restored to" in prompt
     restored = of(project, "worktree_restored")[0]
     snapshots = {event["number"]: event for event in of(project, "snapshot_taken")}
     target, held = snapshots[offer["snapshot"]], snapshots[restored["present"]]

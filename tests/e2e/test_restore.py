@@ -226,7 +226,7 @@ def incomplete(root: Path, *words: str) -> tuple[list[str], list[str]]:
     rows = zip(told["kept"], told["reasons"], strict=True)
     assert [f"{path}: {why}" for path, why in rows] == named
     assert told["kept_count"] == len(named)
-    at = [index for index, line in enumerate(lines) if "of them cannot be brought back:" in line]
+    at = [index for index, line in enumerate(lines) if "of them cannot be restored:" in line]
     return [line.strip() for line in lines[at[0] + 1 :] if ": " in line] if at else [], named
 
 
@@ -250,7 +250,7 @@ def test_nothing_can_be_brought_back(ended: Path) -> None:
     with (ended / "huge.bin").open("wb") as file:
         file.truncate(10_000_001)
     known = len(events(ended))
-    assert "nothing can be brought back" in refused(ended, "1", "--yes")
+    assert "nothing can be restored" in refused(ended, "1", "--yes")
     assert "  huge.bin: it is too large" in here("restore", "1", "--yes", cwd=ended).stdout
     assert len(events(ended)) == known
 
@@ -268,7 +268,7 @@ def test_each_that_is_left_alone_is_named_with_its_own_reason(ended: Path) -> No
     shown = restored(ended, "1", "--dry-run")
     there = world(ended)
     foretold, named = incomplete(ended, "1")
-    assert "3 files of them cannot be brought back:\n" in shown
+    assert "3 files of them cannot be restored:\n" in shown
     assert all(f"  {row}\n" in shown for row in foretold[:3])
     reasons = [
         "mine.txt: a file that no snapshot holds stands there",
@@ -289,16 +289,16 @@ def test_a_pipe_that_is_all_that_differs_gives_way(ended: Path) -> None:
     before = world(ended)
     (ended / "mine.txt").unlink()
     os.mkfifo(ended / "mine.txt")
-    assert "cannot be brought back" not in restored(ended, "1", "--dry-run")
+    assert "cannot be restored" not in restored(ended, "1", "--dry-run")
     said = restored(ended, "1", "--yes")
-    assert "1 file brought back to snapshot 1" in said
+    assert "1 file restored to snapshot 1" in said
     assert world(ended) == before
     undo = said.partition("undo it with: ralph-tui restore ")[2].split()[0]
     assert "1 path it does not hold stays as now: mine.txt" in (
         here("restore", undo, "--dry-run", cwd=ended).stdout
     )
     _, named = incomplete(ended, undo)
-    assert named == ["mine.txt: the snapshot could not hold it"]
+    assert named == ["mine.txt: the snapshot could not save it"]
 
 
 def test_a_repository_that_was_made_of_a_folder_is_named(ended: Path) -> None:

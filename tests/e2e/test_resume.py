@@ -88,7 +88,7 @@ def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     rows = [line.removeprefix("ralph-tui: ") for line in again.stderr.splitlines()]
     assert rows[0] == "3 checkpoints: 2 at the start, 1 at the end"
     assert re.fullmatch(r"1 session, \ds in all, 1 file modified", rows[1])
-    known = re.fullmatch(r"the agent held at most (\d+) MB, in iteration 1", rows[2])
+    known = re.fullmatch(r"the agent used at most (\d+) MB, in iteration 1", rows[2])
     assert known
     assert 60 < int(known[1]) < 400
     last = (

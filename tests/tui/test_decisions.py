@@ -465,9 +465,9 @@ def test_timeline_and_chart_know_interventions_and_rollbacks() -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "left")
-        await driver.sees("↶ rolled back to snapshot 3, iteration 1  23 files, by you")
+        await driver.sees("↶ restored to snapshot 3, iteration 1  23 files, by you")
         await driver.press("left")
-        await driver.sees("◆ REDIRECT regressing  rolled back by you")
+        await driver.sees("◆ REDIRECT regressing  restored by you")
         assert "◆↶" in "\n".join(driver.text())
 
     drive(live(rolled_back()), look)

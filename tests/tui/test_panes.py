@@ -58,7 +58,7 @@ def test_an_entry_of_the_log_opens_its_evidence() -> None:
         await driver.press("down", "down", "enter")
         assert isinstance(driver.app.screen, Detail)
         await driver.sees("STUCK")
-        await driver.sees("recommended: pivot_strategy")
+        await driver.sees("recommended: try another approach")
         await driver.press("escape")
         assert driver.cockpit.body.panes["log"].has_focus
 

@@ -38,7 +38,8 @@ def within(root: Path, name: str) -> Path:
         path = (root / name).resolve()
     except (OSError, RuntimeError) as error:
         raise RalphError(
-            f"{name} is a link that leads nowhere: nothing was changed; mend it"
+            f"{name} is a link that leads nowhere: nothing was changed; "
+            "correct the link, or remove it"
         ) from error
     if not path.is_relative_to(root):
         raise RalphError(

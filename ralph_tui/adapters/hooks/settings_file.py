@@ -116,7 +116,7 @@ def _changed(text: str, *, remove: bool) -> str:
 
 
 def _refused(why: str) -> str:
-    return f"{NAME} cannot be used, {why}: nothing was changed; mend it, or move it away"
+    return f"{NAME} cannot be used, {why}: nothing was changed; correct it, or move it away"
 
 
 def _content(path: Path, root: Path) -> bytes | None:

@@ -55,6 +55,6 @@ def _refusal(path: Path, patience_s: float, error: OSError) -> str:
         return f"the knowledge files cannot be locked by {path}: {fault}"
     pid = holder_of(path, below=path.parent)
     return (
-        f"the knowledge files have been held by {f'process {pid}' if pid else 'another process'} "
+        f"the knowledge files have been locked by {f'process {pid}' if pid else 'another process'} "
         f"for more than {patience_s:g} s ({path}); let it go on or end it"
     )

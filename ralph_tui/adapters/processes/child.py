@@ -283,4 +283,4 @@ def _why_not(program: str, cwd: Path, error: OSError | ValueError) -> str:
         case errno.EAGAIN | errno.ENOMEM:
             return f"Cannot start {program!r}: {out_of_means(error)}."
         case _:
-            return f"Cannot start {program!r}: {why(error, 'mend that and try again')}."
+            return f"Cannot start {program!r}: {why(error, 'repair that, and try again')}."

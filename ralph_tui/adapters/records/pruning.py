@@ -147,7 +147,7 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
         if not root.is_dir():
             raise WorkspaceError(
                 f"the worktree {shown} is not there, so its snapshots cannot be told from orphans; "
-                "bring it back, or forget it with 'git worktree prune'"
+                "put it there again, or forget it with 'git worktree prune'"
             )
         owner = holder(ralph_folder(root) / "lock")
         known.update({owner.run_id} if owner is not None else ())
@@ -156,7 +156,7 @@ def known_run_ids(roots: Iterable[Path]) -> frozenset[str]:
             if ends is None:
                 raise WorkspaceError(
                     f"the journal {one_line(str(run.journal))} cannot be read, so its snapshots "
-                    "cannot be told from orphans; mend it, or take it away"
+                    "cannot be told from orphans; correct it, or take it away"
                 )
             known.add(ends.run_id)
     return frozenset(known)

@@ -69,7 +69,7 @@ def request(
         answer = _ask(path, request, time.monotonic() + timeout, lives)
     except PermissionError:
         raise RalphError(
-            "the run belongs to another user of this machine; only its owner can command it"
+            "the run belongs to another user of this machine; only that user can command it"
         ) from None
     except (TimeoutError, BlockingIOError):
         raise RalphError(

@@ -21,7 +21,7 @@ SO_PEERPIDFD = 77
 SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
 """Of macOS."""
 
-ANOTHER_USER = "only the owner of a run can command it"
+ANOTHER_USER = "only the user who started a run can command it"
 STARTED_BY_RUN = "what a run has started cannot command it"
 GONE = "who opened this connection is gone or unknown: ask again, and wait for the answer"
 

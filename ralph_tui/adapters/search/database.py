@@ -101,7 +101,7 @@ class Database:
         code = _code(error)
         if code in _BUSY:
             raise SearchError(
-                f"the index {self.path} is held by another process: try again in a moment"
+                f"the index {self.path} is in use by another process: try again in a moment"
             ) from error
         if code in _REFUSED:
             raise SearchError(f"cannot use the index {self.path}: {_REFUSED[code]}") from error

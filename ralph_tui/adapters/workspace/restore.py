@@ -28,9 +28,9 @@ from ralph_tui.adapters.workspace.staging import Staged, nul_separated
 from ralph_tui.ports import LeftAlone, Restored
 
 _MAY_HAVE_BEEN = "the snapshot's own rules ignore it, so that it may have been there"
-_NOT_HELD = "the snapshot could not hold it"
+_NOT_HELD = "the snapshot could not save it"
 _CAME_TO_LIGHT = "git ignored it until now, so that no snapshot holds it"
-_MEANWHILE = "it was written while the files were brought back"
+_MEANWHILE = "it was written while the files were being restored"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 20
 """Bytes."""
-_MEND = "mend it, or leave intelligence.prompt_template out"
+_MEND = "correct it, or leave intelligence.prompt_template out"
 
 
 def load_template(root: Path, name: str | None) -> PromptTemplate | None:

@@ -40,7 +40,7 @@ def _best(live: LiveRun) -> tuple[str, dict[str, object]]:
     status = live.status
     number = status["best_snapshot"]
     if number is None:
-        raise RalphError("there is no snapshot to roll back to yet; abort without --roll-back")
+        raise RalphError("there is no snapshot to restore yet; abort without --roll-back")
     where = f"iteration {status['best_iteration']}" if status["best_iteration"] else "the start"
     what = f"the files go back to {where} ({percent(status['best'])}, snapshot {number})"
     return what, {"roll_back_to": number}

@@ -265,7 +265,7 @@ def _show(root: Path, program: Program, args: argparse.Namespace) -> int:
     try:
         found, others = hooks_in(settings.text), others_in(settings.text)
     except ValueError as error:
-        raise RalphError(f"{NAME} cannot be used, {error}: mend it, or move it away") from error
+        raise RalphError(f"{NAME} cannot be used, {error}: correct it, or move it away") from error
     events = ", ".join(found) if found else "none of ralph-tui"
     rows = [
         ("project", one_line(str(root))),

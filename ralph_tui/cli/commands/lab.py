@@ -24,7 +24,7 @@ from ralph_tui.text.sanitize import clip, one_line
 MOST_READINGS = 100_000
 LISTED = 6
 """Interventions, or iterations, that the closing sentences name one by one."""
-HEAD = "  it   done    pace      D  output  band             profile      level, seen"
+HEAD = "  #    done    pace      D  output  band             profile      level, seen"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +128,7 @@ def _points(option: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 100:
-        raise UsageError(f"{option} takes points from 0 to 100, not {_shown(text)}: mend it.")
+        raise UsageError(f"{option} takes points from 0 to 100, not {_shown(text)}.")
     return abs(value)
 
 
@@ -138,9 +138,7 @@ def _tests(text: str) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise UsageError(
-            f"--tests takes a whole number, 0 when it is unknown, not {_shown(text)}: mend it."
-        )
+        raise UsageError(f"--tests takes a whole number, 0 when it is unknown, not {_shown(text)}.")
     return value
 
 

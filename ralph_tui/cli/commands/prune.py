@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Lists transcripts, logs and snapshots of old runs, and removes exactly those "
         "after a yes. Journals, prompts and results stay: every run can still be replayed and "
-        "reported, but no longer be rolled back."
+        "reported, but its files can no longer be restored."
     )
     parser.add_argument(
         "--keep",

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at",
         metavar="SEQ",
         type=int,
-        help="open held at the event of this number, as 'search' names it",
+        help="open, paused, at the event of this number, as 'search' names it",
     )
     parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
     parser.add_argument("--json", action="store_true", help="events, one JSON object per line")

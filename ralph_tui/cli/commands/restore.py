@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
         "Without SNAPSHOT, lists the points of a run. With one, shows what would "
-        "change, asks, and brings the files back. What is there now is held first, so that it can "
-        "be undone. Branch, index and stash stay as they are."
+        "change, asks, and restores the files. What is there now is saved first, so that it can be "
+        "undone. Branch, index and stash stay as they are."
     )
     parser.add_argument(
         "snapshot",
@@ -128,7 +128,7 @@ def _restore_locked(root: Path, found: RecordedRun, args: argparse.Namespace) ->
     _refresh(found)
     code = _say(told, args)
     if not held:
-        print("ralph-tui: the result itself could not be held in a snapshot", file=sys.stderr)
+        print("ralph-tui: the result itself could not be saved in a snapshot", file=sys.stderr)
     return code
 
 
@@ -151,11 +151,11 @@ def _not_to_be_done(
             return ExitCode.COMPLETED
         able = sum(not why for _, why in rows)
         if not able:
-            print("ralph-tui: nothing can be brought back", file=sys.stderr)
+            print("ralph-tui: nothing can be restored", file=sys.stderr)
             return ExitCode.FAILED
         if args.yes:
             return None
-        if not confirm(f"Change {count(able, 'file')}? What is there now is held."):
+        if not confirm(f"Change {count(able, 'file')}? What is there now is saved first."):
             print("nothing was changed", file=sys.stderr)
             return ExitCode.FAILED
         # A yes counts for what was shown: what has come since is asked about first.
@@ -172,7 +172,7 @@ def _refresh(found: RecordedRun) -> None:
     except OSError as error:
         print(
             f"ralph-tui: cannot write {error.filename}: "
-            f"{why(error, 'mend it')}; 'ralph-tui rebuild' makes the summaries then",
+            f"{why(error, 'make it writable')}; 'ralph-tui rebuild' makes the summaries then",
             file=sys.stderr,
         )
 

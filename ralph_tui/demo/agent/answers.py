@@ -32,7 +32,7 @@ def _prompt(tests: list[str]) -> dict[str, object]:
 def _opinion(tests: list[str]) -> dict[str, object]:
     left = f"{len(tests)} tests are named as open" if tests else "no test is named as open"
     return {
-        "enhancedSummary": f"The calculator is mended test by test; {left}.",
+        "enhancedSummary": f"The calculator is repaired test by test; {left}.",
         "additionalLearnings": ["One change at a time keeps the other tests green."],
         "suggestedApproach": "Go on with the next failing test, one at a time.",
     }

@@ -81,6 +81,6 @@ class PlannedWorker(Worker):
                 words = ""
             self._edit(str(self.root / bug.path), present(bug), bug.fixed, words or bug.diagnosis)
             words = ""
-            self._run_tests("Does it hold?")
+            self._run_tests("Does it pass?")
         self._edit(str(Path(self.root, PLAN)), item.open, item.ticked, f"Done: {item.title}.")
         return [Step("fix", bug) for bug in left]

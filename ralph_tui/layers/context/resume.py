@@ -61,7 +61,7 @@ def resume_text(given: Resume) -> str:
 
 
 def _instructions(given: Resume) -> str:
-    edited = " (its owner has edited it)" if given.edited else ""
+    edited = " (the user has edited it)" if given.edited else ""
     made = f"; what it said before that is in {given.made_file}" if given.made_file else ""
     where = "the files to resume" if _files(given.files) else "the files as they are now"
     steps = [
@@ -99,4 +99,4 @@ def _data(label: str, lines: Sequence[str]) -> str:
 
 def _owner(said: Sequence[str]) -> list[str]:
     words = ["\n".join(quoted(text)) for text in dict.fromkeys(said) if text.strip()]
-    return ["What the owner said to that session holds for you, too:", *words] if words else []
+    return ["What the user said to that session holds for you, too:", *words] if words else []

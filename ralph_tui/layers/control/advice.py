@@ -11,7 +11,7 @@ from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.metrics import SLACK
 from ralph_tui.text.format import count
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import remedy_words
 
 _URGENCIES: dict[Band, Urgency] = {
     "near_completion": "low",
@@ -74,7 +74,7 @@ def advice(
     said += [alarm.reason for alarm in alarms if alarm not in progress]
     remedies = dict.fromkeys(name for alarm in progress for name in alarm.interventions)
     if remedies and not told:
-        said.append(f"Suggested: {in_words(', '.join(remedies))}.")
+        said.append(f"Suggested: {remedy_words(remedies)}.")
     but = ", though not in the last one" if signal.trend == "improving" and not rose else ""
     trend = f" Trend over the last iterations: {signal.trend}{but}." if signal.trend else ""
     return f"Urgency: {signal.urgency}.{trend} {words}\n\n{' '.join(said)}"
@@ -82,7 +82,7 @@ def advice(
 
 _ADVICE: dict[Band, str] = {
     "significant": "Consider adjusting the strategy.",
-    "critical": "Pivot to a different approach, or escalate if none is left.",
+    "critical": "Take another approach, or say plainly that none is left.",
 }
 _PACE_IS_ENOUGH: dict[Urgency, str] = {
     "low": "The pace is enough: keep the approach, and change nothing that works.",

@@ -48,11 +48,11 @@ class Budget:
         return max(iteration / self.max_iterations, self.spent)
 
     def used_words(self, iteration: int) -> str:
-        """``9 of 10 iterations are used``; ``95 % of the budget is used`` by cost or tokens."""
+        """``9 of 10 iterations are used``; ``95 % of the budget is spent`` by cost or tokens."""
         if self.spent <= iteration / self.max_iterations:
             used = "is" if self.max_iterations == 1 else "are"
             return f"{iteration} of {count(self.max_iterations, 'iteration')} {used} used"
-        return f"{self.spent:.0%} of the budget is used".replace("%", " %", 1)
+        return f"{self.spent:.0%} of the budget is spent".replace("%", " %", 1)
 
     def has_used(self, tenths: int, iteration: int) -> bool:
         """Whether that many tenths are used; iterations are compared in whole numbers."""

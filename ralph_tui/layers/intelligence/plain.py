@@ -21,7 +21,7 @@ def plain_prompt(given: PromptInput) -> Prompt:
         f"The work is done when this is so: {proof}",
         "Context checkpoint: go on from here": _taken_over(given.handoff),
         "Standing instruction": given.instruction,
-        "Guidance from the owner": "\n\n".join(given.guidance),
+        "Guidance from the user": "\n\n".join(given.guidance),
         "Redirect": given.redirect,
         "When you stop": "Print one line of JSON that says honestly where things stand:\n\n"
         f"{REPORT}\n\nOnly if the objective is reached, also print {PROMISE}",

@@ -40,7 +40,7 @@ def last_iteration(given: PromptInput) -> Section:
     said = [given.interrupted] if given.interrupted else []
     told = given.judged is not None and given.judged.iteration == given.iteration - 1
     if given.claimed and not told:
-        judge = "Measured," if given.command else "The owner says"
+        judge = "Measured," if given.command else "The user says"
         said.append(
             f"The last iteration promised to be complete. {judge} it is not: "
             "do not repeat the promise before it is true."
@@ -51,7 +51,7 @@ def last_iteration(given: PromptInput) -> Section:
     )  # fmt: skip
     lines = _came_to(given)
     came_to = foreign("assessment", "what the last iteration came to", "What it came to", lines)
-    after = ["The files were brought back after it."] if given.restored and (said or lines) else []
+    after = ["The files were restored after it."] if given.restored and (said or lines) else []
     return Section("From the last iteration", (*whole(*said), files, came_to, *whole(*after)))
 
 

@@ -82,7 +82,7 @@ def guidance_section(guidance: Sequence[str]) -> Section:
     """What the owner has said."""
     words = [closed(text.strip()) for text in guidance]
     return spoken(
-        "Guidance from the owner",
+        "Guidance from the user",
         *(["This comes before everything else:"] if words else []),
         *words,
     )
@@ -108,7 +108,7 @@ def _redirect(given: PromptInput) -> Section:
     changed = f"The approach was changed after iteration {given.redirected_at}"
     if given.redirect_undid:
         changed += (
-            f", and then the files were brought back to {given.redirect_undid}: what the "
+            f", and then the files were restored to {given.redirect_undid}: what the "
             "instructions say of the state of the files was said before that, and what they ask "
             "to undo is undone"
         )
@@ -162,7 +162,7 @@ def _restored(given: PromptInput) -> str:
     apart = count(given.left_alone, "file")
     but = f", except for {apart} that had to be left alone" if given.left_alone else ""
     then = "This was measured there:" if given.reading else "It was not measured: look at it first."
-    return f"The files were brought back to {given.restored}{but}. {then}"
+    return f"The files were restored to {given.restored}{but}. {then}"
 
 
 def _strategy(given: PromptInput) -> Section:

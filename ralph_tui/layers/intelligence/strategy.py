@@ -140,13 +140,13 @@ _FOCUSES: Final[dict[AlarmName, tuple[Focus, float, str]]] = {
     "OSCILLATING": (
         "stabilize",
         0.7,
-        "What one change mends the next one breaks: take small steps, and keep what holds.",
+        "What one change repairs the next one breaks: take small steps, and keep what holds.",
     ),
     "REGRESSING": (
         "review",
         0.75,
-        "Something that worked is broken: review the last changes, or roll them back, before "
-        "anything new is written.",
+        "Something that worked is broken: review the last changes, or undo them, before anything "
+        "new is written.",
     ),
 }
 
@@ -166,7 +166,7 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
     fell = 0.0 if history.excused or history.estimated else max(0.0, -history.change)
     lost = f"{plain_points(fell)} in the last iteration" if above(fell, 0) else ""
     if above(history.reading, NEAR):
-        fallen = f", after a loss of {lost}: mend what it broke, then" if lost else ":"
+        fallen = f", after a loss of {lost}: repair what it broke, then" if lost else ":"
         reasoning = f"{percent(history.reading)} is reached{fallen} finish what is left."
         return _Row("persist", "finish", 0.9, reasoning)
     confidence = 0.5
@@ -178,7 +178,7 @@ def _first_row(history: History, evaluation: Evaluation | None, grounds: Grounds
 def _going_on(lost: str, history: History, evaluation: Evaluation | None) -> str:
     """Why nothing is changed; `lost`: what the last iteration took, in words."""
     if lost:
-        return f"Completion fell by {lost}: mend what it broke before anything new is begun."
+        return f"Completion fell by {lost}: repair what it broke before anything new is begun."
     improves = evaluation is not None and evaluation.signal.trend == "improving"
     if evaluation is None or not improves:
         return "Nothing speaks against the present approach: go on with it."

@@ -17,7 +17,7 @@ _INSTRUCTIONS: Mapping[Subject, str] = {
         "before anything else."
     ),
     "oscillating": (
-        "The last iterations undid one another: what one change mends, the next one breaks. "
+        "The last iterations undid one another: what one change repairs, the next one breaks. "
         "Stabilize. Take small steps, and commit each one that leaves more tests passing than "
         "before. Find out first why two goals seem to exclude each other. No large refactoring, "
         "and no second change before the first one holds."
@@ -42,11 +42,11 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
     "oscillating": (
         "Look for two demands that exclude each other, and say which one counts.",
         "Narrow the scope to one failing test.",
-        "Roll back to the best point.",
+        "Restore the best iteration.",
     ),
     "regressing": (
         "Review the last changes.",
-        "Roll back to the best point.",
+        "Restore the best iteration.",
         "Say what must not be touched.",
     ),
     "objective_deviation": (
@@ -71,7 +71,7 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
     ),
     "agent_error": (
         "Run the agent by hand in this folder: it fails in the same way each time.",
-        "Mend what it names, then start again; the work is kept.",
+        "Repair what it names, then start again; the work is kept.",
     ),
     "strategy": (
         "Take away what stands in the agent's way, or say how to go around it.",
@@ -81,11 +81,11 @@ _RECOMMENDATIONS: Mapping[Subject, tuple[str, ...]] = {
     "circuit": (
         "Read what the last sessions did instead of changing files: they may not be allowed to.",
         "Say what is left to be done, or what was misunderstood.",
-        "Abort if the work is done, and mend the completion command that does not say so.",
+        "Abort if the work is done, and correct the completion command that does not say so.",
     ),
     "conflicts": (
         "Resolve the conflicts, or end the merge (`git merge --abort`), then continue.",
-        "Roll back to a point before them.",
+        "Restore an iteration from before them.",
     ),
     "owner": (),
     "oversight": UNWATCHED,

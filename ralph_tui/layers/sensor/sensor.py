@@ -38,6 +38,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
 SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
+PASSES_ALREADY = "the completion command passes already: a promise and a change are needed"
 UNPROVEN = 99.9
 """The most that anything but a passed gate can read."""
 PATIENCE = 3
@@ -133,7 +134,7 @@ class Sensor:
             self._reading(0, gate, plan, report, None, earned=False), gate, plan
         )
         if green:
-            reading = replace(reading, note="gate is green already: promise and a change needed")
+            reading = replace(reading, note=PASSES_ALREADY)
         self._remember(reading)
         return reading
 
@@ -200,7 +201,7 @@ class Sensor:
         silent = reading.held and (state.source is None or reading.source == "tests")
         if passed and (silent or reading.source == "estimate"):
             # The gate says yes without a count; next to that, activity measures nothing.
-            reading = Reading(iteration, UNPROVEN, "tests", note="gate passed")
+            reading = Reading(iteration, UNPROVEN, "tests", note="the completion command passed")
         if passed and earned:
             return replace(reading, completion=100.0, held=False)
         return replace(reading, completion=min(UNPROVEN, max(0.0, reading.completion)))
@@ -251,9 +252,10 @@ class Sensor:
         said = spoken[source] if source is not None else None
         if source is None or said is None:
             first = iteration == 0 or source is None
-            note = "nothing to read yet" if first else f"{source} silent, last value held"
+            note = "nothing to read yet" if first else f"{source} silent, last value kept"
             return Reading(iteration, state.value, source or "estimate", held=True, note=note)
         switched = source != state.source and (state.source is not None or state.value > 0)
+        was = state.source or "the completion command"
         return Reading(
             iteration,
             said.points,
@@ -262,7 +264,7 @@ class Sensor:
             restarted=switched,
             passed=said.passed,
             total=said.total,
-            note=f"source is now {source}, was {state.source or 'the gate'}" if switched else "",
+            note=f"source is now {source}, was {was}" if switched else "",
         )
 
     def _gives_way(self) -> bool:

@@ -1,4 +1,4 @@
-"""Changes that could make a gate pass without the work being done, told with names."""
+"""Changes that could make the completion command pass with the work undone, told with names."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def tampering(changed: Sequence[str], named: frozenset[str]) -> tuple[str, ...]:
     if tests:
         warnings.append(f"Test files changed: {_names(tests)}.")
     if gate:
-        warnings.append(f"Configuration of the gate changed: {_names(gate)}.")
+        warnings.append(f"Configuration of the completion command changed: {_names(gate)}.")
     return tuple(warnings)
 
 

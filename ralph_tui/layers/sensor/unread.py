@@ -24,11 +24,16 @@ def unread(
         held=True,
         open_items=state.still_open,
         next_item=state.next_item,
-        note="could not be read, last value held",
+        note="could not be read, last value kept",
     )
     if gate is None or not gate.ok or not earned or not iteration:
         return held
-    return replace(held, completion=100.0, held=False, note="gate passed, by its exit code alone")
+    return replace(
+        held,
+        completion=100.0,
+        held=False,
+        note="the completion command passed, by its exit code alone",
+    )
 
 
 def sound(reading: Reading) -> Reading:

@@ -83,7 +83,7 @@ class Measurement:
             sensor.state = before
             return otherwise()
 
-        instead = "the last value is held; a passed completion command still ends the run"
+        instead = "the last value is kept; a passed completion command still ends the run"
         return (yield from guarded("sensor", lambda: sound(read()), fall_back, instead=instead))
 
     def _run_gate(self, iteration: int) -> Steps[GateResult | None]:

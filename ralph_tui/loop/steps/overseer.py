@@ -33,7 +33,7 @@ from ralph_tui.text.format import place
 
 _damped = PROFILES["damped"]
 DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
-UNANSWERED = "nobody answered the overseer's question in time"
+UNANSWERED = "nobody answered the question in time"
 
 APPROVE = Option(key="y", answer="approve", verb="approve the instructions")
 EDIT = Option(

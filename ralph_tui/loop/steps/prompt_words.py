@@ -74,7 +74,7 @@ def later_words(state: RunState, guidance: list[str], instructed: str) -> str:
         said += f"\n\n# Standing instruction\n\n{closed(changed.strip())}\n"
     if guidance:
         words = "\n\n".join(closed(text.strip()) for text in guidance)
-        said += f"\n\n# Guidance from the owner\n\n{words}\n"
+        said += f"\n\n# Guidance from the user\n\n{words}\n"
     return said
 
 

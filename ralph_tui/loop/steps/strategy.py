@@ -20,7 +20,7 @@ from ralph_tui.loop.waiting.controls import Steps
 from ralph_tui.state import RunState
 
 RESTORED = (
-    "The files were brought back since: what is to be done follows from what they are now, and the "
+    "The files were restored since: what is to be done follows from what they are now, and the "
     "way that was undone is not taken again."
 )
 UNVALIDATED = "nothing is validated"

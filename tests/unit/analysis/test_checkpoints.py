@@ -64,7 +64,7 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
     assert rows[:3] == [
         "6 checkpoints: 3 at the start, 1 by timer, 1 by key, 1 at the end",
         "2 sessions, 41m in all, 3 files modified",
-        "the agent held at most 1.5 GB, in iteration 2",
+        "the agent used at most 1.5 GB, in iteration 2",
     ]
     assert rows[3].startswith("the last one: iteration 2, by key, ")
     assert rows[3].endswith(", 1m 5s into its session, snapshot 2, 2 files")

@@ -112,7 +112,7 @@ def test_a_whole_run() -> None:
     assert rows[-1].endswith(" 2 +4 −3 | passed 25/25 |")
     acts = section(text, "Interventions")
     assert "- iteration 5: **REDIRECT** stuck: " in acts
-    assert "  - approved by the default\n  - instructions: " in acts
+    assert "  - nobody to ask: approved\n  - instructions: " in acts
     assert "  - effect: REDIRECT stuck at 5, approved by the default: +" in acts
     chart = section(text, "Completion")
     assert "★ best" in chart
@@ -207,7 +207,11 @@ def test_every_warning_is_told_and_none_twice() -> None:
         Noticed(level="warn", source="sensor", text="1 test less"),
         *finished(1, 50),
         Noticed(level="warn", source="sensor", text="Test files changed: tests/test_a.py."),
-        Noticed(level="warn", source="sensor", text="Configuration of the gate changed: x.toml."),
+        Noticed(
+            level="warn",
+            source="sensor",
+            text="Configuration of the completion command changed: x.toml.",
+        ),
         Noticed(level="log", source="sensor", text="nothing of note"),
         AlarmRaised(
             iteration=1, alarm="STUCK", severity="warning", reason="no rise", interventions=[]
@@ -221,7 +225,7 @@ def test_every_warning_is_told_and_none_twice() -> None:
     assert section(text, "Warnings").splitlines() == [
         "- before iteration 1: **WARN** 1 test less",
         "- iteration 1: **WARN** Test files changed: tests/test\\_a.py.".replace("\\", ""),
-        "- iteration 1: **WARN** Configuration of the gate changed: x.toml.",
+        "- iteration 1: **WARN** Configuration of the completion command changed: x.toml.",
         '- iteration 1: **DENIED** Bash: permissions.allow = \\["Bash(rm:\\*)"\\] permits it',
         "- iteration 1, 2 times: **AGENT** it broke",
     ]
@@ -270,9 +274,9 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
         found(4, "Last."),
     )
     assert section(text, "Strategies").splitlines() == [
-        "- iterations 1 to 2: persist: So \\*it\\* is.",
-        "- iterations 3 to 4: pivot (reframe): So \\*it\\* is.",
-        "- iteration 5: pivot (review): So \\*it\\* is.",
+        "- iterations 1 to 2: go on: So \\*it\\* is.",
+        "- iterations 3 to 4: another approach (reframe): So \\*it\\* is.",
+        "- iteration 5: another approach (review): So \\*it\\* is.",
     ]
     assert section(text, "What did not fit") == "- iterations 1 to 4, 2 times: high: Last."
 

@@ -74,7 +74,7 @@ def test_the_table_is_that_of_the_design() -> None:
         "|---------------------|-------------------------------------------|",
         "| Run                 | task-001/001                              |",
         "| Current Context     | 67 % of 200k tokens                       |",
-        "| Level               | L0 (normal)                               |",
+        "| Level               | normal                                    |",
         "| Estimated Remaining | ~66k tokens                               |",
         "| Forecast            | 85 % in about 4 tool calls                |",
         '| Current Item        | "Implement OAuth \\| callback"             |',
@@ -111,7 +111,7 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     )  # fmt: skip
     table = context_table(known, "task-001/001", alive=True)
     assert "| 1         | 88 % | 1         | 1      |" in table
-    assert "L0 (normal; L2 was reached)" in table
+    assert 'normal; "hand over" was reached' in table
     assert "| Last Handoff        | .aiwg/handoff-1.md" in table
     assert "Windows of this run fill up" in table
     assert context_row(known) == "20 % (L0), 160k tokens left, 1 rollover, forgot once"

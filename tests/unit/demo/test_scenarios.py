@@ -114,7 +114,7 @@ def test_trouble_lasts_until_guidance_comes(scenario: str) -> None:
 def test_guidance_in_the_prompt_counts(project: Path) -> None:
     session(project, "stuck", 1)
     session(project, "stuck", 2)
-    session(project, "stuck", 3, "# Guidance from the owner\n\nTry the unary rule.")
+    session(project, "stuck", 3, "# Guidance from the user\n\nTry the unary rule.")
     assert measure(project) == 72
 
 

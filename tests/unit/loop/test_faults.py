@@ -266,7 +266,9 @@ def test_without_the_sensor_the_exit_code_alone_ends_the_run() -> None:
     with injected(world, Fault(read)):
         world.play(owner.first)
     assert world.end.outcome == "completed"
-    assert world.all(ReadingTaken)[-1].note == "gate passed, by its exit code alone"
+    assert (
+        world.all(ReadingTaken)[-1].note == "the completion command passed, by its exit code alone"
+    )
 
 
 def test_a_gate_that_cannot_be_measured_is_told_and_measured_again() -> None:

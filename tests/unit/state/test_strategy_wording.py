@@ -37,10 +37,10 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
         planned(7),
     )
     assert [text for _, _, text in told] == [
-        "pivot (reframe): So it is.",
-        "pivot (review): So it is.",
-        "escalate (review): So it is.",
-        "persist: So it is.",
+        "another approach (reframe): So it is.",
+        "another approach (review): So it is.",
+        "no approach has worked (review): So it is.",
+        "go on: So it is.",
     ]
     assert {(level, word) for level, word, _ in told} == {("log", "STRATEGY")}
     (row,) = RunState().apply_all([planned(1, "pivot")]).log.rows
@@ -48,9 +48,9 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
 
 
 def test_every_line_tells_its_strategy() -> None:
-    assert line(planned(1)) == "strategy persist: So it is."
+    assert line(planned(1)) == "strategy go on: So it is."
     assert line(planned(2, "pivot", "blocker_resolution")) == (
-        "strategy pivot (blocker resolution): So it is."
+        "strategy another approach (blocker resolution): So it is."
     )
 
 

@@ -100,6 +100,6 @@ def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:
 
 def test_a_term_is_told_with_its_glyph() -> None:
     assert BEST.label == "★ best"
-    assert HEALTH["healthy"].label == "healthy"
-    assert (PHASES["thinking"].brief, PHASES["paused"].brief) == ("between", "paused")
+    assert HEALTH["healthy"].label == "no alarm"
+    assert (PHASES["thinking"].brief, PHASES["paused"].brief) == ("between iterations", "paused")
     assert in_words("limit_reached") == OUTCOMES["limit_reached"].word

@@ -115,7 +115,7 @@ def test_another_user_is_refused_even_where_the_folder_lets_them_in(living: Livi
         capture_output=True,
         check=True,
     )
-    assert json.loads(done.stdout)["refused"] == "only the owner of a run can command it"
+    assert json.loads(done.stdout)["refused"] == "only the user who started a run can command it"
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_what_holds_nothing_gives_way(
     assert (restored.changed, restored.kept) == ((back,), ())
     assert state_of(git_repo) == before
     # It cannot come back: a snapshot holds files.
-    not_held = {back: "the snapshot could not hold it"}
+    not_held = {back: "the snapshot could not save it"}
     assert named(workspace.restore(second.tree)) == not_held
     assert state_of(git_repo) == before
 
@@ -209,5 +209,5 @@ def test_what_gave_way_is_told_by_every_snapshot_since(git_repo: Path) -> None:
     assert third.missing == ("notes",)
     assert later.restore(first.tree).kept == ()
     assert later.snapshot(4, "a file again").missing == ()
-    assert named(later.restore(third.tree)) == {"notes": "the snapshot could not hold it"}
+    assert named(later.restore(third.tree)) == {"notes": "the snapshot could not save it"}
     assert state_of(git_repo) == before

@@ -241,7 +241,7 @@ def test_a_pace_that_will_not_do_is_never_praised(
         praised = "keep the approach" in said
         troubled = any(alarm.alarm != "BUDGET_EXCEEDED" for alarm in one.alarms)
         assert praised is (one.signal.fits and not troubled)
-        assert not (praised and ("behind" in said or "ivot" in said or "djust" in said))
+        assert not (praised and ("behind" in said or "nother approach" in said or "djust" in said))
         assert f"Trend over the last iterations: {one.signal.trend}." in said
 
 
@@ -251,7 +251,7 @@ def test_where_a_redirect_stands_the_law_gives_no_advice_of_its_own() -> None:
     said = advice(stuck.signal, stuck.alarms, budget, episode=True, redirected=True)
     assert "The redirect above says how to go on." in said
     assert stuck.alarms[0].reason in said
-    assert "ivot" not in said
+    assert "nother approach" not in said
     good = fold(series([30, 60]), budget)[-1]
     assert "keep the approach" in advice(good.signal, good.alarms, budget)
     assert "keep the approach" not in advice(good.signal, good.alarms, budget, episode=True)
@@ -280,12 +280,12 @@ def test_a_change_of_strategy_is_advised_only_when_something_is_wrong() -> None:
     steady = fold(series([10, 20, 30]), budget)[-1]
     wide = steady.signal.model_copy(update={"band": "critical"})
     unfit = wide.model_copy(update={"fits": False, "forecast": None})
-    assert "ivot" not in advice(wide, (), budget)
-    assert "ivot" in advice(unfit, (), budget)
+    assert "nother approach" not in advice(wide, (), budget)
+    assert "nother approach" in advice(unfit, (), budget)
     stuck = fold(series([30] * 4), budget)[-1]
     said = advice(stuck.signal, stuck.alarms, budget)
     assert stuck.alarms[0].reason in said
-    assert "pivot strategy" in said
+    assert "try another approach" in said
     assert "Continue" not in said
 
 

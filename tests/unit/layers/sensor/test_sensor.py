@@ -179,7 +179,7 @@ def test_green_at_the_baseline_needs_promise_and_change() -> None:
     baseline = sensor.baseline(green(4), None)
 
     assert baseline.completion == UNPROVEN
-    assert "green already" in baseline.note
+    assert "passes already" in baseline.note
     assert sensor.read(1, green(4), promise=True).completion < 100
     assert sensor.read(2, green(4), changed=["a.py"]).completion < 100
     assert sensor.read(3, red(3, 1), promise=True).completion < 100
@@ -223,7 +223,8 @@ def test_changed_tests_and_gate_files_are_named() -> None:
     assert sensor.read(1, red(5, 5), changed=changed).warnings == (
         "Test files changed: tests/test_0.py, tests/test_1.py, tests/test_2.py, "
         "tests/test_3.py, tests/test_4.py and 2 more.",
-        "Configuration of the gate changed: pyproject.toml, tools/check.sh, sub/conftest.py.",
+        "Configuration of the completion command changed: "
+        "pyproject.toml, tools/check.sh, sub/conftest.py.",
     )
 
 

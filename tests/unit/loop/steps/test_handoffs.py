@@ -266,7 +266,7 @@ def test_an_edit_takes_its_place() -> None:
     told = made.agent.prompts[1]
     assert second.made_at.endswith("results/iter-001/handoff-1-as-made.md")
     assert made.records.written["results/iter-001/handoff-1-as-made.md"] == first_text
-    edited = f"{second.read_at} (its owner has edited it); what it said before that is in"
+    edited = f"{second.read_at} (the user has edited it); what it said before that is in"
     assert f"Read its handoff first: {edited} {second.made_at}" in told
     assert "Nesting works." not in told, "the handoff says what counts"
 

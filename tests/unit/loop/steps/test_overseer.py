@@ -155,7 +155,7 @@ def test_a_regression_offers_the_way_back_and_says_what_it_would_change() -> Non
     assert world.workspace.restored == [point.tree]
     assert restored.present == restored.snapshot + 3
     assert world.only(RedirectDecided).approved is True
-    assert "brought back to what they were after iteration 1" in world.agent.prompts[3]
+    assert "restored to what they were after iteration 1" in world.agent.prompts[3]
 
 
 def prompt_after_a_roll_back(world: World) -> str:
@@ -178,13 +178,13 @@ def test_instructions_do_not_ask_for_what_a_roll_back_has_done() -> None:
     world = World([0, 7, 6, 5, 7, 7, 10], mode="attended")
     prompt = prompt_after_a_roll_back(world)
     assert "Restore what worked" in prompt
-    then = "and then the files were brought back to what they were after iteration 1"
+    then = "and then the files were restored to what they were after iteration 1"
     assert then in prompt
     assert "what they ask to undo is undone" in prompt
     assert then in world.agent.prompts[4]
     approved = regressing().play(answer("approve")).agent.prompts[3]
     assert "Restore what worked" in approved
-    assert "brought back" not in approved
+    assert "files were restored" not in approved
 
 
 def test_what_an_undone_iteration_meant_to_do_next_is_not_passed_on() -> None:
@@ -209,7 +209,7 @@ def test_a_roll_back_that_was_undone_is_none() -> None:
     prompt = world.play(reply).agent.prompts[3]
     assert len(world.all(WorktreeRestored)) == 2
     assert "The command counted 5 passed, 5 failed." in prompt
-    assert "brought back" not in prompt
+    assert "files were restored" not in prompt
     # What the agent then gained is its own: from 50 to 80.
     assert world.all(SignalComputed)[3].derivative == pytest.approx(-0.3)
 
@@ -325,7 +325,7 @@ def test_a_headless_run_ends_when_nobody_answers_a_pause() -> None:
     pause = world.all(QuestionAsked)[1]
     assert pause.deadline is not None
     assert (world.events[-1].at - pause.at).total_seconds() >= 1800
-    assert last(world) == ("aborted", "nobody answered the overseer's question in time")
+    assert last(world) == ("aborted", "nobody answered the question in time")
 
 
 def test_an_attended_pause_waits_for_days() -> None:

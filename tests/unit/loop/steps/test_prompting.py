@@ -94,7 +94,7 @@ def test_guidance_that_comes_while_the_question_is_open_goes_in() -> None:
     assert "first words" in asked[0].proposal
     assert prompt.startswith(EDITED)
     assert prompt.endswith(
-        "# Standing instruction\n\nsmall commits\n\n\n# Guidance from the owner\n\nmind the lexer\n"
+        "# Standing instruction\n\nsmall commits\n\n\n# Guidance from the user\n\nmind the lexer\n"
     )
     assert [e.into for e in world.all(GuidanceDelivered)] == ["prompt", "prompt"]
     assert len(world.all(PromptPrepared)) == 1
@@ -110,7 +110,7 @@ def test_a_code_block_that_an_edit_leaves_open_does_not_hold_what_is_said_later(
             world.host.inbox.append(asked)
     assert world.agent.prompts[0] == (
         "Do this:\n~~~\nls\n~~~\n\n# Standing instruction\n\n```\nmake\n```\n\n\n"
-        "# Guidance from the owner\n\nmind the lexer\n"
+        "# Guidance from the user\n\nmind the lexer\n"
     )
 
 
@@ -247,7 +247,7 @@ def test_what_you_have_said_is_in_it_also_where_it_has_no_place_for_it() -> None
     (prompt,) = world.agent.prompts
     assert prompt.endswith(
         "# Standing instruction\n\nThis holds in every iteration:\n\nsmall commits\n\n"
-        "# Guidance from the owner\n\nThis comes before everything else:\n\nmind the lexer\n"
+        "# Guidance from the user\n\nThis comes before everything else:\n\nmind the lexer\n"
     )
 
 

@@ -111,7 +111,7 @@ def test_a_question_about_a_handoff_is_asked_again() -> None:
     first, again = later.all(QuestionAsked)
     assert (again.topic, again.proposal) == ("handoff", first.proposal)
     assert later.records.written["results/iter-001/handoff-1.md"] == "# Handoff\n\nMind the gap.\n"
-    assert "its owner has edited it" in later.agent.prompts[0]
+    assert "the user has edited it" in later.agent.prompts[0]
     assert later.end.outcome == "completed"
 
 

@@ -212,7 +212,7 @@ def test_a_session_that_a_limit_cut_off_is_resumed_also_through_an_outage() -> N
     world.run()
     later = world.agent.prompts[1:]
     assert len(later) == 3
-    assert later[0] == f"{GO_ON_SERVED}\n\n# Guidance from the owner\n\nmind the lexer\n"
+    assert later[0] == f"{GO_ON_SERVED}\n\n# Guidance from the user\n\nmind the lexer\n"
     assert later[1:] == [GO_ON_SERVED] * 2
 
 

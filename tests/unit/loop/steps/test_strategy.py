@@ -216,8 +216,8 @@ def test_what_was_brought_back_leaves_nothing_stale_in_the_strategy() -> None:
     run = World([0, 7, 6, 5, 8, 10], mode="attended").play(answer("roll_back"))
     fourth = run.all(StrategyPlanned)[3]
     assert (fourth.approach, fourth.focus, fourth.priorities) == ("pivot", "review", [])
-    assert "The files were brought back since" in fourth.reasoning
-    assert "brought back" not in run.all(StrategyPlanned)[4].reasoning
+    assert "The files were restored since" in fourth.reasoning
+    assert "files were restored" not in run.all(StrategyPlanned)[4].reasoning
 
 
 def test_what_layer_2_found_is_evidence_in_the_questions_of_the_overseer() -> None:
