@@ -557,7 +557,7 @@ def test_it_asks_on_a_terminal(ended: Path, before: World) -> None:
     for answer, wanted, code in (("n", after, 1), ("y", before, 0)):
         terminal = Terminal([*CLI, "restore", "1"], ended, width=100, height=40)
         try:
-            terminal.shows("Change", "What is there now is held. [y/N]")
+            terminal.shows("Change", "What is there now is saved first. [y/N]")
             assert world(ended) == after, answer
             terminal.type(answer)
             terminal.press("Enter")
@@ -571,7 +571,7 @@ def test_it_asks_on_a_terminal(ended: Path, before: World) -> None:
 def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
     terminal = Terminal([*CLI, "restore", "1"], ended, width=100, height=40)
     try:
-        terminal.shows("What is there now is held. [y/N]")
+        terminal.shows("What is there now is saved first. [y/N]")
         (ended / "mine.md").write_text("written while the question stood there\n")
         terminal.type("y")
         terminal.press("Enter")

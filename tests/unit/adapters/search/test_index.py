@@ -183,7 +183,7 @@ def test_a_locked_index_is_waited_for_briefly_then_left(tmp_path: Path) -> None:
     with held(tmp_path):
         sentence = index_attempt(tmp_path, folder, wait=0.05)
     assert sentence.startswith("what this run did is not in the search index yet: ")
-    assert "held by another process" in sentence
+    assert "in use by another process" in sentence
     assert index_attempt(tmp_path, folder) == ""
     assert len(rows(tmp_path)) == 7
 
