@@ -2,10 +2,25 @@
 
 import argparse
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from ralph_tui.errors import UsageError
+
+_SENTENCES = (
+    (r"argument (.+?): invalid int value: (.*)", r"\1 takes a whole number, not \2"),
+    (r"argument (.+?): invalid float value: (.*)", r"\1 takes a number, not \2"),
+    (r"argument (.+?): invalid choice: (.*) \(choose from (.*)\)", r"\1 takes \3, not \2"),
+    (r"argument (.+?): expected one argument", r"\1 needs a value behind it"),
+    (r"argument (.+?): expected at least one argument", r"\1 needs at least one value behind it"),
+    (r"argument (.+?): ignored explicit argument (.*)", r"\1 takes no value, not \2"),
+    (r"argument (.+?): not allowed with argument (.*)", r"\1 and \2 exclude each other"),
+    (r"the following arguments are required: ([^,]*)", r"\1 is missing"),
+    (r"the following arguments are required: (.*)", r"these are missing: \1"),
+    (r"one of the arguments (.*) is required", r"one of these is missing: \1"),
+)
+"""What argparse says, and the sentence for people."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,6 +31,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
+        for pattern, words in _SENTENCES:
+            if found := re.fullmatch(pattern, message, re.DOTALL):
+                message = found.expand(words)
         raise UsageError(f"{message}: see {self.prog} --help")
 
     def refuse_extras(self, extras: list[str]) -> NoReturn:

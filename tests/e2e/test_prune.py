@@ -208,7 +208,7 @@ def test_what_it_does_not_understand(repo: Path) -> None:
         ),
         (("--older-than", "nan"), "--older-than takes an age such as 12h or 30d, not 'nan'"),
         (("--keep", "-1"), "--keep takes a number of runs, not -1"),
-        (("--keep", "all"), "invalid int value: 'all'"),
+        (("--keep", "all"), "--keep takes a whole number, not 'all'"),
     ):
         done = here("prune", *words, "--yes", cwd=repo)
         assert done.returncode == 2

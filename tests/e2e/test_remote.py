@@ -180,6 +180,9 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert "'zork' is no answer" in refused("decide", "zork", cwd=git_repo, code=2)
         assert "needs words" in refused("decide", "guide", cwd=git_repo, code=2)
         assert "needs --iterations" in refused("decide", "extend", cwd=git_repo, code=2)
+        assert "say ralph-tui decide extend" in refused(
+            "decide", "--iterations", "3", cwd=git_repo, code=2
+        )
         assert "takes no text" in refused("decide", "continue", "x", cwd=git_repo, code=2)
         assert "neither" in refused("decide", "continue", "--budget", "1", cwd=git_repo, code=2)
         assert "1000" in refused("decide", "extend", "--iterations", "-1", cwd=git_repo, code=2)

@@ -37,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    if not on_terminal():
-        raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
     root = worktree_root(Path.cwd())
     owner = holder(ralph_folder(root) / "lock")
     living = owner.run if owner is not None and owner.run else None
     found = resolve_run(root, args.run or living, hooked=True)
+    if not on_terminal():
+        raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
     status = read_status(found)
     theme = load(root, {}, os.environ, []).settings.ui.theme
     # Of sessions that are not ours nobody knows whether another one comes.

@@ -32,20 +32,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it, or answer it. Raises ``RalphError`` when there is none or the run refuses."""
-    if args.answer is None and (args.iterations or args.budget):
-        raise UsageError(
-            "--iterations and --budget go with an answer: add it, as in "
-            "ralph-tui decide extend --iterations 3"
-        )
     live = find_live(args.run)
     question = live.question
     if question is None:
         raise RalphError(f"no question of {live.run.name} is open; {_instead(live, args)}")
     if args.answer is not None:
         return _answer(live, question, args)
+    if args.iterations or args.budget:
+        raise UsageError(_which(question))
     print(f"{live.run.name} asks in iteration {question['iteration']}\n")
     print(question_text(question))
     return 0
+
+
+def _which(question: dict[str, Any]) -> str:
+    """What --iterations and --budget could go with, of the answers that are offered."""
+    fit = [word for word in answers(question) if "more" in _takes(question, word)]
+    if not fit:
+        return "no answer to this question takes --iterations or --budget: see ralph-tui decide"
+    return f"--iterations and --budget go with an answer: say ralph-tui decide {fit[0]} in front"
 
 
 def _instead(live: LiveRun, args: argparse.Namespace) -> str:

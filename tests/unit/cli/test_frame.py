@@ -76,7 +76,10 @@ def test_without_arguments_it_helps_and_tells_of_the_newest_run(
         (["--bogus"], "ralph-tui has no option --bogus: see ralph-tui --help"),
         (["lab", "--jsn"], "ralph-tui lab has no option --jsn, did you mean --json?"),
         (["lab", "--bogus=1"], "ralph-tui lab has no option --bogus"),
-        (["lab", "--progress"], "expected one argument: see ralph-tui lab --help"),
+        (["lab", "--progress"], "--progress needs a value behind it: see ralph-tui lab --help"),
+        (["decide", "--budget", "x"], "--budget takes a number, not 'x'"),
+        (["replay", "--at", "x"], "--at takes a whole number, not 'x'"),
+        (["run"], "OBJECTIVE is missing"),
         (["lab", "--progress", "1,2", "word"], "'word' is one word too many"),
         (["--progress=1", "lab"], "--progress belongs behind its command: ralph-tui lab"),
         (["lab", "--prog", "1"], "has no option --prog, did you mean --progress?"),
@@ -95,6 +98,14 @@ def test_a_bad_command_line_gets_one_sentence(words: list[str], said: str, capsy
     assert captured.err.count("\n") == 1
     assert len(captured.err) < 300
     assert "\x1b" not in captured.err
+
+
+def test_what_is_named_is_looked_for_before_the_terminal(
+    capsys: Capture, git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(git_repo)
+    assert main(["attach", "nope"]) == 2
+    assert "there is no run 'nope' here" in capsys.readouterr().err
 
 
 class FakeCommand:

@@ -52,6 +52,6 @@ CLAUDE = AgentDescription(
     is_default=_is_default,
     small_model="haiku",
     default_when="where installed",
-    missing="the default, `claude`, was not found on PATH "
+    missing="Claude Code was not found: `claude` is not on PATH "
     "(`npm install -g @anthropic-ai/claude-code` installs it)",
 )

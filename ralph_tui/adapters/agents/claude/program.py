@@ -15,8 +15,9 @@ KNOWN = (2, 1, 197)
 """From here on every flag is known; older versions are asked for theirs."""
 
 _MISSING = (
-    "The agent `claude` needs Claude Code, and {name} is no program that can be run; install it, "
-    "set agent.binary, choose another agent with --agent ({others}), or try `ralph-tui demo`."
+    "Claude Code was not found: {name} {looked}; install it "
+    "(`npm install -g @anthropic-ai/claude-code`), set agent.binary, choose another agent with "
+    "--agent ({others}), or try `ralph-tui demo`."
 )
 _asked: dict[tuple[object, ...], Program] = {}
 """Programs that have answered: the check before a run and the build in it ask a program once."""
@@ -28,7 +29,9 @@ def installed_program(context: AgentContext) -> Program:
     if path is None:
         name = repr(one_line(context.settings.binary))
         others = ", ".join(agent.name for agent in offered() if agent is not CLAUDE)
-        raise UsageError(_MISSING.format(name=name, others=others))
+        binary = context.settings.binary
+        looked = "is no program that can be run" if "/" in binary else "is not on PATH"
+        raise UsageError(_MISSING.format(name=name, looked=looked, others=others))
     key = (path, _stamp(path), context.root, tuple(sorted(context.environ.items())))
     if key not in _asked:
         _asked[key] = _ask(path, context)

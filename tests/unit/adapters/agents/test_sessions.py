@@ -468,7 +468,7 @@ def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No agent is chosen") as nothing:
         choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
     said = str(nothing.value)
-    assert "the default, `claude`, was not found on PATH (`npm install" in said
+    assert "Claude Code was not found: `claude` is not on PATH (`npm install" in said
     assert "choose one with --agent: command (`command` runs any program given with" in said
     assert "ralph-tui demo" in said
     with pytest.raises(UsageError, match="--agent-command"):
