@@ -11,23 +11,18 @@ from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
-    DIED,
-    NEEDS_YOU,
+    DISCONNECTED,
     OUTCOMES,
     PHASES,
     ROLLED_BACK,
-    WAITS,
-    WARNING,
     Term,
     in_words,
 )
 
-STATES = {**PHASES, **OUTCOMES, "died": DIED}
+STATES = {**PHASES, **OUTCOMES, "died": DISCONNECTED}
 """By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
-UNTROUBLED = ("on track", "starting")
-"""How a verdict begins beside which "healthy" may stand."""
 DIFF_LINES = 60
 """Of a question's diff that are printed."""
 TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | --budget USD"}
@@ -35,34 +30,28 @@ TAKES = {"words": " TEXT", "instructions": " TEXT", "more": " --iterations N | -
 
 
 def status_line(status: dict[str, Any]) -> str:
-    """One line of at most 60 columns, for a status bar."""
-    state, needs = _term(status), _needs(status)
-    glyph = needs.glyph if needs else state.glyph
+    """One line of at most 60 columns, for a status bar: how far it is, and the verdict."""
     done = "—" if status["completion"] is None else percent(status["completion"])
-    done += f" before {ROLLED_BACK.glyph}" if status.get("stale") else ""
-    words = needs.word if needs and not status["outcome"] else state.word
-    alarms = (
-        f" {WARNING.glyph} {' '.join(status['alarms'])}" if status["alarms"] and not needs else ""
-    )
+    done += f" {ROLLED_BACK.glyph}" if status.get("stale") else ""
     full = context_mark(status.get("context") or {}) if _goes_on(status) else ""
-    line = (
-        f"{glyph} {done} {status['iteration']}/{status['max_iterations']} "
-        f"{words}{', ' if full else ''}{full}{_requests(status)}{alarms}"
-    )
-    return clip(one_line(line), LINE_LIMIT)
+    queued = status["guidance_queued"] if _goes_on(status) else 0
+    more = [*([full] if full else []), *([f"guidance: {queued}"] if queued else [])]
+    rest = f" · {' · '.join(more)}" if more else ""
+    glyph, says = told_verdict(status)
+    line = f"{glyph} {done} {status['iteration']}/{status['max_iterations']} {says}"
+    return clip(f"{clip(one_line(line), LINE_LIMIT - len(rest))}{one_line(rest)}", LINE_LIMIT)
 
 
 def status_text(status: dict[str, Any]) -> str:
-    """A few lines for a person."""
+    """The verdict, and a few lines for a person."""
     rows = [
         ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
-        ("state", _state(status)),
+        ("now", _now(status)),
         *_asked(status),
         ("guidance", _guidance(status)),
         ("always", clip(one_line(status.get("standing_instruction") or ""), 200)),
         ("iteration", f"{status['iteration']} of {status['max_iterations']}"),
         ("completion", _completion(status)),
-        ("verdict", _verdict(status)),
         ("overseer", _overseer(status)),
         ("strategy", _strategy(status)),
         ("cost", _cost(status)),
@@ -73,18 +62,28 @@ def status_text(status: dict[str, Any]) -> str:
         ("next", _next(status)),
         ("journal", status.get("problem", "")),
     ]
-    return "\n".join(f"{name:<11} {one_line(text)}" for name, text in rows if text)
+    head = one_line(" ".join(told_verdict(status)))
+    return "\n".join([head, *(f"{name:<11} {one_line(text)}" for name, text in rows if text)])
 
 
-def _state(status: dict[str, Any]) -> str:
-    glyph, words, _ = _term(status)
-    if status["outcome"] is None and status["phase"] == "thinking" and status["step"]:
-        words = f"step {status['step']}/17 {status['step_name']}"
-    if needs := _needs(status):
-        glyph, words, _ = needs
-    if status["pause_requested"] and _goes_on(status):
-        words += ", pausing before the next iteration"
-    return f"{glyph} {ending(words, status['reason'])}"
+def told_verdict(status: dict[str, Any]) -> tuple[str, str]:
+    """Glyph and sentence, as the run has written them; of one that died, that it did."""
+    state, reason = _term(status), status["reason"]
+    if status["outcome"] is None and not status["alive"]:
+        return state.glyph, f"{state.word}: {reason}" if reason else state.word
+    says = status.get("verdict")
+    if not says:  # of another version
+        return state.glyph, ending(state.word, reason)
+    return str(status.get("verdict_glyph") or state.glyph), str(says)
+
+
+def _now(status: dict[str, Any]) -> str:
+    """What a living run does, and what was asked of it."""
+    if not _goes_on(status):
+        return ""
+    said = "paus" in str(status.get("verdict"))
+    pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
+    return f"{_term(status).label}{'' if said else pausing}"
 
 
 def _term(status: dict[str, Any]) -> Term:
@@ -97,53 +96,20 @@ def _goes_on(status: dict[str, Any]) -> bool:
     return bool(status["alive"]) and status["outcome"] is None
 
 
-def _requests(status: dict[str, Any]) -> str:
-    """What was asked of a living run and is still to come, in a few words."""
-    if not _goes_on(status):
-        return ""
-    pausing = ", pausing" if status["pause_requested"] else ""
-    queued = f", guidance: {status['guidance_queued']}" if status["guidance_queued"] else ""
-    return pausing + queued
-
-
 def _guidance(status: dict[str, Any]) -> str:
     queued = status["guidance_queued"]
     return f"{queued} queued for the next prompt" if queued and _goes_on(status) else ""
 
 
-def _needs(status: dict[str, Any]) -> Term | None:
-    """What keeps a living run from going on; None when nothing does."""
-    if not status["alive"]:
-        return None
-    if status.get("question"):
-        silence = _silence(status["question"], ", ")
-        return NEEDS_YOU._replace(word=f"{NEEDS_YOU.word}{silence}")
-    wait = status.get("waiting")
-    if not wait:
-        return None
-    until = _moment(wait["until"])
-    when = "" if until is None else f" until {until.astimezone():%Y-%m-%d %H:%M}"
-    cause = wait["cause"]
-    known = WAITS.get(cause, Term(PHASES["limited"].glyph, in_words(cause)))
-    since = _moment(wait.get("since"))
-    began = "" if since is None else f" since {since.astimezone():%H:%M}"
-    return Term(known.glyph, f"waiting{when} ({known.word}{began})")
-
-
 def _overseer(status: dict[str, Any]) -> str:
-    """Its health word, and the last intervention with what it has changed.
-
-    As in the header: of a run that goes on without a finding, but not on track, no word is said.
-    """
-    made, health = status["intervention"], str(status["health"])
-    if health == "healthy" and _goes_on(status) and not _verdict(status).startswith(UNTROUBLED):
-        health = ""
+    """The last intervention with what it has changed."""
+    made = status["intervention"]
     if not made:
-        return health
+        return ""
     what = f"{made['level']} {in_words(made['about'])} at {made['iteration']}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
-    return f"{health}{'; ' if health else ''}{what}{decided}{points}"
+    return f"{what}{decided}{points}"
 
 
 def _strategy(status: dict[str, Any]) -> str:
@@ -261,13 +227,8 @@ def _completion(status: dict[str, Any]) -> str:
     now, best = status["completion"], status["best"]
     at = status["best_iteration"]
     where = f"after iteration {at}" if at else "at the start"
-    stale = ", before the files were brought back" if status.get("stale") else ""
+    stale = ", before the files were restored" if status.get("stale") else ""
     return f"{percent(now, best)} ({source}{stale}), best {percent(best, now)} {where}"
-
-
-def _verdict(status: dict[str, Any]) -> str:
-    """Where a living run goes; the state says it of one that is over."""
-    return str(status.get("verdict", "")) if _goes_on(status) else ""
 
 
 def _cost(status: dict[str, Any]) -> str:
@@ -304,7 +265,7 @@ def _last(status: dict[str, Any]) -> str:
     if not status["alive"]:
         return ""
     now = datetime.now(UTC)
-    signs = {"output": "last_output", "file change": "last_change", "gate": "last_gate"}
+    signs = {"output": "last_output", "file": "last_change", "completion command": "last_gate"}
     ages = [
         f"{name} {duration((now - moment).total_seconds())} ago"
         for name, key in signs.items()

@@ -252,6 +252,7 @@ class Engine:
             return False
         self._status_due = moment + STATUS_SECONDS
         # A projection: the next second, or a fold over the journal, brings it back.
+        status = summarize(self.state, self.clock.now())
         with suppress(OSError):
-            write_json(self._status, without_unknown(summarize(self.state)), durable=False)
+            write_json(self._status, without_unknown(status), durable=False)
         return True

@@ -204,9 +204,9 @@ def test_the_other_dialogs_answer_alike() -> None:
 @pytest.mark.parametrize(
     ("told", "says", "never"),
     [
-        ("redirect", "? asked, else approve in ", ("d decides", "needs you", "NEEDS YOU")),
-        ("limited", "waiting: usage limit, again at 10:59", ("w retries",)),
-        ("paused", "paused: the loop waits", ("p goes on",)),
+        ("redirect", "? asked (no answer in ", ("press d", "needs you")),
+        ("limited", "waiting: usage limit, next try at 10:59", ("w retries",)),
+        ("paused", "paused: no agent works", ("p goes on",)),
     ],
 )
 @pytest.mark.parametrize("size", [(80, 24), (140, 45), (50, 10)])

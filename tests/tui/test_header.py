@@ -134,7 +134,7 @@ def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
 
 @pytest.mark.parametrize(
     ("wish", "then"),
-    [(PauseRequested(), "then pauses"), (StopRequested(mode="after_iteration"), "then stops")],
+    [(PauseRequested(), "then it pauses"), (StopRequested(mode="after_iteration"), "then it stops")],
 )
 def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
     """Else nobody knows why nothing is heard of it; what was wished for is said beside it."""
@@ -143,11 +143,11 @@ def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
     at = events[-1].at
     state.apply(wish.model_copy(update={"at": at, "seq": len(events) + 1}))
     says = verdict(state, at)
-    assert says.text == f"waiting: usage limit, again at 10:59, in 1h 24m; {then}"
+    assert says.text == f"waiting: usage limit, next try at 10:59, in 1h 24m; {then}"
     for width in (80, 100, 140):
         assert "1h 24m" in "".join(text for text, _ in header_lines(state, at, width)[0])
     state.apply(AbortRequested(at=at, seq=len(events) + 2))
-    assert verdict(state, at).word == "ABORTING", "that ends the wait"
+    assert verdict(state, at).word == "aborting", "that ends the wait"
 
 
 def test_a_wait_for_room_has_no_end() -> None:
@@ -156,7 +156,7 @@ def test_a_wait_for_room_has_no_end() -> None:
     state = RunState().apply_all(run.events)
     text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
     assert "waiting: disk full · for room" in text
-    assert verdict(state, run.at).text == "waiting: disk full, until there is room; w: now"
+    assert verdict(state, run.at).text == "waiting: disk full, until there is room; w retries now"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -188,14 +188,14 @@ def test_denied_tools_are_counted() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("running", "slow: about"),
+        ("running", "slow: needs about"),
         ("steady", "completed: the completion command passed"),
         ("stuck", "limit reached: 10 of 10 iterations are used"),
         ("oscillating", "oscillating: "),
         ("regressing", "regressing: "),
-        ("limited", "waiting: usage limit, again at 10:59, in 1h 24m; w retries now"),
-        ("asked", "d decides, else retry in 4m 59s: Nothing was heard of the agent"),
-        ("paused", "paused: the loop waits for you"),
+        ("limited", "waiting: usage limit, next try at 10:59, in 1h 24m; w retries now"),
+        ("asked", "needs you, press d (no answer in 4m 59s: retry): Nothing was heard of the agent"),
+        ("paused", "paused: no agent works; p goes on"),
         ("empty", "starting: measuring"),
         ("crashed", "crashed: KeyError"),
     ],
@@ -213,21 +213,12 @@ def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
     run.add(WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
     says = verdict(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
     assert says == (
-        f"waiting: service down since {clock(since)}, again at {clock(until)}, in 8m; w retries now"
+        f"waiting: service down since {clock(since)}, next try at {clock(until)}, in 8m; w retries now"
     )
 
 
-def test_a_silent_agent_is_told_about() -> None:
-    run = Recorder(10)
-    run.baseline(0)
-    run.open(1)
-    state = RunState().apply_all(run.events)
-    assert verdict(state, run.at + timedelta(seconds=60)).word != "QUIET"
-    assert "no output for 4m" in verdict(state, run.at + timedelta(seconds=250)).text
-
-
 def test_a_state_without_events_has_a_verdict() -> None:
-    assert verdict(RunState(), START).text == "waiting for the first event"
+    assert verdict(RunState(), START).text == "starting: nothing is recorded yet"
 
 
 def test_a_fast_run_is_on_track() -> None:
@@ -287,14 +278,15 @@ def test_a_wish_to_pause_ends_with_the_run() -> None:
     end = last.model_copy(update={"seq": last.seq + 1})
     state = RunState().apply_all([*before, wish])
     going = summarize(state) | {"alive": True}
-    assert "pausing before the next iteration" in status_text(going)
+    assert "pausing: this iteration ends first" in status_text(going)
     state.apply(end)
     for alive in (False, True):
         over = summarize(state) | {"alive": alive}
         assert over["outcome"] == "completed"
         assert "pausing" not in status_text(over)
         assert "pausing" not in status_line(over)
-    assert "pausing" not in status_text(going | {"alive": False}), "nor after a death"
+    dead = going | {"alive": False, "phase": "died"}
+    assert "pausing" not in status_text(dead), "nor after a death"
 
 
 @pytest.mark.parametrize("width", [80, 100, 140, 200])

@@ -5,17 +5,21 @@ from typing import Any
 
 from ralph_tui.adapters.records.context_status import context_status
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.analysis.verdict import course
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
 
 
-def summarize(state: RunState) -> dict[str, Any]:
-    """The state as plain JSON values; completion in points, times ISO-8601 UTC."""
+def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
+    """The state as plain JSON values; completion in points, times ISO-8601 UTC.
+
+    `now`: the moment that the verdict is about, the last event's where it is not given.
+    """
     run, control = state.run, state.control
     signal = control.latest
     started = run.started
     end = run.finished
+    says = verdict(state, now or state.at, keys=False)
     return {
         "version": STATUS_VERSION,
         "seq": state.seq,
@@ -52,7 +56,9 @@ def summarize(state: RunState) -> dict[str, Any]:
         "output": signal.output if signal else None,
         "band": signal.band if signal else None,
         "push": push_words(signal.band) if signal else None,
-        "verdict": course(state).text,
+        "verdict": says.text,
+        "verdict_word": says.word,
+        "verdict_glyph": says.glyph,
         "alarms": sorted(control.alarms),
         "health": state.oversight.status,
         "intervention": _intervention(state),

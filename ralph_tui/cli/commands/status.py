@@ -10,7 +10,8 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import Known, problem_of, told
-from ralph_tui.cli.status_words import status_line, status_text
+from ralph_tui.cli.status_words import status_line, status_text, told_verdict
+from ralph_tui.text.terms import DISCONNECTED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,9 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found)
     if args.json:
+        status["verdict_glyph"], status["verdict"] = told_verdict(status)
+        if status["phase"] == "died":
+            status["verdict_word"] = DISCONNECTED.word
         return json.dumps(without_unknown(status), ensure_ascii=False, indent=2)
     return status_line(status) if args.line else status_text(status)
 

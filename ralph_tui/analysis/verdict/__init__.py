@@ -1,0 +1,55 @@
+"""The run in one sentence: does it need me, is it alive, and will it get there.
+
+Rule: nothing else judges a run. Header, status, panes and report say this, and the prompt's advice,
+which asks the same numbers, cannot contradict it.
+"""
+
+from datetime import datetime
+
+from ralph_tui.analysis.verdict.holds import (
+    LOST,
+    UNHEARD,
+    disconnected,
+    giving_up,
+    handing_over,
+    held,
+    pause,
+    question,
+    quiet,
+    wait,
+)
+from ralph_tui.analysis.verdict.model import Verdict
+from ralph_tui.analysis.verdict.work import end, episode, outlook, verifying
+from ralph_tui.state import RunState
+
+__all__ = ["LOST", "UNHEARD", "Verdict", "verdict"]
+
+
+def verdict(
+    state: RunState,
+    now: datetime,
+    *,
+    lost: bool = False,
+    recorded: bool = False,
+    keys: bool = True,
+) -> Verdict:
+    """What the owner should know first; `lost`: the run's process is gone, without an end.
+
+    `recorded`: nobody can command what is shown, so nobody is needed. `keys`: of a screen that
+    offers them; where nobody can press one the same is said without.
+    """
+    keys = keys and not recorded
+    return (
+        end(state)
+        or (disconnected(state) if lost else None)
+        or question(state, now, recorded=recorded, keys=keys)
+        or giving_up(state)
+        or wait(state, now, keys=keys)
+        or pause(state, keys=keys)
+        or held(state, keys=keys)
+        or handing_over(state)
+        or episode(state)
+        or quiet(state, now)
+        or verifying(state)
+        or outlook(state)
+    )

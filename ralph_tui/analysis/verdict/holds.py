@@ -1,0 +1,145 @@
+"""What keeps a run from going on: a question, a limit, a wish of its owner, a silent agent."""
+
+from datetime import datetime
+
+from ralph_tui.analysis.context import handing_over_words
+from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
+from ralph_tui.events import QuestionAsked
+from ralph_tui.state import RunState
+from ralph_tui.state.wording import background_words, wait_words
+from ralph_tui.text.format import day_and_clock, duration
+from ralph_tui.text.sanitize import clip
+from ralph_tui.text.terms import (
+    ASKED,
+    DISCONNECTED,
+    NEEDS_YOU,
+    OUTCOMES,
+    PHASES,
+    ROLLOVER,
+    WAITS,
+    in_words,
+)
+
+TOPICS = {
+    "redirect": "Send the agent new instructions?",
+    "pause": "Go on?",
+    "criterion": "Is it done?",
+}
+"""What is to be decided, where the question's own text gives only the reason."""
+THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
+"""What was wished for during a wait, which goes on all the same."""
+ROOM_CELLS = 300
+"""Of a question that is told in passing."""
+QUIET_S = 120
+"""Silence of a working agent that is worth saying."""
+
+LOST = Verdict(
+    DISCONNECTED.glyph,
+    "bad",
+    DISCONNECTED.word,
+    f"{DISCONNECTED.word}: its process is gone; ralph-tui resume goes on with it",
+)
+UNHEARD = Verdict(
+    DISCONNECTED.glyph,
+    "warn",
+    "unheard",
+    "unheard: nothing comes from its sessions any more, and no end was recorded",
+)
+"""The same of a loop that hooks record: whether a process is gone nobody knows."""
+
+
+def disconnected(state: RunState) -> Verdict:
+    """Of a run whose process is gone, without an end."""
+    return UNHEARD if state.run.started and state.run.started.watched else LOST
+
+
+def question(state: RunState, now: datetime, *, recorded: bool, keys: bool) -> Verdict | None:
+    """The one that is open: how to answer, what silence does, and what is to be decided."""
+    asked = state.needs.question
+    if asked is None or state.run.aborting or state.run.stopping == "now":
+        return None
+    left = until(asked.deadline, now)
+    default = f" (no answer in {left}: {in_words(row(asked.default, 40))})" if left else ""
+    term = ASKED if recorded else NEEDS_YOU
+    head = f"{term.word}{', press d' * keys}{default}: "
+    text = head + clip(_decides(asked), ROOM_CELLS - len(head))
+    return Verdict(term.glyph, "warn", term.word, text)
+
+
+def _decides(asked: QuestionAsked) -> str:
+    topic, text = TOPICS.get(asked.topic, ""), row(asked.text).rstrip(".")
+    return f"{topic} {text}" if topic else text
+
+
+def giving_up(state: RunState) -> Verdict | None:
+    """An end that is on its way."""
+    run = state.run
+    if run.aborting:
+        back = run.roll_back_to
+        then = "" if back is None else f"; then the files of snapshot {back} are restored"
+        text = f"aborting: the agent is being stopped{then}"
+        return Verdict(OUTCOMES["aborted"].glyph, "warn", "aborting", text)
+    if run.stopping == "now":
+        text = "stopping: the agent is being stopped"
+        return Verdict(PHASES["finished"].glyph, "warn", "stopping", text)
+    return None
+
+
+def wait(state: RunState, now: datetime, *, keys: bool) -> Verdict | None:
+    """For what, and until when; what was wished for meanwhile stands beside it."""
+    waits = state.needs.wait
+    if waits is None:
+        return None
+    wish = pause(state, keys=keys)
+    then = THEN[wish.word] if wish is not None else "w retries now" * keys
+    if waits.until is None:
+        goes_on = "until there is room"
+    else:
+        at, left = day_and_clock(waits.until, now), until(waits.until, now)
+        goes_on = f"next try at {at}, in {left}"
+    text = f"waiting: {wait_words(waits, now)}, {goes_on}{'; ' if then else ''}{then}"
+    return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
+
+
+def pause(state: RunState, *, keys: bool) -> Verdict | None:
+    """What the owner has wished for: it is paused, or will be, or stops."""
+    run = state.run
+    paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
+    if run.paused:
+        text = f"paused: no agent works{'; p goes on' * keys}"
+        return Verdict(paused, "owner", "paused", text)
+    if run.stopping == "after_iteration":
+        return Verdict(stopped, "owner", "stopping", "stopping: this iteration ends first")
+    if run.pause_requested:
+        return Verdict(paused, "owner", "pausing", "pausing: this iteration ends first")
+    return None
+
+
+def held(state: RunState, *, keys: bool) -> Verdict | None:
+    """By what the agent left running when its turn ended."""
+    left = state.run.background
+    if left is None:
+        return None
+    limit = f"ended after {duration(left.silence_s)} of silence"
+    text = f"waiting: the session {row(background_words(left))}; {limit}{'; i ends it now' * keys}"
+    return Verdict(PHASES["waiting"].glyph, "warn", "waiting", text)
+
+
+def handing_over(state: RunState) -> Verdict | None:
+    """A session that is ended for its context, until the next one of the iteration has begun."""
+    words = handing_over_words(state)
+    if not words:
+        return None
+    return Verdict(ROLLOVER.glyph, "warn", "handing over", f"handing over: {row(words)}")
+
+
+def quiet(state: RunState, now: datetime) -> Verdict | None:
+    """An agent of which nothing is heard, though it is at work."""
+    run = state.run
+    if run.phase not in ("agent", "waiting"):
+        return None
+    last = run.last_output_at or run.iteration_started_at
+    if last is None or (now - last).total_seconds() < QUIET_S:
+        return None
+    text = f"quiet: no output of the agent for {duration((now - last).total_seconds())}"
+    return Verdict(*mark("warn"), "quiet", text)

@@ -1,0 +1,171 @@
+"""How the work goes: the open episode, an alarm, the measuring, the forecast; or how it ended."""
+
+from dataclasses import replace
+
+from ralph_tui.analysis.verdict.model import Verdict, done, mark, row
+from ralph_tui.events.control import AlarmName, AlarmRaised
+from ralph_tui.layers.control import iterations_needed
+from ralph_tui.state import Intervention, RunState
+from ralph_tui.text.format import count, ending, percent, place
+from ralph_tui.text.sanitize import clip
+from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, ROLLED_BACK, SEVERITIES, in_words
+
+CRITICAL_SUBJECTS = ("oscillating", "regressing")
+ALARMS: dict[str, AlarmName] = {
+    "stuck": "STUCK",
+    "oscillating": "OSCILLATING",
+    "regressing": "REGRESSING",
+}
+NEXT_TELLS = "the next reading tells"
+
+
+def end(state: RunState) -> Verdict | None:
+    """How it ended."""
+    run = state.run
+    if run.crash is not None:
+        glyph, word, _ = PHASES["crashed"]
+        return Verdict(glyph, "bad", word, f"{word}: {row(run.crash.error)}")
+    if run.finished is not None:
+        glyph, word, _ = OUTCOMES[run.finished.outcome]
+        tone = OUTCOME_TONES[run.finished.outcome]
+        said = row(ending(run.finished.outcome, run.finished.reason))
+        return Verdict(glyph, tone, word, said, calm=tone == "good")
+    return None
+
+
+def episode(state: RunState) -> Verdict | None:
+    """What is wrong, since when, and what was done about it."""
+    if done(state):
+        return None
+    made = state.oversight.episode
+    if made is None:
+        return _alarm(state)
+    level = mark("critical" if made.about in CRITICAL_SUBJECTS else "warn")
+    word = in_words(made.about).removeprefix("objective ")
+    alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
+    if made.about == "circuit":
+        alarm = None  # what it says is no condition of the readings
+    text = f"{word}: {_reason(state, alarm, made.reason)}; {_done_about(state, made)}"
+    return Verdict(*level, word, f"{text}{_since(state, made, up=alarm is not None)}")
+
+
+def _done_about(state: RunState, made: Intervention) -> str:
+    """``instructions were sent``, with the iteration where readings came since."""
+    after = f" after iteration {made.iteration}" if _readings_since(state, made) else ""
+    if not made.decision:
+        return "you are asked"
+    if made.instructions:
+        return f"instructions were sent{after}"
+    what, _, who = made.decision.partition(" by ")
+    if what == "declined":
+        return f"instructions were declined by {who}{after}"
+    return f"{made.decision}{after}"
+
+
+def _since(state: RunState, made: Intervention, *, up: bool) -> str:
+    """What is known of its effect."""
+    if state.oversight.stale:
+        return f"; {_restored(state)} were restored, {NEXT_TELLS}"
+    if not made.decision:
+        return ""
+    if not _readings_since(state, made):
+        return f", {NEXT_TELLS}"
+    if made.about == "circuit":
+        return "; files change again, nothing is gained yet" if _changes_again(state) else ""
+    return "" if up else "; better since, not yet by enough to be over"
+
+
+def _readings_since(state: RunState, made: Intervention) -> bool:
+    return bool(state.gate.readings) and state.gate.readings[-1].iteration > made.iteration
+
+
+def _restored(state: RunState) -> str:
+    """``the files of iteration 1``: what is there since the last restore."""
+    back = state.oversight.rollback
+    number = None if back is None else state.timeline.iteration_of(back.snapshot)
+    return "earlier files" if number is None else f"the files of {place(number)}"
+
+
+def _changes_again(state: RunState) -> bool:
+    """Whether the circuit breaker has closed since it asked."""
+    checks = state.oversight.checks
+    return bool(checks) and all(one.name != "circuit" for one in checks[-1].detections)
+
+
+def _alarm(state: RunState) -> Verdict | None:
+    """An alarm that nothing was done about yet."""
+    for name in ("REGRESSING", "OSCILLATING", "STUCK", "BUDGET_EXCEEDED"):
+        alarm = state.control.alarms.get(name)
+        if alarm is not None:
+            word = name.split("_")[0].lower()
+            reason = _reason(state, alarm, alarm.reason)
+            return Verdict(*mark(SEVERITIES[alarm.severity]), word, f"{word}: {reason}")
+    return None
+
+
+def _reason(state: RunState, alarm: AlarmRaised | None, otherwise: str) -> str:
+    """Its evidence in short; the whole stands in the log."""
+    run = state.run
+    waited = (state.gate.readings[-1].iteration if state.gate.readings else 0) - run.best_iteration
+    if alarm is not None and alarm.alarm == "STUCK" and waited >= 2:
+        return f"no new best for {count(waited, 'iteration')}"
+    said = row(alarm.reason if alarm is not None else otherwise).partition(";")[0].rstrip(".")
+    return said[:1].lower() + said[1:]
+
+
+def verifying(state: RunState) -> Verdict | None:
+    """The completion command runs; before iteration 1 the run is still starting."""
+    run = state.run
+    if run.phase != "verifying" or run.completion is None:
+        return None
+    term = PHASES["verifying"]
+    text = f"{term.word}: the completion command measures iteration {run.iteration}"
+    return Verdict(term.glyph, "dim", term.word, text)
+
+
+def outlook(state: RunState) -> Verdict:
+    """Whether it will get there."""
+    found = _forecast(state)
+    return replace(found, calm=found.tone == "good")
+
+
+def _forecast(state: RunState) -> Verdict:
+    run, signal = state.run, state.control.latest
+    begun = PHASES["starting"]
+    if run.started is None:
+        return Verdict(begun.glyph, "dim", begun.word, "starting: nothing is recorded yet")
+    if run.completion is None and run.started.watched:
+        return Verdict(begun.glyph, "dim", "watched", "watched: nothing measures how far it is")
+    if run.completion is None:
+        text = "starting: measuring where the work stands"
+        return Verdict(begun.glyph, "dim", begun.word, text)
+    if done(state):
+        return Verdict(*mark("good"), "done", f"done: {percent(run.completion)} measured")
+    if signal is None:
+        text = f"starting from {percent(run.completion)}: the first iteration tells the pace"
+        return Verdict(begun.glyph, "dim", begun.word, text)
+    left = _left(state, signal.iteration)
+    if state.oversight.stale:
+        text = f"restored: {_restored(state)}; {NEXT_TELLS}, {_remain(left)}"
+        return Verdict(ROLLED_BACK.glyph, "dim", "restored", text)
+    if signal.forecast is None:
+        flat = run.completion <= (run.baseline or 0.0)
+        stands = "no progress yet" if flat else "no progress now"
+        return Verdict(begun.glyph, "dim", stands, f"{stands}: {_remain(left)}")
+    need = iterations_needed(signal.forecast)
+    more = f"about {count(need, 'more iteration')}"
+    if need <= left:
+        return Verdict(*mark("good"), "on track", f"on track: {more}")
+    text = f"slow: needs {more}, {clip(str(left), 9)} left"
+    return Verdict(*mark("warn"), "slow", text)
+
+
+def _left(state: RunState, measured: int) -> int:
+    """Iterations that can still be measured, the one under way included."""
+    run, span = state.run, state.timeline.current
+    ended = run.iteration <= measured or (span is not None and span.finished is not None)
+    return max(0, run.max_iterations - run.iteration + (0 if ended else 1))
+
+
+def _remain(left: int) -> str:
+    return f"{count(left, 'iteration')} left"

@@ -1,0 +1,421 @@
+"""The table of verdicts: one sentence for every state of a run, as a stranger reads it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ralph_tui.analysis.context import ends_by
+from ralph_tui.analysis.verdict import verdict
+from ralph_tui.events import (
+    AbortRequested,
+    AlarmRaised,
+    BackgroundAwaited,
+    ContextLevelReached,
+    Event,
+    GateStarted,
+    HealthChecked,
+    InterventionMade,
+    Paused,
+    PauseRequested,
+    QuestionAnswered,
+    QuestionAsked,
+    ReadingTaken,
+    RedirectDecided,
+    RunCrashed,
+    RunFinished,
+    RunStarted,
+    SessionStarted,
+    StopRequested,
+    UsageReported,
+    WaitStarted,
+    WorktreeRestored,
+)
+from ralph_tui.events.agent import BackgroundTask
+from ralph_tui.events.oversight import Detected
+from ralph_tui.events.run import Outcome
+from ralph_tui.events.waiting import SILENCE, Option
+from ralph_tui.state import RunState
+from ralph_tui.text.format import clock
+from tests.world.recorder import Recorder
+
+OPTION = Option(key="y", answer="approve", verb="approve")
+
+
+def working(*series: float, most: int = 10, **start: Any) -> Recorder:
+    """A run at work after these readings, the baseline first."""
+    run = Recorder(most, **start)
+    if series:
+        run.baseline(series[0])
+        run.iterations(*series[1:])
+        run.open(len(series))
+    return run
+
+
+def asking(topic: str, text: str, default: str = "") -> QuestionAsked:
+    return QuestionAsked.model_validate(
+        {
+            "iteration": 1,
+            "question_id": "q1",
+            "topic": topic,
+            "text": text,
+            "options": [OPTION],
+            "default": default,
+        }
+    )
+
+
+def question(topic: str, text: str, default: str = "", within_s: int = 0) -> Recorder:
+    run = working(10, 30)
+    run.add(asking(topic, text, default), 0)
+    if within_s:
+        asked = run.events[-1]
+        late = asked.model_copy(update={"deadline": run.at + timedelta(seconds=within_s)})
+        run.world.state.apply(late.model_copy(update={"seq": asked.seq + 1}))
+    return run
+
+
+def with_(run: Recorder, *events: Event, after: float = 0) -> Recorder:
+    for event in events:
+        run.add(event, after)
+    return run
+
+
+def alarmed(about: str, *decided: Event, again: float | None = None, up: bool = True) -> Recorder:
+    """An episode about this that opened after iteration 4, and what was decided."""
+    run = working(10)
+    for k in (1, 2, 3, 4):
+        run.gate(k, 30)
+    reasons = {
+        "stuck": "No rise for 3 iterations; this run's longest wait was 1.",
+        "oscillating": "It turned 3 times in 4 steps by 5 points or more and gained nothing.",
+        "regressing": "2 falls in a row lost 20 points.",
+    }
+    reason = reasons.get(about, "3 iterations in a row changed no file and brought no new best.")
+    if about in reasons and up:
+        severity = "warning" if about == "stuck" else "critical"
+        raised = {"iteration": 4, "alarm": about.upper(), "severity": severity, "reason": reason}
+        run.add(AlarmRaised.model_validate(raised))
+    level = "PAUSE" if about == "circuit" else "REDIRECT"
+    run.add(
+        InterventionMade.model_validate(
+            {"iteration": 4, "level": level, "about": about, "reason": reason}
+        )
+    )
+    with_(run, *decided)
+    if again is not None:
+        run.add(ReadingTaken(iteration=5, completion=again, source="tests"))
+    return run
+
+
+def answered(topic: str, word: str, by: str = "you", *, instructions: str = "") -> list[Event]:
+    """A question of the overseer and its answer."""
+    said: list[Event] = [
+        asking(topic, "No rise."),
+        QuestionAnswered(question_id="q1", answer=word, by=by),
+    ]
+    if topic == "redirect":
+        given = {"iteration": 4, "about": "stuck", "approved": word != "decline"}
+        told = {"by": by, "instructions": instructions}
+        said.append(RedirectDecided.model_validate(given | told))
+    return said
+
+
+APPROVED = answered("redirect", "approve", SILENCE, instructions="Try another way.")
+DECLINED = answered("redirect", "decline")
+CONTINUED = answered("pause", "continue")
+BACK = WorktreeRestored(iteration=4, snapshot=2, present=9, tree="an older tree")
+LIMIT = "waiting: usage limit, next try at "
+
+
+def limited(*wishes: Event, cause: str = "usage_limit", minutes: float | None = 84) -> Recorder:
+    run = working(10, 30)
+    until = None if minutes is None else run.at + timedelta(minutes=minutes)
+    waits = {"iteration": 2, "cause": cause, "until": until}
+    if cause in ("overload", "outage"):
+        waits["since"] = run.at - timedelta(minutes=2)
+    run.add(WaitStarted.model_validate(waits), 0)
+    return with_(run, *wishes)
+
+
+def over(outcome: Outcome, reason: str) -> Recorder:
+    return with_(
+        working(0, 50), RunFinished(outcome=outcome, reason=reason, iterations=2, completion=50)
+    )
+
+
+def handing_over() -> Recorder:
+    run = working(10, 30)
+    usage = UsageReported(iteration=2, context_tokens=172_000, context_window=200_000)
+    full = ContextLevelReached(iteration=2, level="L2", percent=86, tokens=172_000, window=200_000)
+    return with_(run, usage, full)
+
+
+def session_held() -> Recorder:
+    task = BackgroundTask(task_id="t", what="npm run dev")
+    waits = BackgroundAwaited(iteration=2, tasks=[task], silence_s=600)
+    return with_(working(10, 30), waits)
+
+
+def nothing() -> Recorder:
+    run = Recorder(10)
+    run.world.state = RunState()
+    return run
+
+
+WATCHED = {"watched": True, "session_timeout_s": 0}
+NO_ANSWER = "needs you, press d (no answer in 1m 59s: approve): "
+REDIRECT = ("redirect", "No rise for 3 iterations.", "approve", 119)
+PAUSE = ("pause", "Still nothing new 4 iterations after the redirect.")
+SILENT = ("silence", "Nothing was heard of the agent for 10 minutes.", "retry", 119)
+
+TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
+    "nothing recorded": (nothing, "○ starting: nothing is recorded yet"),
+    "starting": (working, "○ starting: measuring where the work stands"),
+    "first iteration": (
+        lambda: working(30),
+        "○ starting from 30 %: the first iteration tells the pace",
+    ),
+    "watched hook loop": (
+        lambda: Recorder(10, **WATCHED),
+        "○ watched: nothing measures how far it is",
+    ),
+    "on track": (lambda: working(0, 20, 40, 60), "✓ on track: about 2 more iterations"),
+    "on track, nearly": (lambda: working(0, 40, 80), "✓ on track: about 1 more iteration"),
+    "slow": (
+        lambda: working(0, 30, 32, 34, 36, 50, most=7),
+        "▲ slow: needs about 5 more iterations, 2 left",
+    ),
+    "slow, the last one": (
+        lambda: working(0, 30, 50, most=3),
+        "▲ slow: needs about 2 more iterations, 1 left",
+    ),
+    "no progress yet": (lambda: working(10, 10), "○ no progress yet: 9 iterations left"),
+    "verifying": (
+        lambda: with_(working(0, 20, 40), GateStarted(iteration=3, command="pytest -q")),
+        "◐ verifying: the completion command measures iteration 3",
+    ),
+    "done, not over": (lambda: working(0, 100), "✓ done: 100 % measured"),
+    "limit": (limited, f"◷ {LIMIT}{{at}}, in 1h 24m; w retries now"),
+    "limit, pausing": (
+        lambda: limited(PauseRequested()),
+        f"◷ {LIMIT}{{at}}, in 1h 24m; then it pauses",
+    ),
+    "limit, paused": (lambda: limited(Paused()), f"◷ {LIMIT}{{at}}, in 1h 24m; then paused"),
+    "limit, stopping": (
+        lambda: limited(StopRequested(mode="after_iteration")),
+        f"◷ {LIMIT}{{at}}, in 1h 24m; then it stops",
+    ),
+    "overload": (
+        lambda: limited(cause="overload", minutes=1),
+        "◷ waiting: overload since {since}, next try at {at}, in 1m; w retries now",
+    ),
+    "outage": (
+        lambda: limited(cause="outage", minutes=8),
+        "◷ waiting: service down since {since}, next try at {at}, in 8m; w retries now",
+    ),
+    "disk full": (
+        lambda: limited(cause="disk_full", minutes=None),
+        "◷ waiting: disk full, until there is room; w retries now",
+    ),
+    "paused": (lambda: with_(working(0, 20), Paused()), "▮ paused: no agent works; p goes on"),
+    "pausing": (
+        lambda: with_(working(0, 20), PauseRequested()),
+        "▮ pausing: this iteration ends first",
+    ),
+    "stopping": (
+        lambda: with_(working(0, 20), StopRequested(mode="after_iteration")),
+        "■ stopping: this iteration ends first",
+    ),
+    "stopping now": (
+        lambda: with_(working(0, 20), StopRequested(mode="now")),
+        "■ stopping: the agent is being stopped",
+    ),
+    "aborting": (
+        lambda: with_(working(0, 20), AbortRequested()),
+        "◆ aborting: the agent is being stopped",
+    ),
+    "aborting, restoring": (
+        lambda: with_(working(0, 20), AbortRequested(roll_back_to=3)),
+        "◆ aborting: the agent is being stopped; then the files of snapshot 3 are restored",
+    ),
+    "redirect": (
+        lambda: question(*REDIRECT),
+        f"? {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
+    ),
+    "redirect, countdown stopped": (
+        lambda: question("redirect", "No rise for 3 iterations."),
+        "? needs you, press d: Send the agent new instructions? No rise for 3 iterations",
+    ),
+    "pause question": (
+        lambda: question(*PAUSE),
+        "? needs you, press d: Go on? Still nothing new 4 iterations after the redirect",
+    ),
+    "criterion": (
+        lambda: question("criterion", "Is this true: notes.md explains everything"),
+        "? needs you, press d: Is it done? Is this true: notes.md explains everything",
+    ),
+    "silence": (
+        lambda: question(*SILENT),
+        "? needs you, press d (no answer in 1m 59s: retry): "
+        "Nothing was heard of the agent for 10 minutes",
+    ),
+    "handoff": (
+        lambda: question("handoff", "The session has ended. Send it, or edit it first?", "send"),
+        "? needs you, press d: The session has ended. Send it, or edit it first?",
+    ),
+    "prompt": (
+        lambda: question("prompt", "The prompt of iteration 2 is ready. Send it?", "send", 119),
+        "? needs you, press d (no answer in 1m 59s: send): "
+        "The prompt of iteration 2 is ready. Send it?",
+    ),
+    "stuck, nothing done": (
+        lambda: alarmed("stuck"),
+        "▲ stuck: no new best for 3 iterations; you are asked",
+    ),
+    "stuck, instructed": (
+        lambda: alarmed("stuck", *APPROVED),
+        "▲ stuck: no new best for 3 iterations; instructions were sent, the next reading tells",
+    ),
+    "stuck, instructed, still": (
+        lambda: alarmed("stuck", *APPROVED, again=30),
+        "▲ stuck: no new best for 4 iterations; instructions were sent after iteration 4",
+    ),
+    "stuck, declined": (
+        lambda: alarmed("stuck", *DECLINED),
+        "▲ stuck: no new best for 3 iterations; instructions were declined by you, "
+        "the next reading tells",
+    ),
+    "oscillating, instructed": (
+        lambda: alarmed("oscillating", *APPROVED),
+        "◆ oscillating: it turned 3 times in 4 steps by 5 points or more and gained nothing; "
+        "instructions were sent, the next reading tells",
+    ),
+    "regressing, restored": (
+        lambda: alarmed("regressing", *APPROVED, BACK),
+        "◆ regressing: 2 falls in a row lost 20 points; instructions were sent; "
+        "the files of iteration 1 were restored, the next reading tells",
+    ),
+    "regressing, better": (
+        lambda: alarmed("regressing", *APPROVED, again=31, up=False),
+        "◆ regressing: 2 falls in a row lost 20 points; instructions were sent after iteration 4; "
+        "better since, not yet by enough to be over",
+    ),
+    "circuit": (
+        lambda: alarmed("circuit", *CONTINUED, again=30),
+        "▲ circuit: 3 iterations in a row changed no file and brought no new best; "
+        "continued by you after iteration 4",
+    ),
+    "circuit, files change": (
+        lambda: with_(
+            alarmed("circuit", *CONTINUED, again=30),
+            HealthChecked(iteration=5, status="healthy", level="LOG"),
+        ),
+        "▲ circuit: 3 iterations in a row changed no file and brought no new best; "
+        "continued by you after iteration 4; files change again, nothing is gained yet",
+    ),
+    "restored": (
+        lambda: with_(working(0, 20, 40), BACK),
+        "↶ restored: the files of iteration 1; the next reading tells, 8 iterations left",
+    ),
+    "handing over": (
+        handing_over,
+        "⟳ handing over: the context is 86 % full, what it is at may take until {late}",
+    ),
+    "background": (
+        session_held,
+        "◌ waiting: the session waits for 1 background task: npm run dev (since {now}); "
+        "ended after 10m of silence; i ends it now",
+    ),
+    "completed": (
+        lambda: over("completed", "the completion command passed after iteration 2"),
+        "✓ completed: the completion command passed after iteration 2",
+    ),
+    "limit reached": (
+        lambda: over("limit_reached", "10 of 10 iterations are used"),
+        "▲ limit reached: 10 of 10 iterations are used",
+    ),
+    "aborted": (lambda: over("aborted", "aborted by you"), "◆ aborted by you"),
+    "failed": (
+        lambda: over("failed", "the agent cannot be started"),
+        "◆ failed: the agent cannot be started",
+    ),
+    "interrupted": (
+        lambda: over("interrupted", "stopped by a signal"),
+        "▲ interrupted: stopped by a signal",
+    ),
+    "crashed": (
+        lambda: with_(working(0, 20), RunCrashed(error="KeyError: 'x'", traceback="")),
+        "◆ crashed: KeyError: 'x'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_state_has_its_sentence(name: str) -> None:
+    build, says = TABLE[name]
+    run = build()
+    state, now = run.world.state, run.at
+    wait = state.needs.wait
+    at = clock(wait.until) if wait is not None and wait.until is not None else ""
+    since = clock(wait.since) if wait is not None and wait.since is not None else ""
+    ends = ends_by(state)
+    late = "" if ends is None else clock(ends, seconds=True)
+    found = verdict(state, now)
+    assert found.line == says.format(at=at, since=since, now=clock(now), late=late)
+    assert found.text.startswith(found.word), "the word is where the sentence begins"
+    assert "  " not in found.text
+
+
+def test_a_silent_agent_is_told_about() -> None:
+    run = with_(working(0, 20), SessionStarted(iteration=2, agent="claude", session_id="s"))
+    state, began = run.world.state, run.world.state.run.last_output_at or run.at
+    assert verdict(state, began + timedelta(seconds=119)).word != "quiet"
+    later = verdict(state, run.at + timedelta(seconds=245))
+    assert later.line.startswith("▲ quiet: no output of the agent for 4m")
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_of_a_recorded_run_nobody_is_needed_and_no_key_is_offered(name: str) -> None:
+    run = TABLE[name][0]()
+    said = verdict(run.world.state, run.at, recorded=True)
+    assert "needs you" not in said.line
+    for key in ("press d", "w retries", "p goes on", "i ends"):
+        assert key not in said.text
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_of_a_lost_run_only_its_end_is_said_otherwise(name: str) -> None:
+    run = TABLE[name][0]()
+    said = verdict(run.world.state, run.at, lost=True)
+    if run.world.state.run.live:
+        watched = "watched" in name
+        assert said.word == ("unheard" if watched else "disconnected")
+        assert watched or said.line == (
+            "◇ disconnected: its process is gone; ralph-tui resume goes on with it"
+        )
+    else:
+        assert said == verdict(run.world.state, run.at) or run.world.state.run.started is None
+
+
+def test_a_recorded_question_says_that_it_was_asked() -> None:
+    run = question(*REDIRECT)
+    rest = " (no answer in 1m 59s: approve): Send the agent new instructions? "
+    rest += "No rise for 3 iterations"
+    assert verdict(run.world.state, run.at, recorded=True).line == f"? asked{rest}"
+    assert verdict(run.world.state, run.at, keys=False).line == f"? needs you{rest}"
+
+
+def test_a_health_check_that_finds_the_circuit_open_says_nothing_of_files() -> None:
+    found = Detected(name="circuit", severity="high", reason="again")
+    check = HealthChecked(iteration=5, status="warning", level="WARN", detections=[found])
+    run = with_(alarmed("circuit", *CONTINUED, again=30), check)
+    assert "files change again" not in verdict(run.world.state, run.at).text
+
+
+def test_a_loop_that_hooks_record_says_what_it_starts_with() -> None:
+    start = {"run_id": "r", "root": "/r", "objective": "x", "agent": "claude"} | WATCHED
+    started = RunStarted.model_validate(start | {"max_iterations": 5})
+    state = RunState().apply_all([started])
+    assert verdict(state, started.at).line == "○ watched: nothing measures how far it is"
