@@ -163,6 +163,23 @@ ANSWERS: Mapping[str, str] = {
 """What an answer to a question is called, where its name in the events is no word for people."""
 
 
+PERMISSIONS: Mapping[str, str] = {
+    "edits": "may edit files",
+    "acceptEdits": "may edit files",
+    "skip": "unrestricted",
+    "bypassPermissions": "unrestricted",
+    "unrestricted": "unrestricted: a shell command may do anything",
+    "plan": "may only plan",
+    "default": "asks for each use of a tool",
+}
+"""What an agent may do, by the setting and by what Claude Code calls it."""
+
+
+def permission_words(mode: str) -> str:
+    """``may edit files``; a mode of a newer agent is told by its name."""
+    return PERMISSIONS.get(mode, mode)
+
+
 def remedy_words(names: Iterable[str]) -> str:
     """``try another approach, make the task smaller``."""
     return ", ".join(REMEDIES.get(name, in_words(name)) for name in names)

@@ -3,16 +3,21 @@
 Rule: pure. Whatever is not known is left out or said to be so; times are UTC, completion in points.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
-from ralph_tui.analysis.report.sections import SECTIONS
+from ralph_tui.analysis.report.sections import FIRST, SECTIONS
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import Event
+from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
-from ralph_tui.text.terms import OUTCOMES
+from ralph_tui.text.terms import OUTCOMES, permission_words
+
+Section = Callable[[Material], str]
+"""What it tells; empty where there is nothing to tell."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +39,16 @@ class Circumstances:
 def report(events: Sequence[Event], circumstances: Circumstances) -> str:
     """The page, with a newline at its end. `events` begin with ``run_started``."""
     told = Material.of(events)
-    parts = [_title(told), *_objective(told), _outcome(told, circumstances), _facts(told)]
     told.changes = circumstances.changes
-    for title, section in SECTIONS.items():
-        body = section(told)
-        if body:
-            parts += [f"## {title}", body]
+    parts = [_title(told), _outcome(told, circumstances), *_objective(told)]
+    parts += [*_told(FIRST, told), "## The run", _facts(told), *_told(SECTIONS, told)]
     parts += ["## Records", _records(told, circumstances)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _told(sections: Mapping[str, Section], told: Material) -> list[str]:
+    bodies = ((title, section(told)) for title, section in sections.items())
+    return [text for title, body in bodies if body for text in (f"## {title}", body)]
 
 
 def _title(told: Material) -> str:
@@ -71,6 +78,8 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
         lines[0] += f" iteration {run.iteration} of {run.max_iterations}, as of {told.ended_at}"
         if told.state.needs.question is not None:
             lines.append(f"It needs an answer: {escaped(told.state.needs.question.text)}")
+        else:
+            lines.append(escaped(verdict(told.state, told.state.at, recorded=True).text))
     else:
         lines[0] += f" in iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
     lines += [escaped(problem) for problem in circumstances.problems]
@@ -97,12 +106,12 @@ def _facts(told: Material) -> str:
     facts = [
         ("Completion", _completion(told)),
         ("Time", f"{duration(told.seconds)}, {told.began_at} to {told.ended_at}"),
-        ("Cost", told.cost(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)),
+        ("Cost", _cost(told)),
         ("Model help", _model_help(told)),
-        ("Tokens", f"{run.tokens:,}" if run.tokens else "not told"),
+        ("Tokens", f"{run.tokens:,}" if run.tokens else ""),
         ("Tools", _tools(told)),
         ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
-        ("Permissions", escaped(run.permission_mode or started.permissions)),
+        ("Permissions", _permissions(told)),
         ("Completion command", code(started.command) if started.command else ""),
         ("Plan file", code(started.plan) if started.plan else ""),
         ("Started", f"{started.mode}, with at most {count(started.max_iterations, 'iteration')}"
@@ -111,6 +120,22 @@ def _facts(told: Material) -> str:
         ("Git", _git(told)),
     ]  # fmt: skip
     return "\n".join(f"- {name}: {text}" for name, text in facts if text)
+
+
+def _cost(told: Material) -> str:
+    run = told.state.run
+    return told.cost(run.cost_usd, estimated=run.cost_estimated) if run.cost_known else ""
+
+
+def _permissions(told: Material) -> str:
+    """What the agent could do; an agent that is a shell command keeps to no permissions."""
+    started = told.started
+    free = started.permissions == UNRESTRICTED or started.agent == "command"
+    return escaped(permission_words(UNRESTRICTED if free else _mode(told)))
+
+
+def _mode(told: Material) -> str:
+    return told.state.run.permission_mode or told.started.permissions
 
 
 def _limits(told: Material) -> str:
@@ -129,8 +154,8 @@ def _completion(told: Material) -> str:
     if run.completion is None:
         return "never measured"
     tests = "" if run.total is None else f", {run.passed} of {run.total}"
-    held = ", held" if run.held else ""
-    held += ", before the files were brought back" if told.state.oversight.stale else ""
+    held = ", as before: nothing new could be read" if run.held else ""
+    held += ", before the files were restored" if told.state.oversight.stale else ""
     accepted = told.state.gate.accepted
     source = escaped(accepted) if accepted else f"from {run.source}{tests}{held}"
     where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"

@@ -1,6 +1,6 @@
 """What a report says of the context window: how full it got, who took over, what was forgotten."""
 
-from ralph_tui.analysis.context import CAUSES
+from ralph_tui.analysis.context import CAUSES, thresholds
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.events import ContextCompacted, HandoffWritten, WorkCommitted
@@ -13,13 +13,17 @@ APART = ("CONTEXT", "ROLLOVER", "FORGOT")
 
 
 def context(told: Material) -> str:
-    """Nothing where no agent has told anything of its window."""
+    """Nothing where every window had room, or no agent has told anything of its own."""
+    warns = thresholds(told.state).warn
     known = [
         use
         for use in told.state.context.history
         if use.peak_percent is not None or use.rollovers or use.compactions
     ]
-    if not known:
+    worth = [
+        use for use in known if (use.peak_percent or 0) >= warns or use.rollovers or use.compactions
+    ]
+    if not (worth or told.around_context or told.state.context.handoffs):
         return ""
     rows = [
         (
@@ -36,7 +40,8 @@ def context(told: Material) -> str:
         f"- iteration {one.iteration}, {moment(one.at)}: {_words(one)}"
         for one in told.around_context
     ]
-    return table(HEAD, rows) + ("\n\n" + "\n".join(lines) if lines else "")
+    parts = [table(HEAD, rows)] if rows else []
+    return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
 
 
 def _words(event: ContextCompacted | WorkCommitted) -> str:

@@ -10,6 +10,7 @@ from ralph_tui.events import (
     AlarmRaised,
     ContextCompacted,
     Event,
+    Noticed,
     RedirectDecided,
     RunResumed,
     RunStarted,
@@ -43,6 +44,10 @@ class Material:
     """Iterations whose cost is an estimate."""
     blockers: dict[str, list[int]] = field(default_factory=dict)
     """What the agent says to be in its way, and the iterations that said it."""
+    measured: list[tuple[int, str]] = field(default_factory=list)
+    """Warnings about what was measured, and the iteration that each is of."""
+    measured_rows: set[int] = field(default_factory=set)
+    """The events that they come from."""
     changes: Sequence[FileChange] | None = None
     """Net, between the first snapshot and the last; None where that cannot be told."""
     unknown: Counter[str] = field(default_factory=Counter)
@@ -57,6 +62,9 @@ class Material:
         for event in events:
             told.state.apply(event)
             told._take(event)
+            if isinstance(event, Noticed) and (event.level, event.source) == ("warn", "sensor"):
+                told.measured.append((told.state.run.iteration, event.text))
+                told.measured_rows.add(event.seq)
         return told
 
     def _take(self, event: Event) -> None:

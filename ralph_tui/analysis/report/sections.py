@@ -1,19 +1,18 @@
 """The sections of a report: each is Markdown, or empty where there is nothing to tell."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ralph_tui.analysis.checkpoints import summarize, words_of
-from ralph_tui.analysis.report import memory, strategy
+from ralph_tui.analysis.report import memory, review, strategy
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.context import APART, context
-from ralph_tui.analysis.report.markdown import code, escaped, table
+from ralph_tui.analysis.report.episodes import episodes
+from ralph_tui.analysis.report.markdown import escaped, table
 from ralph_tui.analysis.report.material import Material, moment
-from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import IterationSpan
-from ralph_tui.state.wording import effect_words
 from ralph_tui.text.format import count, duration, percent, signed, step
-from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, in_words
+from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
 
 MOST_FILES = 10
 """Paths named in the files section."""
@@ -36,7 +35,7 @@ def _chart(told: Material) -> str:
             for made in told.state.oversight.interventions
             if made.level in _LETTERS
         },
-        f"{ROLLED_BACK.glyph} files rolled back": {
+        f"{ROLLED_BACK.glyph} files restored": {
             span.number: ROLLED_BACK.glyph for span in spans if span.rollbacks
         },
     }
@@ -45,7 +44,18 @@ def _chart(told: Material) -> str:
 
 
 def _iterations(told: Material) -> str:
-    head = ("#", "status", "completion", "gain", "time", "cost", "tokens", "tools", "files", "gate")
+    head = (
+        "#",
+        "status",
+        "completion",
+        "gain",
+        "time",
+        "cost",
+        "tokens",
+        "tools",
+        "files",
+        "tests",
+    )
     rows = [_row(told, span) for span in told.state.timeline.spans if span.number]
     if not rows:
         return ""
@@ -109,7 +119,7 @@ def _gate_cell(span: IterationSpan) -> str:
 
 def _warnings(told: Material) -> str:
     """Rows of the log that warn, but those that have a section of their own."""
-    apart = {alarm.seq for alarm in told.alarms}
+    apart = {alarm.seq for alarm in told.alarms} | told.measured_rows
     apart |= {made.seq for made in told.state.oversight.interventions}
     apart |= {began.seq for began, _ in told.waits}
     apart |= {made.effect.seq for made in told.state.oversight.interventions if made.effect}
@@ -130,39 +140,11 @@ def _warnings(told: Material) -> str:
     return "\n".join(lines)
 
 
-def _alarms(told: Material) -> str:
-    return "\n".join(
-        f"- iteration {alarm.iteration}: **{alarm.alarm}** ({alarm.severity}), "
-        f"{escaped(alarm.reason)}"
-        for alarm in told.alarms
-    )
-
-
-def _interventions(told: Material) -> str:
-    lines = []
-    for made in told.state.oversight.interventions:
-        about = in_words(made.about)
-        lines.append(
-            f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"
-        )
-        if made.decision:
-            lines.append(f"  - {escaped(made.decision)}")
-        if made.level == "REDIRECT":
-            lines += [
-                f"  - instructions: {escaped(redirect.instructions)}"
-                for redirect in told.redirects
-                if redirect.iteration == made.iteration and redirect.approved
-            ]
-        if made.effect is not None:
-            lines.append(f"  - effect: {escaped(effect_words(made.effect))}")
-    return "\n".join(lines)
-
-
-def _rollbacks(told: Material) -> str:
+def _restores(told: Material) -> str:
     return "\n".join(
         f"- iteration {back.iteration}, {moment(back.at)}: {count(back.files, 'file')} as in "
-        f"snapshot {back.snapshot}, by {escaped(back.by)}; snapshot {back.present} holds what was "
-        f"there" + (f"; {len(back.kept)} left alone" if back.kept else "")
+        f"snapshot {back.snapshot}, by {escaped(back.by)}; what was there is in snapshot "
+        f"{back.present}" + (f"; {len(back.kept)} left alone" if back.kept else "")
         for span in told.state.timeline.spans
         for back in span.rollbacks
     )
@@ -181,67 +163,6 @@ def _checkpoints(told: Material) -> str:
                     f"- iteration {point.iteration}, {moment(point.at)}, {snapshot}: {note}"
                 )
     return "\n".join(lines)
-
-
-def _files(told: Material) -> str:
-    """What a reviewer gets: the net difference; what was done and undone on the way beside it."""
-    churn = _churn(told)
-    if told.changes is None:
-        why = (
-            "What the iterations changed, added up, with what was undone since; the net "
-            "difference cannot be told, for the snapshots are not in this repository."
-        )
-        return f"{why}\n\n{churn}" if churn else ""
-    if not told.changes:
-        return "No file differs from how it was at the start." if churn else ""
-    totals = files_changed(0, told.changes, live=False).totals
-    rows = [
-        (total.category, str(total.files), f"+{total.added}", f"−{total.removed}")
-        for total in sorted(totals, key=lambda total: -total.files)
-    ]
-    largest = sorted(told.changes, key=lambda change: -(change.added + change.removed))
-    listed = [
-        f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
-        for change in largest[:MOST_FILES]
-    ]
-    more = len(largest) - MOST_FILES
-    listed += [f"- and {more} more"] if more > 0 else []
-    net = "Between the start and the end:"
-    body = f"{net}\n\n{table(HEAD, rows)}\n\n" + "\n".join(listed)
-    return f"{body}\n\nOn the way, with what was undone since:\n\n{churn}" if churn else body
-
-
-def _churn(told: Material) -> str:
-    """Of all iterations: a file counts once, its lines as often as they were changed."""
-    paths: defaultdict[str, set[str]] = defaultdict(set)
-    added: Counter[str] = Counter()
-    removed: Counter[str] = Counter()
-    touched: Counter[str] = Counter()
-    partly: set[str] = set()
-    for span in told.state.timeline.spans:
-        if span.files is None:
-            continue
-        for change in span.files.changes:
-            paths[change.category].add(change.path)
-            touched[change.path] += 1
-        for total in span.files.totals:
-            added[total.category] += total.added
-            removed[total.category] += total.removed
-        if len(span.files.changes) < sum(total.files for total in span.files.totals):
-            partly.update(total.category for total in span.files.totals)
-    if not added:
-        return ""
-    rows = [
-        (category, f"{'≥ ' if category in partly else ''}{len(paths[category])}",
-         f"+{added[category]}", f"−{removed[category]}")
-        for category in sorted(added, key=lambda name: -len(paths[name]))
-    ]  # fmt: skip
-    most = [
-        f"- {code(path)}: in {count(n, 'iteration')}" for path, n in touched.most_common(MOST_FILES)
-    ]
-    more = f"- and {len(touched) - MOST_FILES} more" if len(touched) > MOST_FILES else ""
-    listed = "\n".join([*most, *([more] if more else [])])
-    return f"{table(HEAD, rows)}\n\n{listed}"
 
 
 def _guidance(told: Material) -> str:
@@ -281,25 +202,29 @@ def _learnings(told: Material) -> str:
     return "\n".join(f"- {escaped(text)} (iteration {k})" for text, k in told.learnings.items())
 
 
+FIRST: dict[str, Callable[[Material], str]] = {
+    "Look at this first": review.first,
+    "What changed": review.files,
+    "Tests": review.tests,
+}
+"""For a reviewer, before the facts; by title, in order."""
 SECTIONS: dict[str, Callable[[Material], str]] = {
-    "Warnings": _warnings,
-    "Plan": memory.plan,
-    "Completion": _chart,
-    "Iterations": _iterations,
-    "Alarms": _alarms,
-    "Interventions": _interventions,
-    "Strategies": strategy.strategies,
-    "What did not fit": strategy.issues,
-    "Rollbacks": _rollbacks,
-    "Checkpoints": _checkpoints,
-    "Context": context,
-    "Files": _files,
+    "What happened": episodes,
+    "Restored": _restores,
     "Guidance": _guidance,
-    "Waits": _waits,
-    "Resumed": _resumed,
     "What the agent says to be in its way": _blockers,
     "What the agent says to have learned": _learnings,
+    "Warnings": _warnings,
+    "Completion": _chart,
+    "Iterations": _iterations,
+    "Approaches": strategy.strategies,
+    "What did not fit": strategy.issues,
+    "Plan": memory.plan,
+    "Context": context,
+    "Waits": _waits,
+    "Resumed": _resumed,
+    "Checkpoints": _checkpoints,
     "Learnings of earlier runs": memory.learnings,
     "What this attempt teaches": memory.reflections,
 }
-"""By title, in order."""
+"""After the facts; by title, in order."""

@@ -132,7 +132,7 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
     assert f"{now}after iteration 1" in status_text(status)
     assert status_line(status).startswith("◆ 50 % ↶ 4/10 regressing: ")
     page = report(before, Circumstances(alive=True))
-    assert "50 % (from tests, 5 of 10, before the files were brought back)" in page
+    assert "50 % (from tests, 5 of 10, before the files were restored)" in page
     for event in after:
         state.apply(event)
         if isinstance(event, ReadingTaken):

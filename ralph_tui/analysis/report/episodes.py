@@ -1,0 +1,52 @@
+"""What was noticed in a run, what was done about it, who decided that, and what it changed."""
+
+from ralph_tui.analysis.report.markdown import escaped
+from ralph_tui.analysis.report.material import Material
+from ralph_tui.events import AlarmRaised
+from ralph_tui.state import Intervention
+from ralph_tui.text.format import count, points_gained
+from ralph_tui.text.terms import in_words
+
+_SUBJECTS = {
+    "STUCK": "stuck",
+    "OSCILLATING": "oscillating",
+    "REGRESSING": "regressing",
+    "BUDGET_EXCEEDED": "budget",
+}
+"""What an intervention about an alarm is about."""
+
+
+def episodes(told: Material) -> str:
+    """In the order in which they began, each once."""
+    made = [one for one in told.state.oversight.interventions if one.level != "LOG"]
+    met = {(one.iteration, str(one.about)) for one in made}
+    alone = [one for one in told.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
+    found = [(one.seq, _met(told, one)) for one in made] + [(one.seq, _seen(one)) for one in alone]
+    return "\n".join(text for _, text in sorted(found))
+
+
+def _seen(alarm: AlarmRaised) -> str:
+    return f"- iteration {alarm.iteration}: **{alarm.alarm}** {escaped(alarm.reason)}"
+
+
+def _met(told: Material, made: Intervention) -> str:
+    about = in_words(made.about)
+    lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
+    if made.decision:
+        lines.append(f"  - {escaped(made.decision)}")
+    if made.instructions:
+        lines.append(f"  - instructions sent: {escaped(made.instructions)}")
+    if made.effect is not None:
+        after = count(made.effect.after, "iteration")
+        lines.append(f"  - {after} later: {points_gained(made.effect.points)}")
+    over = next(
+        (
+            check.iteration
+            for check in told.state.oversight.checks
+            if check.ended == made.about and check.iteration > made.iteration
+        ),
+        None,
+    )
+    if made.level == "REDIRECT" and over is not None:
+        lines.append(f"  - over after iteration {over}")
+    return "\n".join(lines)

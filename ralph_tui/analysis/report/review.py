@@ -1,0 +1,167 @@
+"""What a reviewer looks at first: changed tests, the net change, which tests fail now.
+
+Rule: the net change and names as they were recorded; what was done and undone is never added up.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from ralph_tui.analysis.report.markdown import code, escaped, table
+from ralph_tui.analysis.report.material import Material
+from ralph_tui.events import GateFinished
+from ralph_tui.layers.sensor.categories import categorize, files_changed
+from ralph_tui.layers.sensor.tampering import gate_files, named_files
+from ralph_tui.text.format import count
+
+MOST_FILES = 20
+"""Paths that a list names."""
+MOST_TESTS = 30
+HEAD = ("category", "files", "lines added", "removed")
+_TOLD_BY_NAME = ("Test files changed:", "Configuration of the ")
+"""What the sensor warns of, where the paths are listed instead."""
+
+
+def first(told: Material) -> str:
+    """What could make tests pass without the work being done, by name."""
+    touched = _touched(told)
+    named = named_files(told.started.command or "")
+    config = gate_files(list(touched), named) if told.started.command else []
+    tests = [path for path in touched if path not in config and categorize(path) == "test"]
+    net = None if told.changes is None else {change.path for change in told.changes}
+    lines = [
+        *_named("Tests were changed", tests, touched, net),
+        *_named("What configures the tests was changed", config, touched, net),
+    ]
+    for iteration, text in told.measured:
+        if not (lines and text.startswith(_TOLD_BY_NAME)):
+            where = f"after iteration {iteration}" if iteration else "before iteration 1"
+            lines.append(f"- {where}: {escaped(text)}")
+    return "\n".join(lines)
+
+
+def _touched(told: Material) -> dict[str, list[int]]:
+    """Every path that is known to have been changed, and the iterations that did it."""
+    found: dict[str, list[int]] = {}
+    for span in told.state.timeline.spans:
+        for change in span.files.changes if span.files else ():
+            found.setdefault(change.path, []).append(span.number)
+    for change in told.changes or ():
+        found.setdefault(change.path, [])
+    return found
+
+
+def _named(
+    title: str, paths: Sequence[str], touched: dict[str, list[int]], net: set[str] | None
+) -> list[str]:
+    if not paths:
+        return []
+    words = [_one(path, touched[path], net) for path in paths[:MOST_FILES]]
+    more = [f"and {len(paths) - MOST_FILES} more"] if len(paths) > MOST_FILES else []
+    return [f"- **{title}:** {', '.join([*words, *more])}"]
+
+
+def _one(path: str, iterations: Sequence[int], net: set[str] | None) -> str:
+    undone = ", undone since" if net is not None and path not in net else ""
+    numbers = ", ".join(map(str, iterations[:MOST_FILES]))
+    where = f"iteration{'s' if iterations[1:] else ''} {numbers}" if iterations else ""
+    told = f"{where}{undone}".removeprefix(", ")
+    return f"{code(path)}{f' ({told})' if told else ''}"
+
+
+def files(told: Material) -> str:
+    """The net difference; where that cannot be told, the names alone."""
+    touched = _touched(told)
+    if told.changes is None:
+        if not touched:
+            return ""
+        why = (
+            "The net difference cannot be told: the snapshots are not in this repository. "
+            f"{count(len(touched), 'file')} {'was' if len(touched) == 1 else 'were'} changed on "
+            "the way, some of which may be as before again:"
+        )
+        return f"{why}\n\n{_list(f'- {code(path)}' for path in touched)}"
+    if not told.changes:
+        return "No file differs from how it was at the start." if touched else ""
+    totals = files_changed(0, told.changes, live=False).totals
+    rows = [
+        (total.category, str(total.files), f"+{total.added}", f"−{total.removed}")
+        for total in sorted(totals, key=lambda total: -total.files)
+    ]
+    largest = sorted(told.changes, key=lambda change: -(change.added + change.removed))
+    listed = _list(
+        f"- {code(change.path)}: {change.status}, +{change.added} −{change.removed}"
+        for change in largest
+    )
+    return f"Between the start and the end:\n\n{table(HEAD, rows)}\n\n{listed}"
+
+
+def _list(lines: Iterable[str]) -> str:
+    known = list(lines)
+    more = [f"- and {len(known) - MOST_FILES} more"] if len(known) > MOST_FILES else []
+    return "\n".join([*known[:MOST_FILES], *more])
+
+
+def tests(told: Material) -> str:
+    """Before and after, by name."""
+    counted = [
+        span.gate
+        for span in told.state.timeline.spans
+        if span.gate is not None and span.gate.total is not None
+    ]
+    if not counted:
+        return ""
+    before, after = counted[0], counted[-1]
+    if before is after:
+        when = "at the start" if not before.iteration else f"after iteration {before.iteration}"
+        return "\n".join([f"{_passing(after)} {when}.", *_names("failing", after, _failing(after))])
+    since = "at the start" if not before.iteration else f"after iteration {before.iteration}"
+    was, now = dict.fromkeys(_failing(before)), dict.fromkeys(_failing(after))
+    fixed = [name for name in was if name not in now]
+    still = [name for name in was if name in now]
+    new = [name for name in now if name not in was]
+    # Where not all failing tests were named, a name that is missing proves nothing.
+    rows = [f"{_passing(before)} {since}, {_passing(after)} at the end.", ""]
+    rows += _group("fixed" if not after.unnamed else "failed then, not named now", fixed)
+    rows += _group("newly failing" if not before.unnamed else "failing, not named then", new)
+    rows += _names("still failing", after, still)
+    if before.unnamed:
+        rows.append(
+            f"- {before.unnamed} more failed {since} and {_were(before.unnamed)} not named then"
+        )
+    return "\n".join(rows).rstrip()
+
+
+def _failing(gate: GateFinished) -> list[str]:
+    """unittest says a test's name, and in brackets its whole one."""
+    if gate.runner != "unittest":
+        return list(gate.failing)
+    return [whole.removesuffix(")") or name for name, _, whole in map(_parted, gate.failing)]
+
+
+def _parted(name: str) -> tuple[str, str, str]:
+    return name.partition(" (")
+
+
+def _passing(gate: GateFinished) -> str:
+    return f"{gate.passed} of {count(gate.total or 0, 'test')} passed"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _names(title: str, gate: GateFinished, names: Sequence[str]) -> list[str]:
+    """With how many more have failed than were named."""
+    unnamed = (
+        [f"- {gate.unnamed} more failed and {_were(gate.unnamed)} not named"]
+        if gate.unnamed
+        else []
+    )
+    return [*_group(title, names), *unnamed]
+
+
+def _group(title: str, names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    shown = ", ".join(code(name) for name in names[:MOST_TESTS])
+    more = f" and {len(names) - MOST_TESTS} more" if len(names) > MOST_TESTS else ""
+    return [f"- **{title}** ({len(names)}): {shown}{more}"]
