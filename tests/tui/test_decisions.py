@@ -20,7 +20,7 @@ from ralph_tui.tui.modals.give_up import GiveUp
 from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.modals.question_rows import granted
 from ralph_tui.tui.modals.scroll_text import ScrollText
-from ralph_tui.tui.panes.progress import marks_of
+from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.panes.timeline_points import points_of
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.test_cockpit import frames

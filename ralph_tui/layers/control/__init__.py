@@ -4,7 +4,13 @@
 `advice` says it in words.
 """
 
-from ralph_tui.layers.control.advice import advice, iterations_needed, push_words, urgency_of
+from ralph_tui.layers.control.advice import (
+    advice,
+    iterations_needed,
+    profile_words,
+    push_words,
+    urgency_of,
+)
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
 from ralph_tui.layers.control.budget import Budget, Patience
 from ralph_tui.layers.control.defaults import default_signal, unwatched
@@ -18,10 +24,12 @@ from ralph_tui.layers.control.evaluation import (
 )
 from ralph_tui.layers.control.gains import PROFILES
 from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.pid import BAND_BOUNDS
 from ralph_tui.layers.control.settings import ControlSettings
 from ralph_tui.layers.control.tolerance import TOLERANCE, below
 
 __all__ = [
+    "BAND_BOUNDS",
     "PROFILES",
     "PROGRESS_ALARMS",
     "TOLERANCE",
@@ -41,6 +49,7 @@ __all__ = [
     "evaluate",
     "evaluation_of",
     "iterations_needed",
+    "profile_words",
     "push_words",
     "unwatched",
     "urgency_of",

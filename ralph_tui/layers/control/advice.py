@@ -6,7 +6,7 @@ done is no fault in itself.
 
 import math
 
-from ralph_tui.events.control import Band, SignalComputed, Urgency
+from ralph_tui.events.control import Band, Profile, SignalComputed, Urgency
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm
 from ralph_tui.layers.control.budget import Budget
 from ralph_tui.layers.control.metrics import SLACK
@@ -39,6 +39,19 @@ _PUSHES: dict[Band, str] = {
     "moderate": "moderate",
     "significant": "high",
     "critical": "critical",
+}
+
+
+def profile_words(profile: Profile) -> str:
+    """The name of a set of gains for people: when, or how, the loop is corrected."""
+    return _PROFILES[profile]
+
+
+_PROFILES: dict[Profile, str] = {
+    "exploration": "first iterations",
+    "focused": "settled",
+    "aggressive": "pushed harder",
+    "damped": "calmed",
 }
 
 

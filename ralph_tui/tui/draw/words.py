@@ -1,10 +1,13 @@
 """How the cockpit says numbers, times and states. Rule: pure functions of their arguments."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from math import floor
 
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS, RowLevel
+from ralph_tui.tui.draw.scale import seen, within
 
 SPARKS = "▁▂▃▄▅▆▇█"
 
@@ -50,11 +53,12 @@ def fraction(value: float) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def spark(values: list[float], width: int) -> str:
-    """The last `width` values, 0-100, as a row of blocks."""
-    return "".join(
-        SPARKS[min(7, max(0, int(value / 100 * 8)))] for value in values[-width:] if width > 0
-    )
+def spark(values: Sequence[float], width: int) -> str:
+    """The last `width` readings, in points, as a row of blocks over the range of all of them."""
+    if width <= 0 or not values:
+        return ""
+    scale, top = seen(values), len(SPARKS) - 1
+    return "".join(SPARKS[floor(scale.share(v) * top + 0.5)] for v in map(within, values[-width:]))
 
 
 def bar(part: float, width: int) -> str:

@@ -1,0 +1,78 @@
+"""The hero of the progress chart: completion over the range seen, its best, where it goes. Pure."""
+
+from ralph_tui.text.format import points as in_points
+from ralph_tui.text.terms import BEST
+from ralph_tui.tui.draw.course import Ahead, Course
+from ralph_tui.tui.draw.field import Columns, Field
+from ralph_tui.tui.draw.raster import Dot, Ink, Raster, thinned
+from ralph_tui.tui.draw.scale import Scale, seen
+from ralph_tui.tui.draw.spans import Line
+
+HERO = Ink("accent strong", thick=True)
+FORECAST = Ink("dim", 1, 3)
+AHEAD = "⋰"
+"""A forecast, where it is named."""
+GUIDE = "┄"
+
+
+def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
+    """The hero: what was measured, its best, and where it goes, over the range seen."""
+    drawn = [value for part in course.segments for _, value in part]
+    ahead = course.ahead
+    scale = seen(drawn, ahead.points if ahead else None)
+    raster = Raster(columns.room, rows)
+
+    def dot(point: tuple[float, float]) -> Dot:
+        return columns.dot(point[0]), scale.dot(point[1], rows)
+
+    if ahead and course.now:
+        end, points = _cut(course.now, (ahead.iteration, ahead.points), columns.end, scale.high)
+        raster.polyline([dot(course.now), dot((end, points))], FORECAST)
+    for part in course.segments:
+        raster.polyline(thinned([dot(point) for point in part]), HERO)
+    shown = Field(columns, rows, raster.cell)
+    _name_rows(shown, course, scale)
+    if ahead and course.now:
+        shown.right[scale.row(points, rows)] = _where(ahead, columns.right - 1)
+    return shown.lines()
+
+
+def _cut(
+    now: tuple[float, float], goal: tuple[float, float], end: float, top: float
+) -> tuple[float, float]:
+    """The part of the way to the goal that lies within the axis and below the upper end."""
+    (x0, y0), (x1, y1) = now, goal
+    part = 1.0
+    if x1 > end:
+        part = min(part, (end - x0) / (x1 - x0))
+    if y1 > top:
+        part = min(part, (top - y0) / (y1 - y0))
+    return x0 + (x1 - x0) * part, y0 + (y1 - y0) * part
+
+
+def _where(ahead: Ahead, width: int) -> Line:
+    said = f"{AHEAD} {in_points(ahead.points)} %"
+    full = f"{said} at {ahead.at}"
+    return [(full if len(full) <= width else said, "dim")]
+
+
+def _name_rows(shown: Field, course: Course, scale: Scale) -> None:
+    """Both ends, the best with its line and star, and the reading of now."""
+    rows, now, best = shown.rows, course.now, course.best
+    wanted = [(scale.high, "dim"), (scale.low, "dim")]
+    if best:
+        wanted.insert(0, (best[1], "good"))
+    if now:
+        wanted.insert(0, (now[1], "text strong"))
+    if rows == 1:
+        wanted = wanted[:1]
+    placed: dict[int, tuple[float, str]] = {}
+    for value, style in wanted:
+        placed.setdefault(scale.row(value, rows), (value, style))
+    values = [value for value, _ in placed.values()]
+    shown.left = {row: (in_points(value, *values), style) for row, (value, style) in placed.items()}
+    if best:
+        row = scale.row(best[1], rows)
+        if placed[row][0] == best[1] and rows > 1:
+            shown.fill[row] = (GUIDE, "faint")
+        shown.over[shown.columns.cell(best[0]), row] = (BEST.glyph, "good strong")

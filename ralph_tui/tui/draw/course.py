@@ -1,0 +1,157 @@
+"""What the progress chart shows of a run, as plain numbers. Pure; drawn by `chart`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ralph_tui.events import ReadingTaken, WorktreeRestored
+from ralph_tui.layers.control import iterations_needed
+from ralph_tui.state import ChartMark, RunState, SignalPoint
+from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
+from ralph_tui.tui.draw.scale import within
+from ralph_tui.tui.draw.spans import Span
+
+ROOM_AHEAD = 12
+"""Iterations the axis of a live run shows if its budget has as many; the others need half of it."""
+
+Point = tuple[int, float]
+"""Iteration and value."""
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Where a run ends at its present pace: the goal, or what is reached when its budget is used."""
+
+    iteration: float
+    """Where the line ends; between two iterations where it meets the goal."""
+    points: float
+    at: int
+    """The iteration after which it is so."""
+
+
+@dataclass
+class Course:
+    """Completion and push over the iterations; completion in points 0-100, terms 0-1."""
+
+    segments: list[list[Point]] = field(default_factory=list)
+    """Completion; a new segment begins where files were restored, or another source measures."""
+    best: Point | None = None
+    ahead: Ahead | None = None
+    end: int = 1
+    """The last iteration on the axis."""
+    signals: Sequence[SignalPoint] = ()
+    marks: dict[int, list[Span]] = field(default_factory=dict)
+    """Glyphs of what happened at an iteration."""
+
+    @property
+    def now(self) -> Point | None:
+        """The latest reading."""
+        return next((part[-1] for part in reversed(self.segments) if part), None)
+
+
+def course_of(state: RunState) -> Course:
+    """The chart's numbers, from the folds that keep them."""
+    readings = state.gate.readings
+    if not readings:
+        return Course()
+    done = readings[-1].iteration
+    run, limit = state.run, state.run.max_iterations
+    timeline = state.timeline
+    best = timeline.best if run.completions else None
+    found = None if best is None or best.completion is None else (best.number, best.completion)
+    return Course(
+        segments=segments(readings, restores(state)),
+        best=None if found is None else (found[0], within(found[1])),
+        ahead=ahead_of(state),
+        end=horizon(done, limit, live=run.live),
+        signals=state.control.points,
+        marks=glyphs(marks_of(state), timeline.best_iteration if found else None),
+    )
+
+
+def horizon(done: int, limit: int, *, live: bool) -> int:
+    """The last iteration of the axis: what was done, and of a live run what may follow.
+
+    What was done keeps at least half of a long axis.
+    """
+    return max(1, done, min(limit, max(ROOM_AHEAD, 2 * done)) if live else 0)
+
+
+def ahead_of(state: RunState) -> Ahead | None:
+    """The forecast of the last reading, while it holds: the same number as the verdict's."""
+    run, signal = state.run, state.control.latest
+    if signal is None or not run.live or state.oversight.stale or run.completion is None:
+        return None
+    return ahead((signal.iteration, run.completion), signal.forecast, run.max_iterations)
+
+
+def ahead(now: Point, forecast: float | None, limit: int) -> Ahead | None:
+    """Straight on at the pace that needs `forecast` iterations to the goal, for `limit` at most."""
+    iteration, points = now[0], within(now[1])
+    if forecast is None or points >= 100 or iteration >= limit:
+        return None
+    need = iterations_needed(forecast)
+    if need <= limit - iteration:
+        return Ahead(iteration + max(forecast, 1e-9), 100.0, iteration + need)
+    gained = (100 - points) / forecast * (limit - iteration)
+    return Ahead(limit, min(100.0, points + gained), limit)
+
+
+def restores(state: RunState) -> list[tuple[WorktreeRestored, Point | None]]:
+    """What was restored, and what had been measured of it, drawn where it happened."""
+    found = []
+    for span in state.timeline.spans:
+        for back in span.rollbacks:
+            then = state.timeline.measured(back)
+            known = None if then is None or then.completion is None else then.completion
+            found.append((back, None if known is None else (span.number, known)))
+    return found
+
+
+def segments(
+    readings: Sequence[ReadingTaken],
+    restored: Sequence[tuple[WorktreeRestored, Point | None]] = (),
+) -> list[list[Point]]:
+    """Readings that one line may join: what a restore changed is no step of the work."""
+    parts: list[list[Point]] = [[]]
+    waiting = list(restored)
+    for before, reading in pairwise([None, *readings]):
+        assert reading is not None
+        passed = [one for one in waiting if before and one[0].seq < reading.seq]
+        waiting = waiting[len(passed) :]
+        if passed and before is not None:
+            parts.append([] if passed[-1][1] is None else [_from(before, passed[-1][1])])
+        elif reading.restarted:
+            parts.append([])
+        parts[-1].append((reading.iteration, within(reading.completion)))
+    return [part for part in parts if part]
+
+
+def _from(before: ReadingTaken, restored: Point) -> Point:
+    return before.iteration, within(restored[1])
+
+
+def marks_of(state: RunState) -> list[ChartMark]:
+    """What happened at which iteration: alarms, interventions, restores."""
+    marks = list(state.control.marks)
+    for span in state.timeline.spans:
+        marks += [
+            ChartMark(span.number, CRITICAL.glyph, made.level, "critical")
+            for made in span.interventions
+        ]
+        marks += [
+            ChartMark(span.number, ROLLED_BACK.glyph, "ROLLBACK", "warning") for _ in span.rollbacks
+        ]
+    return marks
+
+
+def glyphs(marks: Sequence[ChartMark], best: int | None) -> dict[int, list[Span]]:
+    """The marks of each iteration, each glyph once, the best's star first."""
+    found: dict[int, list[Span]] = {} if best is None else {best: [(BEST.glyph, "good")]}
+    styles = {WARNING.glyph: "warn", ROLLED_BACK.glyph: "owner"}
+    for mark in marks:
+        told = found.setdefault(mark.iteration, [])
+        span = (mark.glyph, styles.get(mark.glyph, "bad"))
+        if span not in told:
+            told.append(span)
+    return found

@@ -1,0 +1,73 @@
+"""A strip of the progress chart: a field of cells, and what stands beside it. Pure.
+
+Rule: strips stand one above the other over the same iterations, and nothing that belongs to one is
+drawn in another. A label stands in the row of its value.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import floor
+
+from ralph_tui.tui.draw.spans import Line, Span, clip_line
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where iterations stand: the cells of the field, and of what stands beside it."""
+
+    left: int
+    room: int
+    right: int
+    end: int
+    """The last iteration."""
+
+    @property
+    def pitch(self) -> float:
+        """Dots from one iteration to the next: whole cells where that leaves little room over."""
+        room = self.room * 2 - (4 if self.room > 20 else 1)
+        exact = room / self.end
+        whole = [size for size in (exact // 2 * 2, exact // 1) if size * self.end > room * 7 / 8]
+        return whole[0] if whole else exact
+
+    def dot(self, iteration: float) -> int:
+        """Its column of dots; the last one is kept clear of the edge where there is room."""
+        return floor(iteration * self.pitch + 0.5)
+
+    def cell(self, iteration: float) -> int:
+        """Its column of cells."""
+        return self.dot(iteration) // 2
+
+
+@dataclass
+class Field:
+    """Rows of cells, and the labels beside them."""
+
+    columns: Columns
+    rows: int
+    cell: Callable[[int, int], Span | None] = lambda column, row: None
+    over: dict[tuple[int, int], Span] = field(default_factory=dict)
+    """Cells that something else covers, by column and row."""
+    fill: dict[int, Span] = field(default_factory=dict)
+    """What rows hold where nothing else is."""
+    left: dict[int, Span] = field(default_factory=dict)
+    right: dict[int, Line] = field(default_factory=dict)
+
+    def lines(self) -> list[Line]:
+        """The rows, each as wide as the columns at most."""
+        return [self._line(row) for row in range(self.rows)]
+
+    def _line(self, row: int) -> Line:
+        at = self.columns
+        label, style = self.left.get(row, ("", ""))
+        spans: Line = [(f"{label[: at.left - 1]:>{at.left - 1}} ", style)] if at.left else []
+        text, last = "", ""
+        empty = self.fill.get(row, (" ", ""))
+        for column in range(at.room):
+            glyph, style = self.over.get((column, row)) or self.cell(column, row) or empty
+            if style != last and text:
+                spans.append((text, last))
+                text = ""
+            text, last = text + glyph, style
+        spans.append((text, last))
+        beside = self.right.get(row, [])
+        return [*spans, (" ", ""), *clip_line(beside, at.right - 1)] if at.right > 1 else spans

@@ -1,0 +1,78 @@
+"""Lines of dots in braille: pure, two by four dots to a cell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+_DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+_BRAILLE = 0x2800
+
+Dot = tuple[int, int]
+"""Column and row of dots; rows grow downwards."""
+
+
+@dataclass(frozen=True)
+class Ink:
+    """How a line is drawn: told apart by pattern and weight, whatever its colour."""
+
+    style: str
+    on: int = 1
+    off: int = 0
+    """Dots on, and dots off."""
+    thick: bool = False
+    """Two dots high."""
+
+
+class Raster:
+    """A field of cells; each shows the dots of all lines that cross it, in the last one's style."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = max(1, width), max(1, height)
+        self._bits = [[0] * self.width for _ in range(self.height)]
+        self._styles = [[""] * self.width for _ in range(self.height)]
+
+    def cell(self, column: int, row: int) -> tuple[str, str] | None:
+        """Glyph and style of a cell; None where no line crosses it."""
+        bits = self._bits[row][column]
+        return (chr(_BRAILLE + bits), self._styles[row][column]) if bits else None
+
+    def dot(self, x: int, y: int, style: str) -> None:
+        """One dot; what lies outside is left out."""
+        column, row = x >> 1, y >> 2
+        if 0 <= column < self.width and 0 <= row < self.height:
+            self._bits[row][column] |= _DOTS[x & 1][y & 3]
+            self._styles[row][column] = style
+
+    def polyline(self, points: Sequence[Dot], ink: Ink) -> None:
+        """Points joined by straight lines in the ink's pattern; points themselves always show."""
+        period, step = ink.on + ink.off, 0
+        for x, y in points:
+            self._draw(x, y, ink)
+        for (x0, y0), (x1, y1) in pairwise(points):
+            length = max(abs(x1 - x0), abs(y1 - y0))
+            for i in range(1, length):
+                step += 1
+                if step % period < ink.on:
+                    x = x0 + round((x1 - x0) * i / length)
+                    y = y0 + round((y1 - y0) * i / length)
+                    self._draw(x, y, ink)
+
+    def _draw(self, x: int, y: int, ink: Ink) -> None:
+        self.dot(x, y, ink.style)
+        if ink.thick:
+            self.dot(x, y + 1 if y + 1 < self.height * 4 else y - 1, ink.style)
+
+
+def thinned(points: Sequence[Dot]) -> list[Dot]:
+    """At most the first, lowest, highest and last point of each dot column, in order."""
+    kept: list[Dot] = []
+    start = 0
+    for end in range(1, len(points) + 1):
+        if end < len(points) and points[end][0] == points[start][0]:
+            continue
+        group = points[start:end]
+        ys = [y for _, y in group]
+        x = group[0][0]
+        kept += [(x, y) for y in dict.fromkeys((ys[0], min(ys), max(ys), ys[-1]))]
+        start = end
+    return kept

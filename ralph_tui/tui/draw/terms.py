@@ -1,0 +1,65 @@
+"""What the push is made of, as lines of a strip of its own on a zoomed chart. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ralph_tui.events import SignalComputed
+from ralph_tui.tui.draw.course import Course, Point
+from ralph_tui.tui.draw.field import Columns, Field
+from ralph_tui.tui.draw.raster import Ink, Raster, thinned
+from ralph_tui.tui.draw.scale import Scale
+from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.draw.words import fraction
+
+
+@dataclass(frozen=True)
+class Term:
+    """One line: its letter, how it is drawn, and what it holds."""
+
+    letter: str
+    ink: Ink
+    value: Callable[[SignalComputed], float]
+
+
+PARTS = (
+    Term("P", Ink("error"), lambda signal: signal.proportional),
+    Term("I", Ink("text", 4, 3), lambda signal: signal.integral_mean),
+    Term("D", Ink("dim", 1, 2), lambda signal: signal.derivative),
+)
+"""What is added up to the push."""
+PACE = (
+    Term("v", Ink("owner"), lambda signal: signal.velocity),
+    Term("σ", Ink("dim", 1, 2), lambda signal: signal.volatility),
+)
+"""How fast, and how evenly."""
+
+
+def lines_of(terms: tuple[Term, ...], course: Course, columns: Columns, rows: int) -> list[Line]:
+    """The terms over the range they had, with zero in it; letters stand at the values of now."""
+    drawn: list[tuple[Term, list[Point]]] = []
+    for term in terms:
+        points = [(p.iteration, term.value(p.signal)) for p in course.signals if p.signal]
+        drawn.append((term, points))
+    values = [value for _, points in drawn for _, value in points] or [0.0]
+    low, high = min(0.0, *values), max(0.0, *values)
+    scale = Scale(low, high if high - low > 0.1 else low + 0.1)
+    raster = Raster(columns.room, rows)
+    shown = Field(columns, rows, raster.cell)
+    shown.left = {rows - 1: (signed(scale.low), "dim"), 0: (signed(scale.high), "dim")}
+    shown.left[scale.row(0.0, rows)] = ("0", "dim")
+    for term, points in reversed(drawn):
+        dots = [(columns.dot(k), scale.dot(value, rows)) for k, value in points]
+        raster.polyline(thinned(dots), term.ink)
+    for term, points in drawn:
+        if points:
+            row = scale.row(points[-1][1], rows)
+            beside = shown.right.setdefault(row, [])
+            beside += [(" ", "")] if beside else []
+            beside.append((f"{term.letter} {signed(points[-1][1])}", f"{term.ink.style} strong"))
+    return shown.lines()
+
+
+def signed(value: float) -> str:
+    """``.12``, ``−.05``, ``.00``."""
+    text = fraction(abs(value))
+    return f"−{text}" if value < 0 and text != ".00" else text
