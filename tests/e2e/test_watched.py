@@ -57,7 +57,7 @@ def test_what_is_said_fits_a_loop_that_is_not_ours(
     screen.press("3")
     screen.shows("1○─⟳")
     screen.press("1")
-    screen.shows("no reading yet: one comes with an iteration's end")
+    screen.shows("nothing is measured yet: a reading comes")
     report = here("report", "hooks", cwd=git_repo).stdout
     assert report.startswith(f"# Report of hooks/{loop.folder.name}\n")
     assert f"Run `{loop.folder.name}`, by ralph-tui 0.1.0." in report

@@ -115,7 +115,7 @@ def test_it_answers_every_question(width: int) -> None:
     text = header("running", width)
     for answer in ("Fix the failing parser tests", "7/12", "agent", "10", "48 %", "32/66", "tests"):
         assert answer in text, text
-    for answer in ("3s", "9s", "1m", "$1.86", "67 % L0", "21m", "▂▂▂▂▄"):
+    for answer in ("3s", "9s", "1m", "$1.86", "67 % L0", "21m", "▃▄▄▄█"):
         assert answer in text, text
     assert ("65k left" in text) == (width >= 100)
     assert ("990k" in text) == (width >= 160)

@@ -52,6 +52,8 @@ class Heights:
     parts: int
     pace: int
     axis: int
+    gap: int = 0
+    """Empty rows between two strips."""
 
 
 def heights(rows: int, *, zoomed: bool = False) -> Heights:
@@ -64,7 +66,9 @@ def heights(rows: int, *, zoomed: bool = False) -> Heights:
         pushed = 5 if rows >= 24 else 3 if rows >= 16 else 1
         parts = 6 if rows >= 24 else 4 if rows >= 10 else 0
         pace = 4 if rows >= 24 else 3 if rows >= 16 else 0
-    return Heights(max(1, rows - axis - pushed - parts - pace), pushed, parts, pace, axis)
+    gap = 1 if rows >= 28 else 0
+    below = sum(size + gap for size in (pushed, parts, pace) if size) + axis
+    return Heights(max(1, rows - below), pushed, parts, pace, axis, gap)
 
 
 def columns_of(width: int, end: int) -> Columns:
@@ -79,11 +83,11 @@ def plot(course: Course, *, width: int, height: int, zoomed: bool = False) -> li
     rows = heights(height, zoomed=zoomed)
     columns = columns_of(width, course.end)
     drawn = completion(course, columns, rows.completion)
-    if rows.push:
-        drawn += push(course, columns, rows.push)
+    strips = [push(course, columns, rows.push)] if rows.push else []
     for terms, size in ((PARTS, rows.parts), (PACE, rows.pace)):
-        if size:
-            drawn += lines_of(terms, course, columns, size)
+        strips += [lines_of(terms, course, columns, size)] if size else []
+    for strip in strips:
+        drawn += [[] for _ in range(rows.gap)] + strip
     return [*drawn, _axis(course, columns)] if rows.axis else drawn
 
 

@@ -1,5 +1,7 @@
 """The hero of the progress chart: completion over the range seen, its best, where it goes. Pure."""
 
+from collections.abc import Sequence
+
 from ralph_tui.text.format import points as in_points
 from ralph_tui.text.terms import BEST
 from ralph_tui.tui.draw.course import Ahead, Course
@@ -22,14 +24,15 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
     scale = seen(drawn, ahead.points if ahead else None)
     raster = Raster(columns.room, rows)
 
-    def dot(point: tuple[float, float]) -> Dot:
-        return columns.dot(point[0]), scale.dot(point[1], rows)
+    def dots(part: Sequence[tuple[float, float]]) -> list[Dot]:
+        kept = thinned([(columns.dot(iteration), value) for iteration, value in part])
+        return [(column, scale.dot(value, rows)) for column, value in kept]
 
     if ahead and course.now:
         end, points = _cut(course.now, (ahead.iteration, ahead.points), columns.end, scale.high)
-        raster.polyline([dot(course.now), dot((end, points))], FORECAST)
+        raster.polyline(dots([course.now, (end, points)]), FORECAST)
     for part in course.segments:
-        raster.polyline(thinned([dot(point) for point in part]), HERO)
+        raster.polyline(dots(part), HERO)
     shown = Field(columns, rows, raster.cell)
     _name_rows(shown, course, scale)
     if ahead and course.now:
@@ -57,15 +60,11 @@ def _where(ahead: Ahead, width: int) -> Line:
 
 
 def _name_rows(shown: Field, course: Course, scale: Scale) -> None:
-    """Both ends, the best with its line and star, and the reading of now."""
+    """The best with its line and star, then the reading of now, then both ends."""
     rows, now, best = shown.rows, course.now, course.best
-    wanted = [(scale.high, "dim"), (scale.low, "dim")]
-    if best:
-        wanted.insert(0, (best[1], "good"))
-    if now:
-        wanted.insert(0, (now[1], "text strong"))
-    if rows == 1:
-        wanted = wanted[:1]
+    wanted = [(best[1], "good")] if best else []
+    wanted += [(now[1], "text strong")] if now else []
+    wanted += [(scale.high, "dim"), (scale.low, "dim")]
     placed: dict[int, tuple[float, str]] = {}
     for value, style in wanted:
         placed.setdefault(scale.row(value, rows), (value, style))
@@ -73,6 +72,5 @@ def _name_rows(shown: Field, course: Course, scale: Scale) -> None:
     shown.left = {row: (in_points(value, *values), style) for row, (value, style) in placed.items()}
     if best:
         row = scale.row(best[1], rows)
-        if placed[row][0] == best[1] and rows > 1:
-            shown.fill[row] = (GUIDE, "faint")
+        shown.fill[row] = (GUIDE, "faint")
         shown.over[shown.columns.cell(best[0]), row] = (BEST.glyph, "good strong")

@@ -20,7 +20,7 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class Ahead:
-    """Where a run ends at its present pace: the goal, or what is reached when its budget is used."""
+    """Where a run leads at its present pace: to the goal, or to the end of its budget."""
 
     iteration: float
     """Where the line ends; between two iterations where it meets the goal."""

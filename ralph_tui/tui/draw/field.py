@@ -6,6 +6,7 @@ drawn in another. A label stands in the row of its value.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import floor
 
 from ralph_tui.tui.draw.spans import Line, Span, clip_line
@@ -21,7 +22,7 @@ class Columns:
     end: int
     """The last iteration."""
 
-    @property
+    @cached_property
     def pitch(self) -> float:
         """Dots from one iteration to the next: whole cells where that leaves little room over."""
         room = self.room * 2 - (4 if self.room > 20 else 1)

@@ -1,4 +1,4 @@
-"""The control output u below the completion it answers: one bar per iteration, on its bands. Pure."""
+"""The control output u, below the completion it answers: a bar per iteration, on bands. Pure."""
 
 from ralph_tui.layers.control import BAND_BOUNDS, push_words
 from ralph_tui.tui.draw.course import Course

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _BRAILLE = 0x2800
@@ -63,16 +64,13 @@ class Raster:
             self.dot(x, y + 1 if y + 1 < self.height * 4 else y - 1, ink.style)
 
 
-def thinned(points: Sequence[Dot]) -> list[Dot]:
-    """At most the first, lowest, highest and last point of each dot column, in order."""
-    kept: list[Dot] = []
-    start = 0
-    for end in range(1, len(points) + 1):
-        if end < len(points) and points[end][0] == points[start][0]:
-            continue
-        group = points[start:end]
-        ys = [y for _, y in group]
-        x = group[0][0]
-        kept += [(x, y) for y in dict.fromkeys((ys[0], min(ys), max(ys), ys[-1]))]
-        start = end
+def thinned(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """At most the first, lowest, highest and last value of each column of dots, in order."""
+    kept: list[tuple[int, float]] = []
+    for column, group in groupby(points, key=itemgetter(0)):
+        values = [value for _, value in group]
+        kept += [
+            (column, value)
+            for value in dict.fromkeys((values[0], min(values), max(values), values[-1]))
+        ]
     return kept

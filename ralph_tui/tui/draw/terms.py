@@ -48,8 +48,8 @@ def lines_of(terms: tuple[Term, ...], course: Course, columns: Columns, rows: in
     shown.left = {rows - 1: (signed(scale.low), "dim"), 0: (signed(scale.high), "dim")}
     shown.left[scale.row(0.0, rows)] = ("0", "dim")
     for term, points in reversed(drawn):
-        dots = [(columns.dot(k), scale.dot(value, rows)) for k, value in points]
-        raster.polyline(thinned(dots), term.ink)
+        kept = thinned([(columns.dot(iteration), value) for iteration, value in points])
+        raster.polyline([(column, scale.dot(value, rows)) for column, value in kept], term.ink)
     for term, points in drawn:
         if points:
             row = scale.row(points[-1][1], rows)

@@ -9,7 +9,7 @@ from ralph_tui.layers.control import profile_words
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.chart import plot
 from ralph_tui.tui.draw.course import course_of
-from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.draw.spans import Line, cells, wrap
 from ralph_tui.tui.draw.words import fraction
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.progress_words import explanation
@@ -19,24 +19,31 @@ CHART_SHARE = 0.55
 ARROW = " → "
 
 
-def melting(readings: Sequence[ReadingTaken], width: int) -> Line:
-    """How many are left, from reading to reading: ``29 → 19 → 3 failing``; the first and the
-    last ones where not all fit. Empty where nothing is counted."""
-    if not readings or readings[-1].total is None or readings[-1].passed is None:
-        return []
-    word = "not done" if readings[-1].source == "plan" else "failing"
+def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
+    """How many were left after each reading since the last change of source, repeats told once.
+
+    Empty where the last reading counts nothing.
+    """
     counts: list[int] = []
     for reading in readings:
-        if reading.total is None or reading.passed is None or reading.restarted:
+        if reading.restarted or reading.total is None or reading.passed is None:
             counts.clear()
         if reading.total is not None and reading.passed is not None:
             left = max(0, reading.total - reading.passed)
-            counts += [left] if counts[-1:] != [left] else []
+            if counts[-1:] != [left]:
+                counts.append(left)
+    return counts
+
+
+def melting(counts: Sequence[int], word: str, width: int) -> Line:
+    """``29 → 19 → 3 failing``: the first count, and as many of the last ones as fit."""
+    if not counts:
+        return []
     now: Line = [(str(counts[-1]), "strong"), (f" {word}", "dim")]
-    for shown in range(len(counts) - 1, 0, -1):
-        first = [str(counts[0])] if shown < len(counts) - 1 else []
-        gap = ["…"] if first and shown < len(counts) - 2 else []
-        told = [*first, *gap, *(str(left) for left in counts[-1 - shown : -1])]
+    for shown in range(min(len(counts) - 1, width // cells([(ARROW, "")])), 0, -1):
+        left_out = len(counts) - 1 - shown
+        told = [str(count) for count in counts[-1 - shown : -1]]
+        told[:0] = [str(counts[0]), "…"][: min(2, left_out)]
         line: Line = [(ARROW.join(told) + ARROW, "dim"), *now]
         if cells(line) <= width:
             return line
@@ -47,6 +54,14 @@ class ProgressPane(LinesPane):
     """Completion and push over the iterations."""
 
     key: ClassVar[str] = "progress"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left: list[int] = []
+
+    def changed(self) -> None:
+        """See `Pane`."""
+        self._left = counts_left(self.state.gate.readings)
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
@@ -65,7 +80,8 @@ class ProgressPane(LinesPane):
                 if started is not None and started.watched
                 else "the first reading comes before iteration 1"
             )
-            return [[(f"nothing is measured yet: {comes}", "dim")]]
+            calm = wrap(f"nothing is measured yet: {comes}", width, height)
+            return [[(row, "dim")] for row in calm]
         course = course_of(state)
         if not self.zoomed or height < 12:
             return plot(course, width=width, height=height)
@@ -76,7 +92,9 @@ class ProgressPane(LinesPane):
 
     def headline(self, width: int) -> Line:
         """See `Pane`."""
-        return melting(self.state.gate.readings, width)
+        readings = self.state.gate.readings
+        planned = bool(readings) and readings[-1].source == "plan"
+        return melting(self._left, "not ticked" if planned else "failing", width)
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
