@@ -11,7 +11,6 @@ from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.state import RunState
 from ralph_tui.state.context import CUT_OFF
-from ralph_tui.state.oversight import DECISIONS
 from ralph_tui.text.format import clock, count, duration
 
 
@@ -95,7 +94,7 @@ class Recovery:
         if made and made[0].iteration == k and not self._was_told:
             if made[0].level == "ABORT":
                 raise Ended("aborted", made[0].reason)
-            if made[0].decision.startswith(DECISIONS["abort"]):
+            if made[0].answer == "abort":
                 raise Ended("aborted", made[0].decision)
 
     def _finish(self, k: int, *, read: bool) -> Steps[None]:

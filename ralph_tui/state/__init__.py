@@ -18,7 +18,7 @@ from ralph_tui.state.fold import Fold, Handler
 from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
 from ralph_tui.state.intelligence import IntelligenceFold
-from ralph_tui.state.log import LogFold, LogRow
+from ralph_tui.state.log import LogEntry, LogFold, LogRow
 from ralph_tui.state.memory import MemoryFold, SeenLearning
 from ralph_tui.state.needs import NeedsFold
 from ralph_tui.state.oversight import Intervention, OversightFold
@@ -84,6 +84,7 @@ __all__ = [
     "Guidance",
     "Intervention",
     "IterationSpan",
+    "LogEntry",
     "LogRow",
     "Phase",
     "RunState",

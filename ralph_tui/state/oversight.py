@@ -19,32 +19,8 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.oversight import Health, Level, Subject
-from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state.fold import Fold, Handlers, on
-from ralph_tui.text.format import wait_time
-from ralph_tui.text.terms import in_words
-
-DECISIONS = {
-    "approve": "approved",
-    "decline": "declined",
-    "roll_back": "restored",
-    "continue": "continued",
-    "guide": "guided",
-    "extend": "extended",
-    "abort": "aborted",
-}
-"""What an answer means for an intervention, in words."""
-
-
-def decision_words(asked: QuestionAsked, answer: QuestionAnswered) -> str:
-    """``approved by you``, ``no answer in 2 min: approved``, ``nobody to ask: continued``."""
-    word = DECISIONS.get(answer.answer, in_words(answer.answer))
-    if answer.by != SILENCE:
-        return f"{word} by {answer.by}"
-    given_s = 0.0 if asked.deadline is None else (asked.deadline - asked.at).total_seconds()
-    if given_s < 1:
-        return f"nobody to ask: {word}"
-    return f"no answer in {wait_time(given_s)}: {word}"
+from ralph_tui.state.wording import decision_words
 
 
 @dataclass(slots=True)
@@ -60,6 +36,8 @@ class Intervention:
     """Points when it was made."""
     decision: str = ""
     """As `decision_words` says it; empty while it is open, and for what needs none."""
+    answer: str = ""
+    """Its name in the events; empty as `decision` is."""
     instructions: str = ""
     """What was approved."""
     effect: EffectObserved | None = None
@@ -195,7 +173,8 @@ class OversightFold(Fold):
             return False
         if asked.topic == "pause" and self.status == "paused":
             self.status = "critical"  # the pause is over, and what called for it is not
-        self.interventions[-1].decision = decision_words(asked, event)
+        self.interventions[-1].decision = decision_words(event, asked)
+        self.interventions[-1].answer = event.answer
         if event.answer == "roll_back" and asked.rollback is not None:
             self.owed = asked.rollback.snapshot
         return True

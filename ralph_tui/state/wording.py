@@ -22,6 +22,7 @@ from ralph_tui.events import (
     Noticed,
     PromptEditRequested,
     QuestionAnswered,
+    QuestionAsked,
     QuestionHeld,
     RunResumed,
     SessionFinished,
@@ -33,8 +34,9 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.agent import BackgroundTask
+from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state.fold import on
-from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained
+from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained, wait_time
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words
 
@@ -70,16 +72,21 @@ _LEVELS: dict[str, RowLevel] = {
 }
 
 
+def intervention_level(e: InterventionMade) -> RowLevel:
+    """How much it matters."""
+    return _LEVELS.get(e.level, "critical")
+
+
 def _intervention(e: InterventionMade) -> Row:
     parts = [*e.others, *(f"recommended: {what}" for what in e.recommendations)]
     text = f"{in_words(e.about)}: {e.reason}"
-    return Row(_LEVELS.get(e.level, "critical"), e.level, text, "\n".join(parts))
+    return Row(intervention_level(e), e.level, text, "\n".join(parts))
 
 
 def effect_words(e: EffectObserved) -> str:
-    """``REDIRECT stuck at 4, approved by you: +14 points after 2``."""
-    gained = points_gained(e.points)
-    return f"{e.level} {in_words(e.about)} at {e.of}, {e.decision}: {gained} after {e.after}"
+    """``REDIRECT of iteration 4: +14 points after 2 iterations``."""
+    after = count(e.after, "iteration")
+    return f"{e.level} of iteration {e.of}: {points_gained(e.points)} after {after}"
 
 
 def _effect(e: EffectObserved) -> Row:
@@ -89,7 +96,7 @@ def _effect(e: EffectObserved) -> Row:
 def _health(e: HealthChecked) -> Row | None:
     if e.ended is None:
         return None
-    return Row("good", "ENDED", f"{in_words(e.ended)}: a new best ends it")
+    return Row("good", "OVER", f"{in_words(e.ended)}: a new best ends it")
 
 
 def _resumed(e: RunResumed) -> Row:
@@ -99,7 +106,7 @@ def _resumed(e: RunResumed) -> Row:
 def _limits(e: LimitsChanged) -> Row:
     money = "" if e.budget_usd is None else f", ${e.budget_usd:,.2f}"
     why = f": the interrupted iteration {e.spared} is not spent" if e.spared else ""
-    return Row("owner", "LIMITS", f"{e.max_iterations} iterations{money}, set by {e.by}{why}")
+    return Row("owner", "NOW", f"{count(e.max_iterations, 'iteration')}{money}, by {e.by}{why}")
 
 
 def _restored(e: WorktreeRestored) -> Row:
@@ -107,13 +114,20 @@ def _restored(e: WorktreeRestored) -> Row:
     detail = "\n".join([*e.paths, *(f"left alone: {row}" for row in e.left_alone_rows)])
     text = (
         f"{count(e.files, 'file')} as in snapshot {e.snapshot}{kept}, by {e.by}; "
-        f"snapshot {e.present} holds what was there"
+        f"what was there is saved as snapshot {e.present}"
     )
-    return Row("owner", "ROLLBACK", text, detail)
+    return Row("owner", "RESTORED", text, detail)
 
 
-def _conflicts(e: ConflictsFound) -> Row:
-    return Row("warn", "CONFLICTS", f"unresolved in {', '.join(e.paths[:3])}", "\n".join(e.paths))
+def conflict_words(e: ConflictsFound) -> str:
+    """``unresolved in a.py, b.py and 3 more``."""
+    more = f" and {len(e.paths) - 3} more" if len(e.paths) > 3 else ""
+    return f"unresolved in {', '.join(e.paths[:3])}{more}"
+
+
+def conflicts_row(e: ConflictsFound) -> Row:
+    """What it says, all paths in its evidence."""
+    return Row("warn", "CONFLICTS", conflict_words(e), "\n".join(e.paths))
 
 
 def _delivered(e: EscalationDelivered) -> Row:
@@ -142,12 +156,12 @@ ROWS: dict[type[Event], Wording] = dict(
         on(HealthChecked, _health),
         on(LimitsChanged, _limits),
         on(WorktreeRestored, _restored),
-        on(ConflictsFound, _conflicts),
+        on(ConflictsFound, conflicts_row),
         on(EscalationDelivered, _delivered),
         on(Noticed, _noticed),
         on(StandingInstructionChanged, _instructed),
         on(PromptEditRequested, _edit_requested),
-        on(QuestionHeld, lambda e: Row("owner", "HELD", f"the countdown was stopped by {e.by}")),
+        on(QuestionHeld, lambda e: Row("owner", "ANSWER", held_words(e))),
     ]
 )
 """Rows of the log that are lines, too."""
@@ -160,12 +174,12 @@ PROMISE_NEEDED = "the run ends only with a promise and a changed file"
 def stop_words(e: StopRequested) -> str:
     """``after this iteration, asked by you``."""
     when = "now" if e.mode == "now" else "after this iteration"
-    return f"{when}, asked by {e.by}"
+    return f"{when}, asked by {who_words(e.by)}"
 
 
 def unpaused_words(e: Unpaused) -> str:
-    """``said by you``."""
-    return f"said by {e.by}"
+    """``by you``."""
+    return f"by {who_words(e.by)}"
 
 
 def delivered_words(e: GuidanceDelivered) -> str:
@@ -173,9 +187,47 @@ def delivered_words(e: GuidanceDelivered) -> str:
     return f"delivered {'into the session' if e.into == 'session' else 'with the prompt'}"
 
 
+DECIDED = {
+    "approve": "approved",
+    "decline": "declined",
+    "roll_back": "restored",
+    "continue": "continued",
+    "guide": "guided",
+    "extend": "extended",
+    "abort": "aborted",
+    "retry": "interrupted",
+    "stop": "session ended",
+    "yes": "accepted",
+    "no": "not accepted",
+    "send": "sent",
+}
+"""Answers as what was done."""
+
+
+def who_words(by: str) -> str:
+    """``you``; from another terminal of yours ``you (terminal pts/3)``."""
+    return f"you ({by.removeprefix('the ')})" if by.startswith("the terminal ") else by
+
+
+def held_words(e: QuestionHeld) -> str:
+    """``countdown stopped by you``."""
+    return f"countdown stopped by {who_words(e.by)}"
+
+
+def decision_words(e: QuestionAnswered, asked: QuestionAsked | None = None) -> str:
+    """``approved by you``, ``no answer in 2 min: approved``; `asked`: the question, where known."""
+    done = DECIDED.get(e.answer, in_words(e.answer))
+    if e.by != SILENCE:
+        return f"{done} by {who_words(e.by)}"
+    if asked is None or asked.deadline is None:
+        return f"no answer: {done}"
+    waited = (asked.deadline - asked.at).total_seconds()
+    return f"no answer in {wait_time(waited)}: {done}" if waited >= 1 else f"nobody to ask: {done}"
+
+
 def answer_words(e: QuestionAnswered) -> str:
-    """``roll back, by you``."""
-    return f"{in_words(e.answer)}, by {e.by}"
+    """What an answer was, where its question is not at hand."""
+    return decision_words(e)
 
 
 def report_words(e: AgentReported) -> str:
@@ -240,8 +292,8 @@ def wait_words(e: WaitStarted, now: datetime) -> str:
 
 
 def retry_words(e: WaitStarted) -> str:
-    """``tried again at 10:59``; empty where it is tried again as soon as there is room."""
-    return "" if e.until is None else f"tried again at {day_and_clock(e.until, e.at)}"
+    """``next try at 10:59``; empty where it is tried again as soon as there is room."""
+    return "" if e.until is None else f"next try at {day_and_clock(e.until, e.at)}"
 
 
 def failing_words(e: GateFinished) -> str:

@@ -428,14 +428,15 @@ def test_giving_up_keeps_the_work_or_rolls_it_back(
 
 def test_the_log_tells_what_came_of_an_intervention() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("1 intervention")
-        await driver.sees("└ approved by you, after 2: +14 points")
-        rows = driver.cockpit.state.log.rows
-        entry = next(i for i, row in enumerate(rows) if row.word == "REDIRECT")
-        await driver.press("2", "home", *["down"] * entry, "enter")
-        await driver.sees("decision: approved by you")
-        await driver.sees("effect: +14 points after 2 iterations")
-        await driver.sees("instructions:")
+        await driver.sees("1 episode")
+        await driver.sees("approved by you")
+        await driver.sees("└ after 2 iterations: +14 points")
+        entries = driver.cockpit.state.log.entries
+        number = next(entry.number for entry in entries if entry.kind == "episode")
+        await driver.press("2", "home", *["down"] * number, "enter")
+        await driver.sees("approved by you")
+        await driver.sees("after 2 iterations: +14 points")
+        await driver.sees("instructions that were sent:")
         await driver.sees("pivot strategy")
 
     drive(live(story("decided")), look, (140, 45))
@@ -447,11 +448,11 @@ def test_an_effect_that_arrives_finds_its_intervention() -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("2")
-        await driver.sees("└ approved by you")
+        await driver.sees("approved by you")
         pane = driver.cockpit.body.panes["log"]
         before = pane.row_count(pane.inner_width, pane.inner_height)
         driver.inbox.extend(events[at : at + 1])
-        await driver.sees("after 2: +14 points")
+        await driver.sees("└ after 2 iterations: +14 points")
         assert pane.row_count(pane.inner_width, pane.inner_height) > before
 
     drive(live(events[:at]), look, (140, 45))

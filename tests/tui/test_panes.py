@@ -54,8 +54,7 @@ def said(number: int, first: int = 1) -> list[Event]:
 
 def test_an_entry_of_the_log_opens_its_evidence() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("2", "home")
-        await driver.press("down", "down", "enter")
+        await driver.press("2", "home", "enter")
         assert isinstance(driver.app.screen, Detail)
         await driver.sees("STUCK")
         await driver.sees("recommended: try another approach")
@@ -301,7 +300,7 @@ def test_a_subagents_words_stay_whole() -> None:
 def test_the_stream_tells_of_a_limit_and_of_its_end() -> None:
     async def look(driver: Driver) -> None:
         await driver.sees("waiting: usage limit 1h 24m")
-        await driver.sees("▲ waiting: usage limit, tried again at 10:59")
+        await driver.sees("▲ waiting: usage limit, next try at 10:59")
         last = driver.cockpit.state
         ended = WaitEnded(iteration=3, waited_s=300, by="you", seq=last.seq + 1, at=last.at)
         driver.inbox.append(ended)

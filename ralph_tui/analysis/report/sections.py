@@ -125,18 +125,18 @@ def _warnings(told: Material) -> str:
     apart |= {made.effect.seq for made in told.state.oversight.interventions if made.effect}
     if told.state.run.finished is not None:
         apart.add(told.state.run.finished.seq)
-    said: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for row in told.state.log.rows:
-        if row.level in ("warn", "critical") and row.seq not in apart and row.word not in APART:
-            said[row.word, row.text].append(row.iteration)
     lines = []
-    for (word, text), iterations in said.items():
-        first, last = iterations[0], iterations[-1]
-        where = f"iteration {first}" if first else "before iteration 1"
-        if last > first:
-            where = f"iterations {first} to {last}"
-        again = f", {count(len(iterations), 'time')}" if len(iterations) > 1 else ""
-        lines.append(f"- {where}{again}: **{escaped(word)}** {escaped(text)}")
+    for entry in told.state.log.entries:
+        head = entry.head
+        if head.level not in ("warn", "critical") or head.seq in apart or head.word in APART:
+            continue
+        where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
+        if entry.last > head.iteration:
+            where = f"iterations {head.iteration} to {entry.last}"
+        again = f", {count(entry.times, 'time')}" if entry.times > 1 else ""
+        lines.append(f"- {where}{again}: **{escaped(head.word)}** {escaped(head.text)}")
+        if entry.kind == "notice":
+            lines += [f"  - {escaped(row.text)}" for row in entry.follow]
     return "\n".join(lines)
 
 

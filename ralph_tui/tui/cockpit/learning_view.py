@@ -114,7 +114,7 @@ class LearningView:
             self._tell(reason, "warn")
             return
         state = self._host.state
-        self._pending = (command, state.memory.seen[name].learning.text, len(state.log.rows))
+        self._pending = (command, state.memory.seen[name].learning.text, len(state.log.entries))
         self._tell("sent; the run writes it down", "dim")
         self._source.send(command)
 
@@ -153,7 +153,8 @@ class LearningView:
         """Tell what became of a wish, once that is recorded."""
         state, name = self._host.state, command.learning_id
         failed = unchanged_words(name, "")
-        words = [row.text for row in state.log.rows[rows:] if row.text.startswith(failed)]
+        told = [row.text for entry in state.log.entries[rows:] for row in entry.rows]
+        words = [words for words in told if words.startswith(failed)]
         seen = state.memory.seen.get(name)
         learning = None if seen is None or seen.gone else seen.learning
         done = {

@@ -1,89 +1,74 @@
-"""Alarms, interventions and all else a human should have noticed; entries open their evidence."""
+"""What happened: one entry per episode, and all else a human should have noticed.
 
+Entries open their evidence. Rule: it judges nothing; how the run stands is the verdict's to say.
+"""
+
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ralph_tui.state import Intervention, LogRow, RunState
-from ralph_tui.text.format import clock, count, points_gained
-from ralph_tui.text.terms import LEVEL_TONES
-from ralph_tui.tui.draw.spans import Line, clip, flat, wrap
+from ralph_tui.state import LogEntry, LogRow, RunState
+from ralph_tui.text.format import clock, count, points
+from ralph_tui.text.terms import BEST
+from ralph_tui.tui.draw.spans import Line, flat
+from ralph_tui.tui.panes.event_rows import entry_rows
 from ralph_tui.tui.panes.rows import RowsPane
 
-MOST_ROWS = 3
-"""Rows an entry takes at most; the whole is in its evidence."""
-
-ASKING = ("REDIRECT", "PAUSE")
-"""Levels that somebody decides about."""
 MOST_DENIED = 50
 """Kinds of denial that are listed in the evidence."""
+SENT = "instructions that were sent:"
+PROPOSED = "instructions that are proposed:"
+MOST_READINGS = 8
+"""Readings that the evidence of an episode lists."""
 
 
 class EventLog(RowsPane):
-    """One entry per alarm, notice and wish: time, glyph, word, sentence."""
+    """One entry per episode, notice and wish; what came of it stands below it."""
 
     key: ClassVar[str] = "log"
 
     def __init__(self) -> None:
         super().__init__()
-        self._made: dict[int, Intervention] = {}
-        """By the number of their event."""
-        self._oversight = 0
+        self._clock = 0
+        """Of the log, when it was looked at last."""
+        self._episodes: list[LogEntry] = []
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        """See `Pane`."""
-        return (state.log.revision, len(state.control.alarms), state.oversight.revision)
+        """See `Pane`; what is past is dim."""
+        return (state.log.revision, state.run.iteration)
 
     def changed(self) -> None:
-        """See `Pane`; what became of an intervention stands below it, so heights change."""
-        oversight = self.state.oversight
-        if oversight.revision != self._oversight or self._seen_state is not self.state:
-            self._oversight = oversight.revision
-            self._made = {made.seq: made for made in oversight.interventions}
-            self._ends.clear()
-            known = self._first + len(self.entries()) if self._seen_state is self.state else 0
+        """See `Pane`; what comes of an entry stands below it, so its height changes."""
+        same = self._seen_state is self.state
+        self._clock, first = self.state.log.changed_since(self._clock if same else 0)
+        self._episodes = [entry for entry in self.entries() if entry.kind == "episode"]
+        if not same or first >= len(self._ends):
             super().changed()
-            self.unseen = min(self.unseen, max(0, self.last + 1 - known)) if known else 0
-        else:
-            super().changed()
+            return
+        known, unseen, top = len(self._ends), self.unseen, self._at_top()
+        del self._ends[first:]
+        super().changed()
+        self.unseen = 0 if self.following else unseen + len(self._ends) - known
+        if not self.following:
+            self.top = self._row_of(*top)
 
-    def entries(self) -> Sequence[LogRow]:
+    def _at_top(self) -> tuple[int, int]:
+        """The entry in the first row, and how many of its rows are above it."""
+        at = bisect_right(self._ends, self.top)
+        return at, self.top - self._row_of(at, 0)
+
+    def _row_of(self, at: int, inside: int) -> int:
+        return (self._ends[at - 1] if at else 0) + inside
+
+    def entries(self) -> Sequence[LogEntry]:
         """See `RowsPane`."""
-        return self.state.log.rows
+        return self.state.log.entries
 
     def rows_of(self, entry: Any, number: int, width: int) -> list[Line]:
         """See `RowsPane`."""
-        style = LEVEL_TONES[entry.level]
-        word = clip(flat(entry.word, 40), 16)
-        head: Line = [
-            (f"{clock(entry.at)} ", "dim"),
-            (f"{entry.glyph} ", style),
-            (word, f"{style} strong" if entry.level in ("critical", "warn") else style),
-        ]
-        indent = 8
-        used = indent + len(word) + 1
-        text = flat(entry.text, 600)
-        body = "text" if entry.level != "log" else "dim"
-        outcome = self._outcome(entry)
-        if width < 30:
-            rows = [[*head], [("  ", ""), (clip(text, max(1, width - 2)), body)]]
-            return [*rows, *([[("  └ ", "dim"), *outcome]] if outcome else [])]
-        pieces = wrap(" " * (used - indent) + text, width - indent, MOST_ROWS)
-        rows = [[*head, (" ", ""), (pieces[0].lstrip(), body)]]
-        rows += [[(" " * indent, ""), (piece, body)] for piece in pieces[1:]]
-        return [*rows, *([[(" " * 6, ""), ("└ ", "dim"), *outcome]] if outcome else [])]
-
-    def _outcome(self, entry: LogRow) -> Line:
-        """What was decided about an intervention, and what it changed."""
-        made = self._made.get(entry.seq)
-        if made is None or not made.decision:
-            return []
-        spans: Line = [(flat(made.decision, 60), "owner")]
-        if made.effect is not None:
-            gained = made.effect.points
-            style = "good" if gained >= 1 else "warn"
-            spans += [(f", after {made.effect.after}: ", "dim"), (points_gained(gained), style)]
-        return spans
+        past = not entry.open and entry.rows[-1].iteration < self.state.run.iteration
+        return entry_rows(entry, width, past=past)
 
     def row_count(self, width: int, height: int) -> int:
         """See `Pane`; an empty log says so."""
@@ -92,45 +77,59 @@ class EventLog(RowsPane):
     def row(self, index: int, width: int, height: int) -> Line:
         """See `Pane`."""
         if not self.entries():
-            return [("nothing has happened yet", "dim")]
+            return [("nothing happened yet", "dim")]
         return super().row(index, width, height)
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
-        up = len(self.state.control.alarms)
-        spans: Line = [(count(up, "open alarm"), "warn")] if up else [("no open alarm", "dim")]
-        made = sum(made.level not in ("LOG", "WARN") for made in self._made.values())
-        if made:
-            spans.append((f" · {count(made, 'intervention')}", "dim"))
+        number, up = len(self._episodes), sum(entry.open for entry in self._episodes)
+        spans: Line = [(count(number, "episode"), "dim")] if number else []
+        if up:
+            last = " at the end" if self.state.run.finished else ""
+            spans.append((f", {up} open{last}", "warn"))
         if not self.following and self.unseen:
-            spans.append((f" · {self.unseen} new", "accent"))
+            spans.append((f"{' · ' if spans else ''}{self.unseen} new", "accent"))
         return spans
 
     def open(self, entry: Any, number: int) -> None:
         """See `RowsPane`."""
-        where = f"iteration {entry.iteration}" if entry.iteration else "before iteration 1"
-        denied = self._denied() if entry.word == "DENIED" else ""
-        parts = (entry.text, entry.detail, denied, self._told(entry))
-        body = "\n\n".join(part for part in parts if part)
-        title = f"{entry.glyph} {entry.word} · {clock(entry.at, seconds=True)} · {where}"
-        self.post_message(self.Opened(flat(title), body))
+        head = entry.head
+        where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
+        denied = self._denied() if entry.kind == "denied" else ""
+        rows = (f"{clock(row.at, seconds=True)}  {_whole(row)}" for row in entry.follow)
+        parts = (_facts(head), self._readings(entry), *rows, self._instructions(entry), denied)
+        title = f"{head.glyph} {head.word} · {clock(head.at, seconds=True)} · {where}"
+        self.post_message(self.Opened(flat(title), "\n\n".join(part for part in parts if part)))
 
-    def _told(self, entry: LogRow) -> str:
-        """What belongs to an intervention: the instructions, the decision, the effect."""
-        made = self._made.get(entry.seq)
-        if made is None:
+    def _readings(self, entry: LogEntry) -> str:
+        """The readings that an episode is about, as far as it goes."""
+        if entry.kind != "episode":
             return ""
+        last = max(row.iteration for row in entry.rows)
+        run = self.state.run
+        readings = [run.baseline or 0.0, *run.completions][: last + 1]
+        best = readings.index(max(readings))
+        first = max(0, len(readings) - MOST_READINGS)
+        told = [
+            f"{points(reading, *readings)}{BEST.glyph if number == best else ''}"
+            for number, reading in enumerate(readings)
+        ]
+        if not told[first:]:
+            return ""
+        return f"completion in iterations {first} to {last}: {' '.join(told[first:])} %"
+
+    def _instructions(self, entry: LogEntry) -> str:
+        """What was sent to the agent, or is proposed to be."""
+        made = [one for one in self.state.oversight.interventions if _has(entry, one.seq)]
+        given = [
+            f"instructions that were sent:\n{one.instructions}" for one in made if one.instructions
+        ]
         question = self.state.needs.question
-        ours = question is not None and made is self.state.oversight.interventions[-1]
-        proposal = question.proposal if question is not None and ours else ""
-        given = made.instructions
-        parts = [f"decision: {made.decision or 'open'}"] if made.level in ASKING else []
-        if made.effect is not None:
-            after = count(made.effect.after, "iteration")
-            parts.append(f"effect: {points_gained(made.effect.points)} after {after}")
-        if instructions := (given if made.decision else proposal):
-            parts.append(f"instructions:\n{instructions}")
-        return "\n\n".join(parts)
+        if made and question is not None and made[-1] is self.state.oversight.interventions[-1]:
+            given += [f"instructions that are proposed:\n{question.proposal}"] * bool(
+                question.proposal
+            )
+        return "\n\n".join(given)
 
     def _denied(self) -> str:
         """Everything that was denied so far, the most frequent first."""
@@ -139,3 +138,18 @@ class EventLog(RowsPane):
         rows = [f"{needs.denied[line]:>5} × {flat(line)}" for line in often]
         head = "Denied so far, by the permissions.allow line that would permit it:"
         return "\n".join([head, *rows, "", "The commands (key :) permit them."])
+
+
+def _has(entry: LogEntry, seq: int) -> bool:
+    return any(row.seq == seq for row in entry.rows)
+
+
+def _facts(row: LogRow) -> str:
+    """A row's sentence, and its evidence where that is another."""
+    more = row.detail if row.detail.rstrip(".") != row.text else ""
+    return "\n".join(part for part in (row.text, more) if part)
+
+
+def _whole(row: LogRow) -> str:
+    facts = _facts(row)
+    return f"{row.word}  {facts}" if row.word else facts

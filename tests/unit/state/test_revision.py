@@ -65,7 +65,7 @@ def test_a_warning_is_a_row_of_the_log_and_no_point_of_the_timeline() -> None:
 def test_what_is_only_remembered_redraws_nothing() -> None:
     assert grown([STARTED], RestoreBegan(iteration=1, snapshot=1, present=2)) == set()
     assert "needs" not in grown([], STARTED)
-    assert grown([STARTED], QuestionHeld(question_id="another")) == {"log"}
+    assert grown([STARTED], QuestionHeld(question_id="another")) == set()
 
 
 def test_an_event_of_a_newer_version_is_a_row_of_the_log() -> None:

@@ -40,7 +40,6 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
         "another approach (reframe): So it is.",
         "another approach (review): So it is.",
         "no approach has worked (review): So it is.",
-        "go on: So it is.",
     ]
     assert {(level, word) for level, word, _ in told} == {("log", "STRATEGY")}
     (row,) = RunState().apply_all([planned(1, "pivot")]).log.rows

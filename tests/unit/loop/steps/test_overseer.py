@@ -85,8 +85,8 @@ def test_the_effect_is_told_two_iterations_later() -> None:
     world.play(answer("approve"))
     effect = world.only(EffectObserved)
     assert (effect.of, effect.iteration, effect.points) == (4, 6, 30.0)
-    rows = [row.text for row in world.state.log.rows if row.word == "EFFECT"]
-    assert rows == ["REDIRECT stuck at 4, approved by you: +30 points after 2"]
+    episode, *_ = [entry for entry in world.state.log.entries if entry.kind == "episode"]
+    assert "after 2 iterations: +30 points" in [row.text for row in episode.follow]
 
 
 def test_a_declined_redirect_changes_nothing_and_a_pause_follows() -> None:

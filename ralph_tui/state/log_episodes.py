@@ -1,0 +1,310 @@
+"""Episodes in the log: an alarm, what the overseer did about it, who decided, what it changed.
+
+Rule: whatever is about progress belongs to the episode that is open. One is open from the first
+alarm or question until a new best ends it; where nobody was asked, until its condition ends. Other
+subjects, a budget say, have an entry each.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from ralph_tui.events import (
+    AbortRequested,
+    AlarmCleared,
+    AlarmRaised,
+    ConflictsFound,
+    EffectObserved,
+    Event,
+    GuidanceQueued,
+    HealthChecked,
+    InterventionMade,
+    LimitsChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionHeld,
+    QuestionWithdrawn,
+    ReadingTaken,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
+    WorktreeRestored,
+)
+from ralph_tui.state.fold import Handlers, on
+from ralph_tui.state.log_entries import LogEntries, LogEntry
+from ralph_tui.state.wording import (
+    Row,
+    conflict_words,
+    conflicts_row,
+    decision_words,
+    held_words,
+    intervention_level,
+)
+from ralph_tui.text.format import count, percent, points_gained
+from ralph_tui.text.terms import SEVERITIES, RowLevel, in_words, remedy_words
+
+PROGRESS: Final = "progress"
+GROUPS = {
+    "stuck": PROGRESS,
+    "oscillating": PROGRESS,
+    "regressing": PROGRESS,
+    "objective_deviation": PROGRESS,
+    "circuit": PROGRESS,
+    "no_progress": PROGRESS,
+    "strategy": PROGRESS,
+    "pace": PROGRESS,
+}
+"""Subjects that are told together."""
+WAITING = "waiting for your answer"
+NOTED = "told, nothing is changed"
+GIVEN_UP = "the agent is stopped"
+LEFT = "the run ended before an answer"
+OWED: Final[dict[str, type[Event]]] = {
+    "guide": GuidanceQueued,
+    "extend": LimitsChanged,
+    "roll_back": WorktreeRestored,
+    "abort": AbortRequested,
+}
+"""What follows from an answer."""
+OVERSEERS = ("redirect", "pause")
+"""Topics of the questions that belong to an intervention."""
+
+
+@dataclass
+class _Asked:
+    """A question of the overseer, and the row that tells of its answer."""
+
+    question: QuestionAsked
+    entry: LogEntry
+    seq: int
+    said: str
+    """What the row says before the answer."""
+
+
+class Episodes:
+    """What is nested where, as far as alarms and interventions go."""
+
+    def __init__(self, entries: LogEntries) -> None:
+        self._log = entries
+        self._groups: dict[str, LogEntry] = {}
+        """By group, the entry that what comes next about it belongs to."""
+        self._said: dict[str, set[str]] = {}
+        """By group, the sentences of its entry."""
+        self._alarms: set[str] = set()
+        """Those about progress that are up."""
+        self._met: int | None = None
+        """The iteration in which the overseer met the open episode; None: it has not."""
+        self._made: dict[tuple[int, str], LogEntry] = {}
+        """Entries of interventions, by iteration and level."""
+        self._latest: tuple[LogEntry, int, str] | None = None
+        """The intervention made last: its entry, its row, what that says."""
+        self._asked: dict[str, _Asked] = {}
+        self._owed: tuple[str, LogEntry] | None = None
+        """The answer whose consequence is still to come, and where that belongs."""
+        self._best = self._completion = 0.0
+        self._rose = False
+        """Whether the last reading is a new best."""
+
+    def handlers(self) -> Handlers:
+        """Rows of the fold's table."""
+        return (
+            on(ReadingTaken, self._reading),
+            on(AlarmRaised, self._raised),
+            on(AlarmCleared, self._cleared),
+            on(InterventionMade, self._intervention),
+            on(ConflictsFound, self._conflicts),
+            on(HealthChecked, self._checked),
+            on(EffectObserved, self._effect),
+            on(QuestionAsked, self._question),
+            on(QuestionHeld, self._held),
+            on(QuestionAnswered, self._answered),
+            on(QuestionWithdrawn, self._withdrawn),
+            on(RunFinished, self._over),
+            on(RunCrashed, self._over),
+            on(RunResumed, self._over),
+        )
+
+    # what others ask ----------------------------------------------------------------------------
+
+    def consequence(self, event: Event) -> LogEntry | None:
+        """The entry whose answer has brought this about; None where nobody was asked."""
+        if self._owed is None or not isinstance(event, OWED[self._owed[0]]):
+            return None
+        entry, self._owed = self._owed[1], None
+        return entry
+
+    def adopt(self, group: str, entry: LogEntry) -> None:
+        """What comes next about `group` belongs to this entry."""
+        self._groups[group] = entry
+        self._said[group] = set()
+
+    @property
+    def latest(self) -> LogEntry | None:
+        """Where the intervention that was made last is told."""
+        return self._latest[0] if self._latest is not None else None
+
+    @property
+    def current(self) -> LogEntry | None:
+        """The episode that is open."""
+        entry = self._groups.get(PROGRESS)
+        return entry if entry is not None and entry.open else None
+
+    @property
+    def sentences(self) -> set[str]:
+        """What the open episode has said."""
+        return self._said.get(PROGRESS, set())
+
+    # alarms -------------------------------------------------------------------------------------
+
+    def _reading(self, e: ReadingTaken) -> bool:
+        self._completion = e.completion
+        self._rose = e.completion > self._best or e.restarted
+        self._best = e.completion if e.restarted else max(self._best, e.completion)
+        return False
+
+    def _raised(self, e: AlarmRaised) -> None:
+        group = GROUPS.get(e.alarm.lower(), "budget")
+        if group == PROGRESS:
+            self._alarms.add(e.alarm)
+        remedies = remedy_words(e.interventions)
+        detail = "\n".join([e.reason, *([f"recommended: {remedies}"] if remedies else [])])
+        row = Row(SEVERITIES[e.severity], e.alarm.split("_")[0], _clause(e.reason), detail)
+        self._tell(group, e, row, e.reason, opens=group == PROGRESS)
+
+    def _cleared(self, e: AlarmCleared) -> bool | None:
+        self._alarms.discard(e.alarm)
+        if e.alarm.lower() not in GROUPS or self._alarms or self._met is not None:
+            return False
+        return self._end(e)
+
+    def _checked(self, e: HealthChecked) -> bool | None:
+        # One episode may end in the iteration that opens the next one.
+        if e.ended is None or self._met is None or self._met == e.iteration:
+            return False
+        return self._end(e)
+
+    def _end(self, e: AlarmCleared | HealthChecked | InterventionMade) -> bool | None:
+        entry = self._groups.pop(PROGRESS, None)
+        self._met = None
+        if entry is None or not entry.open:
+            return False
+        how = f": a new best, {percent(self._completion)}" if self._rose else ""
+        how = how or f", it stands at {percent(self._completion)}"
+        self._log.nest(entry, e, Row("good", "", f"over{how}"))
+        self._log.close(entry)
+        return None
+
+    def _tell(
+        self,
+        group: str,
+        event: AlarmRaised | InterventionMade | ConflictsFound,
+        row: Row,
+        said: str,
+        *,
+        opens: bool,
+    ) -> tuple[LogEntry, bool]:
+        """Nest a row in the entry of its group, or begin one; tells whether it was nested."""
+        entry = self._groups.get(group)
+        nests = entry is not None and (entry.open or group != PROGRESS)
+        if entry is not None and nests:
+            self._log.nest(entry, event, row)
+            entry.open = entry.open or opens
+        else:
+            entry = self._log.add(event, row, "episode" if opens else "notice", going=opens)
+            self._said[group] = set()
+            if opens or group != PROGRESS:
+                self._groups[group] = entry
+        self._said[group].add(said)
+        return entry, nests
+
+    # interventions ------------------------------------------------------------------------------
+
+    def _intervention(self, e: InterventionMade) -> None:
+        group = GROUPS.get(e.about, e.about)
+        if e.level == "REDIRECT":
+            if self._met is not None:  # another one opens only when that is over
+                self._end(e)
+            self._met = e.iteration
+        elif e.about == "circuit" and e.level == "PAUSE" and self._met is None:
+            self._met = e.iteration
+        known = e.reason in self._said.get(group, ()) and group in self._groups
+        asks = e.level in ("REDIRECT", "PAUSE")
+        detail = "\n".join(
+            [e.reason, *e.others, *(f"recommended: {what}" for what in e.recommendations)]
+        )
+        text = "" if known else _clause(e.reason)
+        if e.about == "owner":
+            text = GIVEN_UP
+        elif known and not asks:
+            text = NOTED
+        row = Row(intervention_level(e), e.level, text, detail)
+        entry, nested = self._tell(
+            group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
+        )
+        if not nested and e.about != "owner":
+            text = f"{in_words(e.about)}: {text}"
+            self._log.amend(entry, e.seq, text=text)
+        self._latest = (entry, e.seq, text)
+        self._made[e.iteration, e.level] = entry
+        if asks:
+            self._answer_of(entry, e.seq, text, WAITING)
+
+    def _answer_of(self, entry: LogEntry, seq: int, said: str, answer: str) -> None:
+        self._log.amend(entry, seq, text=" · ".join(part for part in (answer, said) if part))
+
+    def _conflicts(self, e: ConflictsFound) -> bool | None:
+        words = conflict_words(e)
+        if words in self._said.get("conflicts", ()):
+            return False
+        self._tell("conflicts", e, conflicts_row(e), words, opens=False)
+        return None
+
+    def _effect(self, e: EffectObserved) -> bool | None:
+        entry = self._made.get((e.of, e.level))
+        if entry is None:
+            return False
+        level: RowLevel = "good" if e.points >= 1 else "warn"
+        after = count(e.after, "iteration")
+        self._log.nest(entry, e, Row(level, "", f"after {after}: {points_gained(e.points)}"))
+        return None
+
+    # questions ----------------------------------------------------------------------------------
+
+    def _question(self, e: QuestionAsked) -> bool:
+        if e.topic in OVERSEERS and self._latest is not None:
+            self._log.asking = self._latest[0]
+            self._asked[e.question_id] = _Asked(e, *self._latest)
+        return False
+
+    def _held(self, e: QuestionHeld) -> bool | None:
+        asked = self._asked.get(e.question_id)
+        if asked is None:
+            return False
+        self._log.nest(asked.entry, e, Row("owner", "", held_words(e)))
+        return None
+
+    def _answered(self, e: QuestionAnswered) -> bool | None:
+        asked = self._asked.pop(e.question_id, None)
+        if asked is None:
+            return False
+        self._answer_of(asked.entry, asked.seq, asked.said, decision_words(e, asked.question))
+        self._owed = (e.answer, asked.entry) if e.answer in OWED else None
+        return None
+
+    def _withdrawn(self, e: QuestionWithdrawn) -> bool | None:
+        asked = self._asked.pop(e.question_id, None)
+        if asked is None:
+            return False
+        self._answer_of(asked.entry, asked.seq, asked.said, f"no answer was needed: {e.reason}")
+        return None
+
+    def _over(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+        """What was open when the run ended needs no answer any more."""
+        for asked in self._asked.values():
+            self._answer_of(asked.entry, asked.seq, asked.said, LEFT)
+        left, self._asked = bool(self._asked), {}
+        return None if left else False
+
+
+def _clause(reason: str) -> str:
+    """``No rise for 3 iterations``: what is wrong; its measure stands in the evidence."""
+    return reason.partition(";")[0].rstrip(".")
