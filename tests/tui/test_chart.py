@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.analysis.verdict import verdict
+from ralph_tui.analysis.verdict import iterations_left, verdict
 from ralph_tui.events import ReadingTaken, WorktreeRestored
 from ralph_tui.events.control import Profile
 from ralph_tui.layers.control import BAND_BOUNDS, Budget, History, Sample, evaluate
@@ -33,6 +33,7 @@ from ralph_tui.tui.panes.progress import ProgressPane, counts_left, melting
 from ralph_tui.tui.panes.progress_words import PROFILES
 from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS
+from tests.world.recorder import Recorder
 from tests.world.stories import STORIES
 
 POINTS = st.floats(0, 100)
@@ -54,11 +55,13 @@ def course(*series: float, limit: int = 10, running: bool = True, **fields: obje
     """A run of these readings, the first one before iteration 1."""
     told = signals(list(series), limit)
     done = len(series) - 1
-    latest = told[-1].signal
+    latest = told[-1].signal if running else None
     found = Course(
         segments=[list(enumerate(series))],
         best=max(enumerate(series), key=lambda point: point[1]),
-        ahead=ahead((done, series[-1]), latest.forecast, limit) if latest and running else None,
+        ahead=ahead((done, series[-1]), latest.forecast, limit - done)
+        if latest and running
+        else None,
         end=horizon(done, limit, live=running),
         signals=told,
     )
@@ -111,7 +114,7 @@ def test_any_series_fits_any_size(
     found = Course(
         drawn,
         now,
-        ahead(now, forecast, limit) if now else None,
+        ahead(now, forecast, limit - now[0]) if now else None,
         horizon(max(0, len(values) - 1), limit, live=True),
         [SignalPoint(k, value, 1 - value) for k, value in enumerate(values)],
         glyphs([ChartMark(k, glyph, "STUCK", "warning") for k, glyph in marks], 2),
@@ -268,7 +271,7 @@ def test_the_best_has_a_line_a_star_and_its_label() -> None:
 def test_the_forecast_is_the_pace_carried_on(
     k: int, points: float, forecast: float, left: int
 ) -> None:
-    found = ahead((k, points), forecast, k + left)
+    found = ahead((k, points), forecast, left)
     assert found is not None
     assert k < found.iteration <= k + left + 1e-6
     pace = (100 - points) / forecast
@@ -278,9 +281,9 @@ def test_the_forecast_is_the_pace_carried_on(
 
 
 def test_there_is_no_forecast_where_none_holds() -> None:
-    assert ahead((4, 50.0), None, 10) is None, "not rising"
-    assert ahead((4, 100.0), 1.0, 10) is None, "done"
-    assert ahead((10, 50.0), 3.0, 10) is None, "nothing is left"
+    assert ahead((4, 50.0), None, 6) is None, "not rising"
+    assert ahead((4, 100.0), 1.0, 6) is None, "done"
+    assert ahead((10, 50.0), 3.0, 0) is None, "nothing is left"
     for name in ("steady", "stuck"):
         assert ahead_of(RunState().apply_all(story(name))) is None, "over"
     state = RunState().apply_all(story("rolled_back"))
@@ -297,11 +300,22 @@ def test_the_forecast_and_the_verdict_count_alike(name: str) -> None:
     if said is None or state.control.latest is None:
         return
     assert found is not None
+    left = iterations_left(state, state.control.latest.iteration)
     need = int(said[1])
-    if found.points >= 100:
-        assert found.at == state.control.latest.iteration + need
-    else:
-        assert found.at == state.run.max_iterations < state.control.latest.iteration + need
+    assert found.at == state.run.max_iterations - left + min(need, left)
+    assert (found.points >= 100) is (need <= left)
+
+
+def test_an_iteration_without_a_reading_gains_nothing_in_the_forecast() -> None:
+    run = Recorder(10)
+    run.baseline(0)
+    run.iterations(20, 40)
+    run.open(3)
+    run.open(4)
+    found = ahead_of(RunState().apply_all(run.events))
+    assert found is not None
+    assert found.since == (3, 40.0)
+    assert (found.iteration, found.at) == (6.0, 6)
 
 
 def test_the_forecast_says_where_it_leads() -> None:

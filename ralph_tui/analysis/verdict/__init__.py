@@ -19,10 +19,16 @@ from ralph_tui.analysis.verdict.holds import (
     wait,
 )
 from ralph_tui.analysis.verdict.model import Verdict
-from ralph_tui.analysis.verdict.work import end, episode, outlook, verifying
+from ralph_tui.analysis.verdict.work import (
+    end,
+    episode,
+    iterations_left,
+    outlook,
+    verifying,
+)
 from ralph_tui.state import RunState
 
-__all__ = ["LOST", "UNHEARD", "Verdict", "verdict"]
+__all__ = ["LOST", "UNHEARD", "Verdict", "iterations_left", "verdict"]
 
 
 def verdict(

@@ -144,7 +144,7 @@ def _forecast(state: RunState) -> Verdict:
     if signal is None:
         text = f"starting from {percent(run.completion)}: the first iteration tells the pace"
         return Verdict(begun.glyph, "dim", begun.word, text)
-    left = _left(state, signal.iteration)
+    left = iterations_left(state, signal.iteration)
     if state.oversight.stale:
         text = f"restored: {_restored(state)}; {NEXT_TELLS}, {_remain(left)}"
         return Verdict(ROLLED_BACK.glyph, "dim", "restored", text)
@@ -160,8 +160,8 @@ def _forecast(state: RunState) -> Verdict:
     return Verdict(*mark("warn"), "slow", text)
 
 
-def _left(state: RunState, measured: int) -> int:
-    """Iterations that can still be measured, the one under way included."""
+def iterations_left(state: RunState, measured: int) -> int:
+    """Iterations that can still be measured after `measured`, the one under way included."""
     run, span = state.run, state.timeline.current
     ended = run.iteration <= measured or (span is not None and span.finished is not None)
     return max(0, run.max_iterations - run.iteration + (0 if ended else 1))

@@ -28,26 +28,26 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
         kept = thinned([(columns.dot(iteration), value) for iteration, value in part])
         return [(column, scale.dot(value, rows)) for column, value in kept]
 
-    if ahead and course.now:
-        end, points = _cut(course.now, (ahead.iteration, ahead.points), columns.end, scale.high)
-        raster.polyline(dots([course.now, (end, points)]), FORECAST)
+    if ahead:
+        end, points = _cut(ahead.since, (ahead.iteration, ahead.points), columns.end, scale.high)
+        raster.polyline(dots([ahead.since, (end, points)]), FORECAST)
     for part in course.segments:
         raster.polyline(dots(part), HERO)
     shown = Field(columns, rows, raster.cell)
     _name_rows(shown, course, scale)
-    if ahead and course.now:
+    if ahead:
         shown.right[scale.row(points, rows)] = _where(ahead, columns.right - 1)
     return shown.lines()
 
 
 def _cut(
-    now: tuple[float, float], goal: tuple[float, float], end: float, top: float
+    since: tuple[float, float], goal: tuple[float, float], end: float, top: float
 ) -> tuple[float, float]:
     """The part of the way to the goal that lies within the axis and below the upper end."""
-    (x0, y0), (x1, y1) = now, goal
+    (x0, y0), (x1, y1) = since, goal
     part = 1.0
     if x1 > end:
-        part = min(part, (end - x0) / (x1 - x0))
+        part = max(0.0, min(part, (end - x0) / (x1 - x0)))
     if y1 > top:
         part = min(part, (top - y0) / (y1 - y0))
     return x0 + (x1 - x0) * part, y0 + (y1 - y0) * part

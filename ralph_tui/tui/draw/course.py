@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from ralph_tui.analysis.verdict import iterations_left
 from ralph_tui.events import ReadingTaken, WorktreeRestored
 from ralph_tui.layers.control import iterations_needed
 from ralph_tui.state import ChartMark, RunState, SignalPoint
@@ -22,6 +23,8 @@ Point = tuple[int, float]
 class Ahead:
     """Where a run leads at its present pace: to the goal, or to the end of its budget."""
 
+    since: Point
+    """Where the line begins: the last reading, carried on over iterations that brought none."""
     iteration: float
     """Where the line ends; between two iterations where it meets the goal."""
     points: float
@@ -78,23 +81,24 @@ def horizon(done: int, limit: int, *, live: bool) -> int:
 
 
 def ahead_of(state: RunState) -> Ahead | None:
-    """The forecast of the last reading, while it holds: the same number as the verdict's."""
+    """The forecast of the last reading, while it holds: from the verdict's own numbers."""
     run, signal = state.run, state.control.latest
     if signal is None or not run.live or state.oversight.stale or run.completion is None:
         return None
-    return ahead((signal.iteration, run.completion), signal.forecast, run.max_iterations)
+    left = iterations_left(state, signal.iteration)
+    return ahead((run.max_iterations - left, run.completion), signal.forecast, left)
 
 
-def ahead(now: Point, forecast: float | None, limit: int) -> Ahead | None:
-    """Straight on at the pace that needs `forecast` iterations to the goal, for `limit` at most."""
-    iteration, points = now[0], within(now[1])
-    if forecast is None or points >= 100 or iteration >= limit:
+def ahead(since: Point, forecast: float | None, left: int) -> Ahead | None:
+    """Straight on at the pace that needs `forecast` iterations to the goal, for `left` at most."""
+    iteration, points = since[0], within(since[1])
+    if forecast is None or points >= 100 or left <= 0:
         return None
     need = iterations_needed(forecast)
-    if need <= limit - iteration:
-        return Ahead(iteration + max(forecast, 1e-9), 100.0, iteration + need)
-    gained = (100 - points) / forecast * (limit - iteration)
-    return Ahead(limit, min(100.0, points + gained), limit)
+    if need <= left:
+        return Ahead((iteration, points), iteration + forecast, 100.0, iteration + need)
+    reached = min(100.0, points + (100 - points) / forecast * left)
+    return Ahead((iteration, points), iteration + left, reached, iteration + left)
 
 
 def restores(state: RunState) -> list[tuple[WorktreeRestored, Point | None]]:

@@ -25,7 +25,7 @@ class Columns:
     @cached_property
     def pitch(self) -> float:
         """Dots from one iteration to the next: whole cells where that leaves little room over."""
-        room = self.room * 2 - (4 if self.room > 20 else 1)
+        room = self.room * 2 - (6 if self.room > 20 else 1)
         exact = room / self.end
         whole = [size for size in (exact // 2 * 2, exact // 1) if size * self.end > room * 7 / 8]
         return whole[0] if whole else exact
