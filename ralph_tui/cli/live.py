@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import one_line, plain
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import answer_word, in_words
 
 TEXT_LIMIT = 100_000
 """Characters of words for the agent."""
@@ -127,4 +127,5 @@ def confirm(question: str) -> bool:
 
 def answers(question: dict[str, Any]) -> Iterator[str]:
     """The words that decide it, each once."""
-    yield from dict.fromkeys(one_line(option["answer"]) for option in question["options"])
+    names = dict.fromkeys(one_line(option["answer"]) for option in question["options"])
+    yield from map(answer_word, names)

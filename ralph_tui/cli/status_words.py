@@ -16,6 +16,7 @@ from ralph_tui.text.terms import (
     PHASES,
     ROLLED_BACK,
     Term,
+    answer_word,
     in_words,
 )
 
@@ -172,7 +173,7 @@ def question_text(question: dict[str, Any]) -> str:
     if question.get("diff"):
         parts += ["", "what this iteration changed:", *_diff(question["diff"])]
     answers = [
-        (f"{one_line(option['answer'])}{TAKES.get(option['takes'], '')}", _verb(option))
+        (answer_word(one_line(option["answer"])) + TAKES.get(option["takes"], ""), _verb(option))
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in answers), default=0)

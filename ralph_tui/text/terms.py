@@ -157,11 +157,6 @@ REMEDIES: Mapping[str, str] = {
 }
 """What an alarm recommends, by its name in the events."""
 
-ANSWERS: Mapping[str, str] = {
-    "roll_back": "restore the best",
-}
-"""What an answer to a question is called, where its name in the events is no word for people."""
-
 
 PERMISSIONS: Mapping[str, str] = {
     "edits": "may edit files",
@@ -183,11 +178,6 @@ def permission_words(mode: str) -> str:
 def remedy_words(names: Iterable[str]) -> str:
     """``try another approach, make the task smaller``."""
     return ", ".join(REMEDIES.get(name, in_words(name)) for name in names)
-
-
-def answer_word(answer: str) -> str:
-    """``restore the best``; an answer that has no word of its own is in words already."""
-    return ANSWERS.get(answer) or in_words(answer)
 
 
 LEARNINGS: Mapping[str, Term] = {
@@ -231,6 +221,21 @@ FAILED = Term("✗", "failed")
 def in_words(name: str) -> str:
     """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
     return name.replace("_", " ")
+
+
+ANSWERS: Mapping[str, str] = {"roll_back": "restore", "retry": "interrupt"}
+"""Answers to a question that are called otherwise than they are recorded."""
+
+
+def answer_word(name: str) -> str:
+    """An answer as people read and type it."""
+    return ANSWERS.get(name, in_words(name))
+
+
+def answer_name(word: str) -> str:
+    """An answer as it is recorded: people may type ``Restore``, ``roll-back`` or ``roll_back``."""
+    word = word.strip().lower().replace("-", "_")
+    return next((name for name, said in ANSWERS.items() if said == word), word)
 
 
 GONE: Mapping[str, str] = {

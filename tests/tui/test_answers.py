@@ -174,7 +174,7 @@ def test_a_space_that_stops_no_countdown_says_so() -> None:
         await driver.press("space")
         assert len(driver.sent) == 1
         await driver.press("space")
-        await driver.sees("space does nothing here: answer first, or esc")
+        await driver.sees("space: no countdown runs, it waits until you answer")
         assert len(driver.sent) == 1
 
     drive(live(story("redirect")), look, (100, 30))

@@ -21,10 +21,10 @@ def is_open(driver: Driver) -> bool:
 
 async def opened(driver: Driver) -> None:
     await driver.until(lambda: is_open(driver))
-    await driver.sees("Without an answer: retry in 4m 56s.")
+    await driver.sees("no answer in 4m 56s: interrupt")
 
 
-@pytest.mark.parametrize(("keys", "answer"), [("w", "wait"), ("r", "retry"), ("xy", "abort")])
+@pytest.mark.parametrize(("keys", "answer"), [("w", "wait"), ("i", "retry"), ("xy", "abort")])
 def test_it_opens_by_itself_and_a_letter_answers(keys: str, answer: str) -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
@@ -39,7 +39,7 @@ def test_a_key_that_was_typed_before_it_could_be_seen_answers_nothing() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         driver.watch.now += 0.3
-        await driver.pilot.press("r")
+        await driver.pilot.press("i")
         await driver.pilot.pause()
         assert is_open(driver)
 
@@ -73,7 +73,7 @@ def test_another_question_opens_again() -> None:
         other = silence("q2", last.at).model_copy(update={"seq": last.seq + 2, "at": last.at})
         driver.inbox.append(other)
         await driver.until(lambda: is_open(driver))
-        await driver.press("r")
+        await driver.press("i")
 
     told = drive(live(story("asked")), look).sent
     assert told == [Answer(question_id="q2", answer="retry")]
@@ -82,7 +82,7 @@ def test_another_question_opens_again() -> None:
 @pytest.mark.parametrize(
     ("settled", "how"),
     [
-        (QuestionAnswered(question_id="q1", answer="retry", by="pts/3"), "retry, by pts/3"),
+        (QuestionAnswered(question_id="q1", answer="retry", by="pts/3"), "interrupt, by pts/3"),
         (
             QuestionWithdrawn(question_id="q1", reason="the agent is heard of again"),
             "the agent is heard of again",
@@ -142,9 +142,9 @@ def test_it_counts_down() -> None:
         assert isinstance(source, Live)
         later = story("asked")[-1].at + timedelta(seconds=290)
         source._wall_clock = lambda: later
-        await driver.sees("Without an answer: retry in 9s.")
+        await driver.sees("no answer in 9s: interrupt")
         source._wall_clock = lambda: later + timedelta(seconds=60)
-        await driver.sees("Without an answer: retry in 0s.")
+        await driver.sees("no answer in 0s: interrupt")
 
     drive(live(story("asked")), look)
 

@@ -319,7 +319,7 @@ def test_a_question_opens_here_too_and_closes_when_it_is_answered_there(
         await driver.until(lambda: isinstance(driver.app.screen, Question))
         elsewhere.records(QuestionAnswered(question_id="q1", answer="retry", by="you"))
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
-        await driver.sees("the question is settled: retry, at the run's own terminal")
+        await driver.sees("the question is settled: interrupt, at the run's own terminal")
 
     drive(elsewhere.look()[1], look)
 

@@ -182,7 +182,7 @@ def test_a_second_p_need_not_wait_until_the_first_is_recorded() -> None:
 def test_abort_asks_first() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("a")
-        await driver.sees("Give this run up?")
+        await driver.sees("Abort this run?")
         await driver.press("n")
         assert driver.sent == []
         await driver.press("a", "escape")

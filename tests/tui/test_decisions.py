@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 from textual.widgets import TextArea
@@ -14,7 +14,6 @@ from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
 from ralph_tui.events import Event, LimitsChanged, QuestionAnswered, QuestionHeld
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
-from ralph_tui.tui.draw.bars import bars
 from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.give_up import GiveUp
@@ -63,7 +62,7 @@ KEYS: list[tuple[str, Sequence[str], list[Command]]] = [
     ("rollback", ("b", "n", "n"), [answer("decline")]),
     ("redirect", ("space", "space", "y"), [HELD, answer("approve")]),
     ("redirect", ("e", "escape", "y"), [HELD, answer("approve")]),
-    ("redirect", ("e", "A", "enter", "y"), [HELD, answer("approve", text="A" + REFRAME)]),
+    ("redirect", ("e", "A", "enter", "y"), [HELD, answer("approve", text=REFRAME + "A")]),
     ("redirect", ("e", "A", "escape", "e", "enter", "n"), [HELD, answer("decline")]),
     ("rollback", ("e", "ctrl+a", "A", "enter"), [HELD]),
     ("pause", "y", [answer("continue")]),
@@ -94,9 +93,9 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         area(driver).text = "small steps"
         await driver.press("enter")
         await driver.sees("as you edited them")
-        await driver.sees("roll back to iteration 1, and give the instructions  as edited")
+        await driver.sees("restore iteration 1 (70 %): changes 23 files, and send the")
         await driver.press("b")
-        await driver.sees("Bring 23 files back to iteration 1?")
+        await driver.sees("Restore iteration 1: change 23 files, and send the instructions?")
         await driver.press("y")
 
     told = drive(live(story("rollback")), look).sent
@@ -121,7 +120,7 @@ def test_what_is_typed_ahead_confirms_nothing() -> None:
         await opened(driver)
         driver.watch.now += 3
         await driver.pilot.press("x", "y")
-        await driver.sees("Give the run up?")
+        await driver.sees("Abort the run? The agent is stopped, the files stay as they are.")
         await driver.press("y")
 
     assert drive(live(story("redirect")), look).sent == [answer("abort")]
@@ -129,12 +128,12 @@ def test_what_is_typed_ahead_confirms_nothing() -> None:
 
 def test_a_stopped_countdown_waits_for_ever() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("Without an answer: approve in 1m 56s.  space stops it")
+        await driver.sees("no answer in 1m 56s: approve   space stops the countdown")
         await driver.press("space")
         happens(driver, QuestionHeld(question_id="q1"))
-        await driver.sees("The countdown is stopped: it waits until you answer.")
+        await driver.sees("countdown stopped: it waits until you answer")
         await driver.press("escape", "d", "space")
-        await driver.sees("The countdown is stopped")
+        await driver.sees("countdown stopped")
 
     assert drive(live(story("redirect")), look).sent == [HELD]
 
@@ -143,7 +142,7 @@ def test_a_countdown_that_somebody_stopped_is_not_stopped_again() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         happens(driver, QuestionHeld(question_id="q1", by="ada"))
-        await driver.sees("The countdown is stopped")
+        await driver.sees("countdown stopped")
         await driver.press("space", "e", "escape", "n")
 
     assert drive(live(story("redirect")), look).sent == [answer("decline")]
@@ -156,7 +155,7 @@ def test_an_edited_text_is_kept_when_the_dialog_closes() -> None:
         await driver.sees("as you edited them")
         await driver.press("y")
 
-    assert drive(live(story("redirect")), look).sent[-1] == answer("approve", text="A" + REFRAME)
+    assert drive(live(story("redirect")), look).sent[-1] == answer("approve", text=REFRAME + "A")
 
 
 def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
@@ -299,13 +298,13 @@ def test_a_hundred_kilobytes_of_instructions_do_not_slow_typing(shape: str) -> N
         began = time.process_time()
         await driver.press(*"abcdefghij")
         took = time.process_time() - began
-        assert area(driver).text.startswith("abcdefghij")
+        assert area(driver).text.endswith("abcdefghij")
         assert took / 10 < 0.1, f"{took / 10:.3f} s a key"
         await driver.press("escape", "y")
 
     told = drive(live(events), look).sent[-1]
     assert isinstance(told, Answer)
-    assert told.text.startswith("abcdefghijreframe")
+    assert told.text.endswith("abcdefghij")
 
 
 def test_more_than_an_answer_holds_is_refused_and_kept() -> None:
@@ -374,7 +373,7 @@ def test_foreign_words_are_answered_as_they_are() -> None:
 
     told = drive(live(nasty()), look, (100, 30)).sent
     assert isinstance(told[-1], Answer)
-    assert told[-1].text.startswith("A[/foo]")
+    assert told[-1].text.endswith("A")
 
 
 # beside the dialog --------------------------------------------------------------------------------
@@ -420,7 +419,7 @@ def test_giving_up_keeps_the_work_or_rolls_it_back(
         await driver.press("a")
         assert isinstance(driver.app.screen, GiveUp)
         if name == "decided":
-            await driver.sees("to iteration 6, 44 %")
+            await driver.sees("abort, and restore iteration 6, 44 %")
         await driver.press(*keys)
 
     assert drive(live(story(name)), look).sent == sent
@@ -494,26 +493,12 @@ def test_the_overseers_word_stands_in_the_last_corner(limit: int, healthy: bool)
     drive(live([*events, limits]), look)
 
 
-@given(
-    st.lists(st.floats(), max_size=40),
-    st.integers(1, 120),
-    st.integers(1, 8),
-    st.none() | st.integers(0, 40),
-)
-@example([0.0, 100.0, float("nan")], 20, 3, 1)
-def test_any_readings_make_bars(points: list[float], width: int, height: int, best: Any) -> None:
-    rows = bars(list(enumerate(points)), best=best, width=width, height=height)
-    assert len(rows) <= height + 2
-    for row in rows:
-        assert cells(row) <= max(width, 7)
-
-
 def test_what_silence_does_cannot_be_taken_for_the_roll_back_that_waits_for_its_yes() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        await driver.sees("Without an answer: approve in")
+        await driver.sees("no answer in 1m 56s: approve   space")
         await driver.press("b")
-        await driver.sees("Unless you say yes: approve the instructions in 1m")
-        assert "Without an answer" not in driver.text()
+        await driver.sees("no answer in 1m 5")
+        await driver.sees(": approve, and nothing is restored")
 
     drive(live(story("rollback")), look)

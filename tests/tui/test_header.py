@@ -134,7 +134,10 @@ def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
 
 @pytest.mark.parametrize(
     ("wish", "then"),
-    [(PauseRequested(), "then it pauses"), (StopRequested(mode="after_iteration"), "then it stops")],
+    [
+        (PauseRequested(), "then it pauses"),
+        (StopRequested(mode="after_iteration"), "then it stops"),
+    ],
 )
 def test_no_wish_hides_what_a_run_waits_for(wish: Event, then: str) -> None:
     """Else nobody knows why nothing is heard of it; what was wished for is said beside it."""
@@ -194,7 +197,10 @@ def test_denied_tools_are_counted() -> None:
         ("oscillating", "oscillating: "),
         ("regressing", "regressing: "),
         ("limited", "waiting: usage limit, next try at 10:59, in 1h 24m; w retries now"),
-        ("asked", "needs you, press d (no answer in 4m 59s: retry): Nothing was heard of the agent"),
+        (
+            "asked",
+            "needs you, press d (no answer in 4m 59s: interrupt): Nothing was heard of the agent",
+        ),
         ("paused", "paused: no agent works; p goes on"),
         ("empty", "starting: measuring"),
         ("crashed", "crashed: KeyError"),

@@ -54,14 +54,14 @@ def test_it_is_edited_and_sent_with_what_was_written() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
         await driver.press("e", "A")
-        assert area(driver).text == f"A{LONG}"
+        assert area(driver).text == f"{LONG}A"
         assert str(area(driver).border_title).strip() == "the prompt"
         await driver.press("enter")
         assert "the prompt, as you edited it" in "\n".join(driver.text())
         await driver.press("y")
         assert driver.sent == [
             Hold(question_id="q1"),
-            Answer(question_id="q1", answer="send", text=f"A{LONG}"),
+            Answer(question_id="q1", answer="send", text=f"{LONG}A"),
         ]
 
     drive(live(asked()), look)
@@ -79,6 +79,6 @@ def test_a_handoff_is_shown_and_edited_in_the_same_way() -> None:
         await driver.press("enter")
         assert "the handoff, as you edited it" in "\n".join(driver.text())
         await driver.press("y")
-        assert driver.sent[-1] == Answer(question_id="q1", answer="send", text=f"A{LONG}")
+        assert driver.sent[-1] == Answer(question_id="q1", answer="send", text=f"{LONG}A")
 
     drive(live(asked("handoff")), look)

@@ -22,7 +22,7 @@ from ralph_tui.events import (
 from ralph_tui.events.oversight import Detected
 from ralph_tui.events.waiting import Option, Rollback
 from ralph_tui.loop.steps import judging
-from ralph_tui.loop.steps.overseer import (
+from ralph_tui.loop.steps.offers import (
     ABORT,
     APPROVE,
     CONTINUE,

@@ -17,7 +17,7 @@ from ralph_tui.text.terms import (
     PHASES,
     ROLLOVER,
     WAITS,
-    in_words,
+    answer_word,
 )
 
 TOPICS = {
@@ -59,7 +59,7 @@ def question(state: RunState, now: datetime, *, recorded: bool, keys: bool) -> V
     if asked is None or state.run.aborting or state.run.stopping == "now":
         return None
     left = until(asked.deadline, now)
-    default = f" (no answer in {left}: {in_words(row(asked.default, 40))})" if left else ""
+    default = f" (no answer in {left}: {answer_word(row(asked.default, 40))})" if left else ""
     term = ASKED if recorded else NEEDS_YOU
     head = f"{term.word}{', press d' * keys}{default}: "
     text = head + clip(_decides(asked), ROOM_CELLS - len(head))

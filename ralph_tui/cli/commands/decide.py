@@ -12,6 +12,7 @@ from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.cli.status_words import question_text
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import answer_name, answer_word
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +77,7 @@ def _answer(live: LiveRun, question: dict[str, Any], args: argparse.Namespace) -
         if not fields["text"]:
             raise
         return _offer_as_guidance(live, str(refusal), str(fields["text"]))
-    print(f"{live.run.name} heard {answer}: {_verb(question, args)}")
+    print(f"{live.run.name} heard {answer_word(str(answer))}: {_verb(question, args)}")
     return 0
 
 
@@ -93,22 +94,22 @@ def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:
 
 def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, object]:
     """The command's; raises ``UsageError`` when they do not make an answer to this question."""
-    word = _word(args)
-    if word not in answers(question):
+    word, offered = _word(args), list(answers(question))
+    if word not in map(answer_name, offered):
         raise UsageError(
             f"{clip(one_line(args.answer), 40)!r} is no answer to it; "
-            f"say ralph-tui decide {'|'.join(answers(question))}"
+            f"say ralph-tui decide {'|'.join(offered)}"
         )
-    takes = _takes(question, word)
+    takes, said = _takes(question, word), answer_word(word)
     more = bool(args.iterations or args.budget)
     if args.text is not None and not takes & {"words", "instructions"}:
-        raise UsageError(f"{word} takes no text; leave it out, or see ralph-tui decide")
+        raise UsageError(f"{said} takes no text; leave it out, or see ralph-tui decide")
     if args.text is None and takes == {"words"}:
-        raise UsageError(f"{word} needs words: ralph-tui decide {word} TEXT")
+        raise UsageError(f"{said} needs words: ralph-tui decide {said} TEXT")
     if more and "more" not in takes:
-        raise UsageError(f"{word} takes neither --iterations nor --budget; see ralph-tui decide")
+        raise UsageError(f"{said} takes neither --iterations nor --budget; see ralph-tui decide")
     if not more and takes == {"more"}:
-        raise UsageError(f"{word} needs --iterations N or --budget USD")
+        raise UsageError(f"{said} needs --iterations N or --budget USD")
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
     if not 0 <= args.budget <= 1_000_000:  # nan is not
@@ -123,8 +124,8 @@ def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, obj
 
 
 def _word(args: argparse.Namespace) -> str:
-    """As the journal spells it: people may type ``Roll-Back``."""
-    return str(args.answer).strip().lower().replace("-", "_")
+    """As the journal spells it."""
+    return answer_name(str(args.answer))
 
 
 def _takes(question: dict[str, Any], word: str) -> set[str]:

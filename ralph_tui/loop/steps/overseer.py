@@ -25,36 +25,24 @@ from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
+from ralph_tui.loop.steps.offers import (
+    ABORT,
+    APPROVE,
+    CONTINUE,
+    DECLINE,
+    EDIT,
+    EXTEND,
+    GUIDE,
+    roll_back,
+)
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 from ralph_tui.loop.waiting.handlers import extended
 from ralph_tui.state.wording import failing_words
-from ralph_tui.text.format import place
 
 _damped = PROFILES["damped"]
 DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
 UNANSWERED = "nobody answered the question in time"
-
-APPROVE = Option(key="y", answer="approve", verb="approve the instructions")
-EDIT = Option(
-    key="e", answer="approve", verb="edit the instructions, then approve", takes="instructions"
-)
-DECLINE = Option(key="n", answer="decline", verb="decline: go on as before")
-CONTINUE = Option(key="y", answer="continue", verb="continue as before")
-GUIDE = Option(key="g", answer="guide", verb="continue, with words to the agent", takes="words")
-EXTEND = Option(
-    key="+", answer="extend", verb="continue, with more iterations or money", takes="more"
-)
-ABORT = Option(key="x", answer="abort", verb="abort the run")
-
-
-def roll_back(to: Rollback | None, *, instructs: bool) -> list[Option]:
-    """The answer that leads back, where there is a way; `instructs`: and approves instructions."""
-    if to is None:
-        return []
-    then = "give the instructions" if instructs else "go on"
-    verb = f"roll back to {place(to.iteration)}, and {then}"
-    return [Option(key="b", answer="roll_back", verb=verb)]
 
 
 class Overseer:
@@ -159,7 +147,7 @@ class Overseer:
                     proposal=proposal,
                     gains=DAMPED if acts.about == "oscillating" else "",
                     rollback=best,
-                    options=[APPROVE, EDIT, DECLINE, *roll_back(best, instructs=True), ABORT],
+                    options=[APPROVE, EDIT, DECLINE, *self._back(best, instructs=True), ABORT],
                     default="approve",
                 ),
                 within_s=0.0 if self._run.headless else settings.redirect_timeout_s,
@@ -202,7 +190,7 @@ class Overseer:
                         *(f"recommended: {what}" for what in recommendations(acts.about)),
                     ],
                     rollback=best,
-                    options=[CONTINUE, GUIDE, EXTEND, *roll_back(best, instructs=False), ABORT],
+                    options=[CONTINUE, GUIDE, EXTEND, *self._back(best, instructs=False), ABORT],
                     default="" if for_ever else default,
                 ),
                 within_s=None if for_ever else within,
@@ -210,6 +198,10 @@ class Overseer:
             )
         )
         yield from self._carry_out(k, answer, best)
+
+    def _back(self, best: Rollback | None, *, instructs: bool) -> list[Option]:
+        readings = [100 * point.completion for point in self._state.control.points]
+        return roll_back(best, instructs=instructs, readings=readings)
 
     def _found(self, k: int) -> list[str]:
         """What layer 2 says of the iteration: evidence in a question, no level of its own."""

@@ -37,9 +37,9 @@ from ralph_tui.loop.steps.prompt_words import (
 from ralph_tui.loop.steps.questions import QuestionDesk
 from ralph_tui.loop.waiting.controls import Ended, Steps
 
-SEND = Option(key="y", answer="send", verb="send it")
+SEND = Option(key="y", answer="send", verb="send it as it is")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
-ABORT = Option(key="x", answer="abort", verb="abort the run")
+ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
 MOST_EDITABLE = 100_000
 """Characters: an answer has no more."""
 NEXT_PROMPT = "next-prompt.md"

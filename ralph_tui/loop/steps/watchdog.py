@@ -7,10 +7,12 @@ from ralph_tui.events.waiting import Option
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.questions import QuestionDesk
 
-WAIT = Option(key="w", answer="wait", verb="wait as long again")
-RETRY = Option(key="r", answer="retry", verb="interrupt, and let it go on from where it is")
-STOP = Option(key="s", answer="stop", verb="end the session, and measure")
-ABORT = Option(key="x", answer="abort", verb="abort the run")
+WAIT = Option(key="w", answer="wait", verb="wait as long again; nothing is interrupted")
+RETRY = Option(
+    key="i", answer="retry", verb="interrupt the agent; it goes on from there, in this iteration"
+)
+STOP = Option(key="s", answer="stop", verb="end the session and measure; this iteration is used")
+ABORT = Option(key="x", answer="abort", verb="abort the run; the files stay as they are")
 
 
 class Watchdog:

@@ -17,7 +17,7 @@ from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way
 from ralph_tui.tui.modals.help import Help
-from ralph_tui.tui.modals.leave import Leave, Leaving
+from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
 from ralph_tui.tui.modals.outlook import lacking, preview
 
 if TYPE_CHECKING:
@@ -143,7 +143,11 @@ class Dialogs:
             self._host.say(f"C roll over: {because or 'sent; a running tool may end first'}")
 
         dialog = Confirm(
-            question, roll_over_words(state), self._clock, stands=lambda: refused() is None
+            question,
+            roll_over_words(state),
+            self._clock,
+            stands=lambda: refused() is None,
+            yes="hand over",
         )
         self._app.push_screen(dialog, answered)
 
@@ -152,7 +156,7 @@ class Dialogs:
         if wish.mode == "skip":
             question = "Let the agent do everything, without asking?"
             detail = "From its next session on: any command, any file, the network."
-            dialog = Confirm(question, detail, self._clock)
+            dialog = Confirm(question, detail, self._clock, yes="let it")
             self._app.push_screen(dialog, lambda yes: self._permitted(wish, yes))
         else:
             self._permitted(wish, yes=True)
@@ -194,7 +198,9 @@ class Dialogs:
         if not self._source.live or self._source.lost or run.finished or run.crash or watched:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
-            dialog = Leave(self._clock, elsewhere=self._source.elsewhere)
+            needs = self._host.state.needs
+            stands: Stands = "asking" if needs.question else "paused" if run.paused else "going"
+            dialog = Leave(self._clock, elsewhere=self._source.elsewhere, stands=stands)
             self._app.push_screen(dialog, self._left)
 
     def interrupt(self) -> None:

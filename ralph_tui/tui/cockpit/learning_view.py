@@ -90,7 +90,8 @@ class LearningView:
             self._app.push_screen(dialog, lambda said: self._reworded(name, said))
         elif change == "delete":
             question = f"Delete “{clip(saying(learning), 40)}” for all runs?"
-            confirm = Confirm(question, "Muted, it stays and is in no prompt.", self._app.monotonic)
+            instead = "for good; muted, it stays and is in no prompt"
+            confirm = Confirm(question, instead, self._app.monotonic, yes="delete")
             self._app.push_screen(confirm, lambda yes: self._send(name, "delete") if yes else None)
         else:
             self._send(name, change)

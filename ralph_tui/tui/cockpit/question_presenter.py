@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import answer_word
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import clip, flat
@@ -65,10 +65,10 @@ class QuestionPresenter:
             self._open(question, state, now)
 
     def reopen(self) -> None:
-        """Show the dialog again that was closed without an answer."""
+        """Show the dialog again that was closed without an answer; who calls for it can answer."""
         state = self._host.state
         if state.needs.question is not None:
-            self._open(state.needs.question, state, self._source.clock(state))
+            self._open(state.needs.question, state, self._source.clock(state), guarded=False)
 
     def end(self) -> None:
         """The screen is gone."""
@@ -76,7 +76,9 @@ class QuestionPresenter:
             self._known = None
             self._app.end_call()
 
-    def _open(self, question: QuestionAsked, state: RunState, now: datetime) -> None:
+    def _open(
+        self, question: QuestionAsked, state: RunState, now: datetime, *, guarded: bool = True
+    ) -> None:
         # Not before it is needed: the first paint does not wait for it.
         from ralph_tui.tui.modals.question import Question  # noqa: PLC0415
 
@@ -89,6 +91,7 @@ class QuestionPresenter:
             self._texts,
             self._app.monotonic,
             self._look(question, state),
+            guarded=guarded,
         )
         self._app.push_screen(self._dialog, self._answered)
 
@@ -130,7 +133,7 @@ class QuestionPresenter:
         if withdrawn is not None and withdrawn.question_id == question_id:
             how = clip(flat(withdrawn.reason), 60)
         if answer is not None and answer.question_id == question_id:
-            how = f"{in_words(flat(answer.answer, 40))}, {self._place(answer.by)}"
+            how = f"{answer_word(flat(answer.answer, 40))}, {self._place(answer.by)}"
             taken = answer.text.strip()
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)

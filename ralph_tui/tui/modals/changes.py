@@ -21,7 +21,7 @@ from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
 from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, wrap
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
 from ralph_tui.tui.modals.outlook import NOBODY
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.files import CATEGORIES, STATUS, tail
@@ -118,10 +118,11 @@ class Page(ScrollText):
         self.rows, self.left = rows, 0
         self._roll_to(0, max(1, self.size.height))
 
-    def shift(self, by: int) -> None:
-        """Move long lines aside, or back."""
-        self.left = max(0, self.left + by)
+    def shift(self, by: int) -> bool:
+        """Move long lines aside, or back; whether there is anything that way."""
+        before, self.left = self.left, max(0, self.left + by)
         self.repaint()
+        return self.left != before
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
@@ -139,7 +140,7 @@ class Changes(Modal[None]):
     """Reads, and closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "close", show=False),
+        Binding("escape,enter", "close", show=False),
         Binding("right,n,tab", "file(1)", show=False),
         Binding("left,p,shift+tab", "file(-1)", show=False),
         Binding("down,j", "roll(1)", show=False),
@@ -168,7 +169,7 @@ class Changes(Modal[None]):
         self.facts, self.listed, self.page = ScrollText("facts"), FileList(), Page()
         self.listed.display = False
 
-    def compose(self) -> ComposeResult:
+    def parts(self) -> ComposeResult:
         """Facts, files, diff."""
         with Container(id="changes"):
             yield self.facts
@@ -178,7 +179,6 @@ class Changes(Modal[None]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        super().on_mount()
         frame = self.query_one("#changes")
         frame.border_title = Content(f" {flat(self._title)} ")
         if self.files is None:
@@ -196,9 +196,13 @@ class Changes(Modal[None]):
         rows = self._told(width - 6)
         self.facts.show(rows, min(len(rows), 2 if height < TALL else height // 4))
         self._measure(height)
-        keys = ("←→", "file"), ("↑↓", "scroll"), ("< >", "long lines"), ("esc", "close")
-        words = [part for key, verb in keys for part in ((key, "bold"), f" {verb}  ")]
-        self.query_one("#changes").border_subtitle = Content.assemble(" ", *words)
+
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        return (
+            *(("←", ""), ("→", "file"), ("↑", ""), ("↓", "scroll")),
+            *(("<", ""), (">", "long lines"), ("esc", "close")),
+        )
 
     def _measure(self, height: int) -> None:
         rows = len(self.listed.rows)
@@ -247,18 +251,20 @@ class Changes(Modal[None]):
         """Another file."""
         if self.listed.changes and self.listed.move(by):
             self._read()
+        else:
+            self.tell(NO_FURTHER)
 
     def action_roll(self, by: int) -> None:
         """Scroll the diff."""
-        self.page.roll(by)
+        self.scrolled(self.page.roll(by))
 
     def action_page(self, by: int) -> None:
         """A screenful of the diff."""
-        self.page.page(by)
+        self.scrolled(self.page.page(by))
 
     def action_shift(self, by: int) -> None:
         """Read the end of long lines."""
-        self.page.shift(by)
+        self.scrolled(self.page.shift(by))
 
     def action_close(self) -> None:
         """Close."""

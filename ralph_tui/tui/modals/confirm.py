@@ -1,24 +1,19 @@
-"""A question with yes or no, on one line."""
+"""A question with yes or no."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.choosing import Choice, Choosing
 
 LOOK_S = 0.25
 
 
-class Confirm(Modal[bool]):
+class Confirm(Choosing[bool]):
     """Answers True for yes; esc is no. None: what was asked about is over."""
 
-    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
         Binding("n,escape", "answer(False)", show=False),
@@ -30,10 +25,19 @@ class Confirm(Modal[bool]):
         detail: str = "",
         clock: Callable[[], float] = monotonic,
         stands: Callable[[], bool] = lambda: True,
+        *,
+        yes: str = "yes",
     ) -> None:
-        """`stands`: whether it still has to be asked; where it has not, the dialog closes."""
-        super().__init__(clock)
-        self._question, self._detail, self._stands = question, detail, stands
+        """`stands`: whether it still has to be asked; where it has not, the dialog closes.
+
+        `yes`: what y does, in a word or two.
+        """
+        super().__init__(question, clock)
+        self._detail, self._stands, self._yes = detail, stands, yes
+
+    def choices(self) -> Sequence[Choice]:
+        """See `Choosing`."""
+        return (Choice("y", self._yes, self._detail), Choice("esc", "back"))
 
     def on_mount(self) -> None:
         """Look from time to time."""
@@ -42,16 +46,6 @@ class Confirm(Modal[bool]):
     def _close_if_over(self) -> None:
         if self.is_current and not self._stands():
             self.dismiss(None)
-
-    def compose(self) -> ComposeResult:
-        """One line, and a dim one below it."""
-        with Vertical(classes="dialog"):
-            yield Static(Content(self._question), classes="question")
-            if self._detail:
-                yield Static(Content(self._detail), classes="hint")
-            yield Static(
-                Content.assemble(("y", "bold"), " yes    ", ("n", "bold"), " no"), classes="keys"
-            )
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
         """Close with the answer."""

@@ -29,7 +29,7 @@ class Editor(TextEntry):
         self.soft_wrap = max(map(len, text.split("\n"))) <= LONGEST_LINE
         self.text = text
         self.border_title = Content(f" {EDITING[takes][0]} ")
-        self.move_cursor((0, 0) if takes == "instructions" else self.document.end)
+        self.move_cursor(self.document.end)
         self.display = True
 
     def end(self) -> None:

@@ -1,29 +1,24 @@
-"""How to give a run up: as it is, or with the files as they were at their best."""
+"""How to abort a run: the files as they are, or as they were at their best."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar, Literal
 
-from textual.app import ComposeResult
+from textual import events
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.choosing import Choice, Choosing
 from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.preview import Preview
 
 Way = Literal["keep", "roll_back", "stay"]
 
 
-class GiveUp(Modal[Way]):
-    """Keep the work, roll it back to the best point where there is one, or go on."""
+class GiveUp(Choosing[Way]):
+    """Keep the work, restore its best point where there is one, or go back."""
 
-    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer('keep')", show=False),
-        Binding("b", "answer('roll_back')", show=False),
         Binding("n,escape", "answer('stay')", show=False),
     ]
 
@@ -34,29 +29,41 @@ class GiveUp(Modal[Way]):
         look: Callable[[], Outlook] | None = None,
         lacks: str = "",
     ) -> None:
-        """`best` names the point to roll back to, empty: there is none; the rest: see `Restore`."""
-        super().__init__(clock)
-        self._best, self._look, self._lacks = best, look, lacks
+        """`best` names the point to restore, empty: there is none; the rest: see `Restore`."""
+        super().__init__("Abort this run? The agent is stopped; the present is saved.", clock)
+        self._best, self._lacks = best, lacks
+        self.preview = Preview(look) if look is not None else None
 
-    def compose(self) -> ComposeResult:
-        """One way per line."""
-        ways = [("y", "give up, keep the work", "")]
-        if self._best:
-            ways.append(("b", "give up, roll back", f"to {self._best}"))
-        with Vertical(classes="dialog"):
-            yield Static(Content("Give this run up? The agent is stopped."), classes="question")
-            for key, words, hint in (*ways, ("esc", "go on", "")):
-                yield Static(
-                    Content.assemble((f"{key:>4}", "bold"), f"  {words:<24}", (hint, "dim")),
-                    classes="choice",
-                )
-                if key == "b" and self._look is not None:
-                    yield Preview(self._look, " " * 6)
-                if key == "b" and self._lacks:
-                    yield Static(Content(f"{' ' * 6}{self._lacks}"), classes="hint")
-            yield Static(Content("A snapshot holds the present either way."), classes="keys")
+    def choices(self) -> Sequence[Choice]:
+        """See `Choosing`."""
+        would = "the files as they were then"
+        if self.preview is not None:
+            would = "\n".join(filter(None, [self.preview.words, self._lacks]))
+        back = Choice("b", f"abort, and restore {self._best}", would)
+        return (
+            Choice("y", "abort", "the files stay as they are"),
+            *([back] if self._best else []),
+            Choice("esc", "back", "the run goes on"),
+        )
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        if self.preview is not None and self._best:
+            self.run_worker(self._read(self.preview))
+
+    async def _read(self, preview: Preview) -> None:
+        await preview.read()
+        self.lay()
+
+    def take_key(self, event: events.Key) -> bool:
+        """See `Modal`."""
+        if event.key == "b" and self._best:
+            self.dismiss("roll_back")
+            return True
+        if event.key == "b":
+            self.tell("b does nothing here: there is no best point to restore yet")
+        return event.key == "b"
 
     def action_answer(self, way: Way) -> None:
         """Close with the answer."""
-        if way != "roll_back" or self._best:
-            self.dismiss(way)
+        self.dismiss(way)

@@ -1,6 +1,6 @@
 """Words that are written: for the agent, or for what is known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar, NamedTuple
 
@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from ralph_tui.text.sanitize import clip, one_line, strip_controls
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.modal import Modal, Pair
 
 
 class TextEntry(TextArea):
@@ -65,20 +65,19 @@ class Writing(Modal[Written]):
         super().__init__(clock)
         self._title, self._draft = title, draft
 
-    def compose(self) -> ComposeResult:
-        """What is written, the words, and the keys."""
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        keys = (("enter", self.SENDS), ("ctrl+j", "new line"))
+        return (*keys, ("esc", "close, the text is kept"))
+
+    def parts(self) -> ComposeResult:
+        """What is written about, and the words."""
         with Vertical(classes="dialog wide"):
             yield Static(Content(self._title), classes="question")
             area = TextEntry(self._draft, show_line_numbers=False, highlight_cursor_line=False)
             area.cursor_blink = False
             area.move_cursor(area.document.end)
             yield area
-            yield Static(
-                Content.assemble(
-                    ("enter", "bold"), f" {self.SENDS}   ", ("ctrl+j", "bold"), " new line   "
-                ).append(Content.assemble(("esc", "bold"), " close, the text is kept")),
-                classes="keys",
-            )
             yield from self.more()
 
     def more(self) -> ComposeResult:

@@ -1,6 +1,6 @@
 """The card of a learning: all that is known of it, and what its owner may do about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar
 
@@ -14,22 +14,22 @@ from ralph_tui.events.memory import Change
 from ralph_tui.state import SeenLearning
 from ralph_tui.state.memory_wording import type_word
 from ralph_tui.tui.draw.spans import Line, wrap
-from ralph_tui.tui.modals.modal import Modal, key_name
+from ralph_tui.tui.modals.modal import Modal, Pair, key_name
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.learning_rows import card_rows
 
 WIDEST = 76
 AROUND = 6
 """Cells of frame, padding and margin beside the rows."""
-ABOVE = 6
-"""Rows of frame, answer and keys around them."""
+ABOVE = 3
+"""Rows of the frame and the keys."""
 
 
 class LearningCard(Modal[Change | None]):
     """Answers what is wished; it stays until it is closed, and follows what the run records."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter,q", "close", show=False),
+        Binding("escape,enter", "close", show=False),
         Binding("down,j", "roll(1)", show=False),
         Binding("up,k", "roll(-1)", show=False),
         Binding("pagedown,space", "page(1)", show=False),
@@ -54,8 +54,8 @@ class LearningCard(Modal[Change | None]):
         self._answer: tuple[str, str] = ("", "")
         self.text, self.foot = ScrollText("learning-text"), ScrollText("learning-foot")
 
-    def compose(self) -> ComposeResult:
-        """What is known, the answer to the last wish, and the keys."""
+    def parts(self) -> ComposeResult:
+        """What is known, and the answer to the last wish."""
         with Vertical(classes="dialog", id="learning-card"):
             yield self.text
             yield self.foot
@@ -84,11 +84,12 @@ class LearningCard(Modal[Change | None]):
         """Lay all rows out anew; the view stays where it is."""
         columns, rows = self.app.size
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
-        foot = [*self._told(width), self._keys()]
+        foot = self._told(width)
         self.query_one("#learning-card").styles.width = min(WIDEST, columns)
         told = card_rows(self.seen, self.iteration, width)
         self.foot.show(foot, len(foot))
         self.text.show(told, max(1, min(len(told), rows - ABOVE - len(foot))))
+        self.show_keys()
 
     def _told(self, width: int) -> list[Line]:
         words, style = self._answer
@@ -96,22 +97,17 @@ class LearningCard(Modal[Change | None]):
             words, style = self.reading, "dim"
         return [[], *([[(piece, style)] for piece in wrap(words, width, 3)] if words else [])]
 
-    def _keys(self) -> Line:
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
         learning = self.seen.learning
-        pairs = [("esc", "close")]
-        if not self.reading:
-            pairs = [
-                ("p", "unpin" if learning.pinned else "pin"),
-                ("m", "unmute" if learning.muted else "mute"),
-                ("e", "edit"),
-                ("d", "delete"),
-                *pairs,
-            ]
-        pairs.append(("↑↓", "scroll"))
-        spans: Line = []
-        for key, verb in pairs:
-            spans += [(key, "key"), (f" {verb}   ", "text")]
-        return spans
+        changes = [
+            ("p", "unpin" if learning.pinned else "pin"),
+            ("m", "unmute" if learning.muted else "mute"),
+            ("e", "edit"),
+            ("d", "delete"),
+        ]
+        scroll = [("↑", ""), ("↓", "scroll")] if self.text.hidden else []
+        return (*([] if self.reading else changes), *scroll, ("esc", "close"))
 
     def take_key(self, event: events.Key) -> bool:
         """See `Modal`: a wish, or why it cannot be one here."""
@@ -133,11 +129,11 @@ class LearningCard(Modal[Change | None]):
 
     def action_roll(self, by: int) -> None:
         """Scroll."""
-        self.text.roll(by)
+        self.scrolled(self.text.roll(by))
 
     def action_page(self, by: int) -> None:
         """A screenful."""
-        self.text.page(by)
+        self.scrolled(self.text.page(by))
 
     def action_close(self) -> None:
         """Close."""

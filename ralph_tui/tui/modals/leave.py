@@ -1,67 +1,82 @@
 """How to leave a run that is alive."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar, Literal
 
-from textual.app import ComposeResult
+from textual import events
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.choosing import Choice, Choosing
 
 Leaving = Literal["screen", "now", "after_iteration", "stay"]
+Stands = Literal["going", "paused", "asking"]
+"""Whether the run works, waits to be unpaused, or waits for an answer."""
 
-OWN: tuple[tuple[str, str, str], ...] = (
-    ("s", "stop now", "the agent ends, the work stays"),
-    ("i", "stop after this iteration", "the agent ends its work first"),
-    ("l", "leave only the screen", "the run goes on here, as lines"),
-    ("esc", "stay", ""),
-)
-ELSEWHERE: tuple[tuple[str, str, str], ...] = (
-    ("enter", "leave this screen", "the run goes on where it lives"),
-    ("s", "stop the run now", "the agent ends, the work stays"),
-    ("i", "stop after this iteration", "the agent ends its work first"),
-    ("esc", "stay", ""),
-)
+HERE: dict[Stands, str] = {
+    "going": "the run goes on here, as plain lines",
+    "paused": "the run is paused and waits",
+    "asking": "the question stays open",
+}
+THERE: dict[Stands, str] = {**HERE, "going": "the run goes on where it lives"}
+"""What becomes of a run whose screen is left: in this process, and in another one."""
+LAST: dict[Stands, str] = {
+    "going": "the agent ends its work first",
+    "paused": "once unpaused, it does one more",
+    "asking": "the question is to be answered first",
+}
+AFTERWARDS: dict[Stands, str] = {
+    "going": "ralph-tui attach brings the screen back",
+    "paused": "ralph-tui unpause lets it go on, attach brings the screen back",
+    "asking": "ralph-tui decide answers, attach brings the screen back",
+}
 
 
-class Leave(Modal[Leaving]):
+class Leave(Choosing[Leaving]):
     """Stop now, stop after this iteration, leave only the screen, or stay."""
 
-    DECIDES = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "answer('now')", show=False),
         Binding("i", "answer('after_iteration')", show=False),
         Binding("l", "answer('screen')", show=False),
-        Binding("enter", "default", show=False),
         Binding("escape,n,q", "answer('stay')", show=False),
     ]
+    HELPS = (("?", "help"),)
 
-    def __init__(self, clock: Callable[[], float] = monotonic, *, elsewhere: bool = False) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = monotonic,
+        *,
+        elsewhere: bool = False,
+        stands: Stands = "going",
+    ) -> None:
         """`elsewhere`: the run belongs to another process, so leaving the screen is the default."""
-        super().__init__(clock)
-        self._elsewhere = elsewhere
+        self._elsewhere, self._stands = elsewhere, stands
+        super().__init__("The run is alive. How do you want to leave?", clock)
 
-    def compose(self) -> ComposeResult:
-        """The ways, one per line."""
-        again = "leaves this screen" if self._elsewhere else "stops now"
-        with Vertical(classes="dialog"):
-            yield Static(Content("The run is alive. How do you want to leave?"), classes="question")
-            for key, words, hint in ELSEWHERE if self._elsewhere else OWN:
-                yield Static(
-                    Content.assemble((f"{key:>5}", "bold"), f"  {words:<27}", (hint, "dim")),
-                    classes="choice",
-                )
-            yield Static(Content(f"ctrl+c again {again}"), classes="keys")
-
-    def action_default(self) -> None:
-        """Enter: what stops nothing, where there is such a thing to do at once."""
+    def choices(self) -> Sequence[Choice]:
+        """See `Choosing`."""
+        stop = [
+            Choice("s", "stop now", "the agent is stopped; resume goes on"),
+            Choice("i", "stop after this iteration", LAST[self._stands]),
+        ]
+        stay = Choice("esc", "back")
         if self._elsewhere:
-            self.dismiss("screen")
+            return (Choice("enter", "leave this screen", THERE[self._stands]), *stop, stay)
+        return (*stop, Choice("l", "leave only the screen", HERE[self._stands]), stay)
+
+    def hints(self) -> Sequence[str]:
+        """See `Choosing`."""
+        again = "leaves this screen" if self._elsewhere else "stops now"
+        return (f"{AFTERWARDS[self._stands]}; ctrl+c again {again}",)
 
     def action_answer(self, way: Leaving) -> None:
         """Close with the answer."""
         self.dismiss(way)
+
+    def take_key(self, event: events.Key) -> bool:
+        """Enter: what stops nothing, where there is such a thing to do at once."""
+        if event.key == "enter" and self._elsewhere:
+            self.dismiss("screen")
+            return True
+        return False

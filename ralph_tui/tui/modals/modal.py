@@ -1,16 +1,22 @@
-"""What all dialogs share: they are small, and blind to keys typed before they could be seen."""
+"""What all dialogs share: their keys in the last row, and blindness to keys typed too early.
 
-from collections.abc import Callable
+Rule: a key that is pressed in a dialog does something or says why not; where a key is written, a
+click presses it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Protocol, TypeVar, cast
+from typing import ClassVar, Protocol, TypeVar, cast
 
 from rich.style import Style
 from textual import events
-from textual.content import Content
+from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
-from ralph_tui.tui.draw.line_widget import StyledScreen
+from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat
 
 T = TypeVar("T")
 
@@ -23,6 +29,26 @@ STILL_S, LONGEST_S = 1.0, 1.5
 is no answer. But not for longer than `LONGEST_S` after opening: then a key is meant."""
 TOLD_S = 3.0
 """How long a swallowed key is told of."""
+NO_FURTHER = "there is nothing further that way"
+
+Pair = tuple[str, str]
+"""A key as it is written, and what it does; empty: what the next one does."""
+
+
+NAMES = {
+    "esc": "escape",
+    "?": "question_mark",
+    "+": "plus",
+    "<": "less_than_sign",
+    ">": "greater_than_sign",
+    **{arrow: name for name, arrow in ARROWS.items()},
+}
+
+
+def pressing(line: Line, written: str) -> Line:
+    """The spans, on which a click presses the key that is written so; a key may be foreign text."""
+    name = NAMES.get(written, written)
+    return clickable(line, name) if re.fullmatch(r"[A-Za-z0-9_+]+", name, re.ASCII) else line
 
 
 def key_name(event: events.Key) -> str:
@@ -45,6 +71,34 @@ class Below(Protocol):
         ...
 
 
+class KeysRow(LineWidget):
+    """The last row: what the keys do here, or for a moment what came of the last one."""
+
+    def __init__(self) -> None:
+        super().__init__(id="dialog-keys")
+        self.pairs: Sequence[Pair] = ()
+        self.said = ""
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`; where room is short, the last verbs are left out first."""
+        if self.said:
+            return [(" ▸ ", "warn"), (clip(self.said, width - 4), "text")]
+        for bare in range(len(self.pairs) + 1):
+            spans = self._spans(bare)
+            if cells(spans) <= width:
+                return spans
+        return clip_line(self._spans(len(self.pairs)), width)
+
+    def _spans(self, bare: int) -> Line:
+        spans: Line = [(" ", "")]
+        for index, (key, verb) in enumerate(self.pairs):
+            here: Line = [(key, "key")]
+            if verb and index < len(self.pairs) - bare:
+                here.append((f" {verb}", "text"))
+            spans += [*pressing(here, key), ("  " if verb else " ", "")]
+        return spans[:-1]
+
+
 class Modal(ModalScreen[T]):
     """A dialog; the app asks `blind` before it hands a key over.
 
@@ -55,17 +109,37 @@ class Modal(ModalScreen[T]):
     """Keys that are never held back."""
     DECIDES = False
     """Whether a letter is an answer."""
+    HELPS: ClassVar[Sequence[Pair]] = (("?", "help"), ("q", "leave"))
+    """What works in every dialog."""
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic, *, guarded: bool = True) -> None:
+        """`guarded`: keys that come at once were not meant for it."""
         super().__init__()
         self.clock = clock
-        self._opened = self._sees_from = float("inf")
+        self.keys_row = KeysRow()
+        self._guarded = guarded
+        self._opened = self._sees_from = float("inf") if guarded else 0.0
         self._taking_back: Timer | None = None
         """Takes back what was said of the last key."""
 
+    def compose(self) -> ComposeResult:
+        """What the dialog consists of, and its keys below it."""
+        yield from self.parts()
+        yield self.keys_row
+
+    def parts(self) -> ComposeResult:
+        """What the dialog consists of."""
+        raise NotImplementedError
+
+    def pairs(self) -> Sequence[Pair]:
+        """What the keys do now; those that work in every dialog come by themselves."""
+        return (("esc", "close"),)
+
     def on_mount(self) -> None:
         """Begin to be blind."""
-        self.look_away()
+        self.tell_how()
+        if self._guarded:
+            self.look_away()
 
     def look_away(self) -> None:
         """What is typed ahead of what stands there now counts for nothing."""
@@ -75,10 +149,12 @@ class Modal(ModalScreen[T]):
     def blind(self, key: str) -> bool:
         """Whether this key came too early; one that did is told of."""
         if key in self.URGENT or self.clock() >= self._sees_from:
+            if self.keys_row.said:
+                self.tell_how()  # an older answer never stands beside a newer key
             return False
         if self.DECIDES:
             self._sees_from = min(self.clock() + STILL_S, self._opened + LONGEST_S)
-        self._tell(f"{key} came too early and was not taken")
+        self.tell(f"{key} came too early and was not taken")
         return True
 
     def take_key(self, event: events.Key) -> bool:
@@ -101,20 +177,30 @@ class Modal(ModalScreen[T]):
                     below.leave()
                 case _:
                     instead = "answer first, or esc" if self.DECIDES else "esc closes"
-                    self._tell(f"{key_name(event)} does nothing here: {instead}")
+                    self.tell(f"{key_name(event)} does nothing here: {instead}")
 
-    def _tell(self, words: str) -> None:
-        """Say something in the frame for a moment."""
+    def tell(self, words: str) -> None:
+        """Say something in place of the keys for a moment."""
         if self._taking_back is not None:
             self._taking_back.stop()  # it was to take back an older answer, not this one
-        for frame in self.query(".dialog"):
-            frame.border_subtitle = Content(f" {words} ")
+        self.keys_row.said = flat(words)
+        self.keys_row.repaint()
         self._taking_back = self.set_timer(TOLD_S, self.tell_how)
 
+    def scrolled(self, moved: bool) -> None:  # noqa: FBT001
+        """Say so where there is nothing further to see."""
+        if not moved:
+            self.tell(NO_FURTHER)
+
     def tell_how(self) -> None:
-        """What stands in the frame otherwise."""
-        for frame in self.query(".dialog"):
-            frame.border_subtitle = None
+        """What stands in the last row otherwise."""
+        self.keys_row.said = ""
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """The keys have changed; what is being said stands as long as it would have."""
+        self.keys_row.pairs = (*self.pairs(), *self.HELPS)
+        self.keys_row.repaint()
 
     def named_style(self, name: str) -> Style:
         """The style of a name, as the cockpit below has it: a dialog draws in the same colours."""

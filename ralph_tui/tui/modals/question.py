@@ -5,7 +5,7 @@ the event. Closing it answers nothing: the question stays open, and its countdow
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from time import monotonic
 from typing import ClassVar
@@ -13,7 +13,6 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import TextArea
 
@@ -25,18 +24,14 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import question_rows as drawn
-from ralph_tui.tui.modals.editor import Editor
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.modal import Modal, Pair
 from ralph_tui.tui.modals.outlook import Outlook
-from ralph_tui.tui.modals.scroll_text import ScrollText
+from ralph_tui.tui.modals.question_sheet import Sheet
 
 MOST_CHARACTERS = 100_000
 """Of what an answer brings along."""
-WIDEST = 96
-"""Cells: longer rows are hard to read."""
-FRAME_ROWS, FRAME_CELLS = 2, 6
-LISTED_ROWS = 12
-"""What must be left for all that is told, if each option is to have its own row."""
+REASON_ROWS, TALL_ROWS = 4, 16
+"""At most so many rows tell the reason, where there are so many in all; else two."""
 SCROLLING = (
     *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
     *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),
@@ -63,9 +58,14 @@ class Question(Modal[Answer | None]):
         texts: Texts,
         clock: Callable[[], float] = monotonic,
         look: Callable[[], Outlook] | None = None,
+        *,
+        guarded: bool = True,
     ) -> None:
-        """`texts` keeps what was written; `look` blocks and says what a roll back changes now."""
-        super().__init__(clock)
+        """`texts` keeps what was written; `look` blocks and says what a restore changes now.
+
+        `guarded`: see `Modal`; not where somebody has just called for it.
+        """
+        super().__init__(clock, guarded=guarded)
         self.asked = asked
         self.editing: Option | None = None
         """The option whose words are being written."""
@@ -77,34 +77,25 @@ class Question(Modal[Answer | None]):
         self._wrong, self._wrong_text = "", ""
         """A complaint, and what it is about."""
         self._look, self._would = look, ""
-        self._room = (0, 0)
-        self._scrolls = False
-        """There is more to read than is in view."""
+        self.sheet = Sheet()
 
-    def compose(self) -> ComposeResult:
-        """What it is about, an editor when it is wanted, and how to answer."""
-        dialog = Vertical(id="question-dialog", classes="dialog")
-        dialog.border_title = Content(f" {clip(drawn.title(self.asked), 70)} ")
-        with dialog:
-            yield ScrollText("told")
-            yield Editor()
-            yield ScrollText("foot")
-
-    def on_mount(self) -> None:
-        """Find a place for everything."""
-        self._lay()
+    def parts(self) -> ComposeResult:
+        """What it is about, what there is to read, an editor when it is wanted, the answers."""
+        self.sheet.border_title = Content(f" {clip(drawn.title(self.asked), 70)} ")
+        yield self.sheet
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size, other places."""
+        """Find a place for everything: it comes first, and with each other size."""
         self._lay()
 
     def sync(self, asked: QuestionAsked, now: datetime) -> None:
         """Follow the question; drawn anew once a second while it counts down."""
         before = (self.asked.deadline, countdown(self.asked.deadline, self._now))
         self.asked, self._now = asked, now
-        if before != (asked.deadline, countdown(asked.deadline, now)) and self._room[0]:
-            foot = self._foot()
-            self.query_one("#foot", ScrollText).show(foot, len(foot))
+        if before[0] != asked.deadline or (self.sheet.flows and before[1]):
+            self._lay()
+        elif before[1] != countdown(asked.deadline, now):
+            self.sheet.show_last(self._silence())
 
     def tell_settled(self, how: str) -> None:
         """The question is closed; what is being written is not taken out of anybody's hands."""
@@ -114,52 +105,55 @@ class Question(Modal[Answer | None]):
     # places -----------------------------------------------------------------------------------
 
     def _lay(self) -> None:
-        columns, rows = self.app.size
-        width = max(20, min(columns - 4, WIDEST))
-        dialog = self.query_one("#question-dialog", Vertical)
-        dialog.styles.width = width
-        self._room = (width - FRAME_CELLS - ScrollText.EDGE, max(8, rows - 2 - FRAME_ROWS))
-        inner, height = self._room
-        foot = self._foot()
+        width, height = self.sheet.measure()
+        most = REASON_ROWS if height >= TALL_ROWS else 2
+        why = drawn.reason(self.asked, width, most + 1)
+        whole: list[Line] = []
+        if len(why) > most:  # its beginning stays in view
+            why, whole = why[:most], drawn.reason(self.asked, width, drawn.MOST_ROWS)
+        why += drawn.readings(self.asked, self._state, width)
+        edited = self._texts.get("instructions", "")
         writes = self.editing is not None and self.editing.takes == "instructions"
-        body = drawn.told(
-            self.asked,
-            self._state,
-            edited=self._texts.get("instructions", ""),
-            width=inner,
-            height=height,
-            proposes=not writes,
-        )
-        left = height - len(foot)
-        editor = self.query_one(Editor).place(left, len(body))
-        body_rows = max(0, min(len(body), left - editor))
-        self.query_one("#told", ScrollText).show(body, body_rows)
-        self.query_one("#foot", ScrollText).show(foot, len(foot))
-        self._scrolls = body_rows < len(body)
-        self.tell_how()
+        body = drawn.told(self.asked, edited=edited, width=width, proposes=not writes)
+        self.sheet.place(why, [*whole, *body], self._foot, edits=self.editing is not None)
+        self.show_keys()
 
-    def tell_how(self) -> None:
-        """How to read on, and how to leave."""
-        scroll = "↑↓ more · " if self._scrolls and self.editing is None else ""
-        later = "" if self.editing or self._confirming else "esc later, d reopens"
-        dialog = self.query_one("#question-dialog", Vertical)
-        dialog.border_subtitle = Content(f" {scroll}{later} ") if later else None
-
-    def _foot(self) -> list[Line]:
-        width, height = self._room
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        if self.settled:
+            return (("esc", "close"),)
+        if self.editing is not None:
+            return drawn.editor_keys(self.editing.takes)
+        scroll = [("↑", ""), ("↓", "read on")] if self.sheet.scrolls else []
         if self._confirming is not None:
-            rows = drawn.confirmation(self._confirming, self.asked, clip(self._would, width))
-        elif self.editing is not None:
-            rows = [drawn.editor_keys(self.editing.takes)]
-            if self.settled:
-                rows = drawn.settled(self.settled)
-        else:
-            listed = height - len(self.asked.options) >= LISTED_ROWS
+            return (("y", ""), ("n", "answer"), *scroll, ("esc", "back"))
+        letters = [clip(flat(option.key, 12), 12) for option in self.asked.options]
+        return (
+            *((letter, "") for letter in letters[:-1]),
+            *((letter, "answer") for letter in letters[-1:]),
+            *([] if self._held else [("space", "stop countdown")]),
+            *scroll,
+            ("esc", "later"),
+        )
+
+    def _foot(self, listed: bool) -> list[Line]:  # noqa: FBT001  it is passed on as it is
+        width = self.sheet.room[0]
+        rows: list[Line] = []
+        if self._confirming is not None:
+            rows = drawn.confirmation(self._confirming, self.asked, width, self._would)
+        elif self.settled:
+            rows = drawn.settled(self.settled)
+        elif self.editing is None:
             edited = "instructions" in self._texts
-            rows = drawn.choices(self.asked, width, listed=listed, edited=edited)[: height - 3]
-        gap: list[Line] = [[]] if self.editing is None else []
-        last = drawn.silence(self.asked, self._now, width, held=self._held, sure=self._confirming)
-        return [*gap, *drawn.wrong(self._wrong), *rows, *([] if self.settled else [last])]
+            told = drawn.choices(self.asked, width, edited=edited)
+            rows = told if listed else drawn.packed(self.asked, width)
+        last = [] if self.settled else [self._silence()]
+        return [*drawn.wrong(self._wrong), *rows, *last]
+
+    def _silence(self) -> Line:
+        return drawn.silence(
+            self.asked, self._now, self.sheet.room[0], held=self._held, sure=self._confirming
+        )
 
     # answering --------------------------------------------------------------------------------
 
@@ -173,7 +167,11 @@ class Question(Modal[Answer | None]):
                 self._confirmed(yes=key == "y")
             return key in ("y", "n")
         if event.key == "space":
-            return self._hold()
+            if self._hold():
+                self._lay()
+            else:
+                self.tell("space: no countdown runs, it waits until you answer")
+            return True
         option = next((option for option in self.asked.options if option.key == key), None)
         if option is not None:
             self._choose(option)
@@ -225,7 +223,7 @@ class Question(Modal[Answer | None]):
             )
 
     def _complain(self, text: str) -> None:
-        self._wrong, self._wrong_text = text, self.query_one(Editor).text
+        self._wrong, self._wrong_text = text, self.sheet.editor.text
         self._lay()
 
     def _hold(self) -> bool:
@@ -242,7 +240,7 @@ class Question(Modal[Answer | None]):
         self._hold()
         self.editing, self._wrong = option, ""
         proposed = self.asked.proposal if option.takes == "instructions" else ""
-        editor = self.query_one(Editor)
+        editor = self.sheet.editor
         editor.begin(option.takes, self._texts.get(option.takes) or proposed)
         if proposed:
             editor.border_title = Content(f" {drawn.proposed(self.asked)} ")
@@ -253,7 +251,7 @@ class Question(Modal[Answer | None]):
         """Keep what is being written; a text like the proposal is none."""
         if self.editing is None:
             return
-        takes, text = self.editing.takes, self.query_one(Editor).written
+        takes, text = self.editing.takes, self.sheet.editor.written
         if not text or (takes == "instructions" and text == self.asked.proposal.strip()):
             self._texts.pop(takes, None)
         else:
@@ -262,7 +260,7 @@ class Question(Modal[Answer | None]):
     def _close_editor(self) -> None:
         self.store()
         self.editing = None
-        self.query_one(Editor).end()
+        self.sheet.editor.end()
         self.set_focus(None)
         self._lay()
 
@@ -285,7 +283,7 @@ class Question(Modal[Answer | None]):
 
     def _grant(self, option: Option) -> None:
         try:
-            iterations, dollars = drawn.granted(self.query_one(Editor).text[:200])
+            iterations, dollars = drawn.granted(self.sheet.editor.text[:200])
         except ValueError as error:
             self._complain(str(error))
         else:
@@ -312,8 +310,8 @@ class Question(Modal[Answer | None]):
 
     def action_roll(self, by: int) -> None:
         """See more of it."""
-        self.query_one("#told", ScrollText).roll(by)
+        self.scrolled(self.sheet.told.roll(by))
 
     def action_page(self, by: int) -> None:
         """See the next screenful of it."""
-        self.query_one("#told", ScrollText).page(by)
+        self.scrolled(self.sheet.told.page(by))

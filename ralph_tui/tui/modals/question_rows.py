@@ -12,12 +12,14 @@ from ralph_tui.commands import MOST_ITERATIONS
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count, percent
-from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, in_words
-from ralph_tui.tui.draw.bars import Bar, bars
+from ralph_tui.text.format import count, place
+from ralph_tui.text.format import points as in_points
+from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, answer_word, in_words
 from ralph_tui.tui.draw.diff import rows_of
-from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
+from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
+from ralph_tui.tui.modals.modal import pressing
+from ralph_tui.tui.modals.outlook import lines
 
 TITLES = {
     "redirect": "REDIRECT at iteration {}",
@@ -34,6 +36,13 @@ MOST_ROWS = 4000
 """Of one text: more than an answer may have, so that nothing is cut off unseen."""
 MOST_USD = 1_000_000
 
+UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run goes on"}
+"""What silence leaves undone of an answer that waits for its yes."""
+TAKING: dict[Takes, str] = {"instructions": "edit", "words": "with words", "more": "with more"}
+"""What an answer is called that brings something along."""
+
+GOES_ON = 4
+"""Cells by which the second row of an answer is indented."""
 EDITING: dict[Takes, tuple[str, str, str]] = {
     "instructions": ("instructions for the agent", "done", "back, the text is kept"),
     "words": ("words for the agent", "send", "back, the text is kept"),
@@ -48,24 +57,45 @@ def title(asked: QuestionAsked) -> str:
     return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
 
 
-def told(
-    asked: QuestionAsked,
-    state: RunState,
-    *,
-    edited: str,
-    width: int,
-    height: int,
-    proposes: bool,
-) -> list[Line]:
-    """All that speaks for it; where it `proposes`, `edited` stands for the proposal."""
-    reason: list[Line] = [[(row, "strong")] for row in wrap(asked.text, width, MOST_ROWS)]
-    readings = [(point.iteration, 100 * point.completion) for point in state.control.points]
+MEASURED = ("redirect", "pause", "criterion")
+"""Topics that the readings speak for."""
+
+
+def reason(asked: QuestionAsked, width: int, most: int) -> list[Line]:
+    """What it is about, in at most so many rows; a cut is marked."""
+    return [[(row, "strong")] for row in wrap(asked.text, width, most)]
+
+
+def readings(asked: QuestionAsked, state: RunState, width: int) -> list[Line]:
+    """Completion by iteration on one row: ``48 56 64★ 64 64``; nothing where it says nothing."""
+    points = [(point.iteration, 100 * point.completion) for point in state.control.points]
+    if asked.topic not in MEASURED or len(points) < 2:
+        return []
+    values = [value for _, value in points]
     best = state.timeline.best_iteration if state.run.completions else None
-    tall = 5 if height > 36 else 3 if height > 24 else 2
+    written: Line = []
+    for index, value in points:
+        style = "good strong" if index == best else "strong" if index == points[-1][0] else "text"
+        glyph = BEST.glyph if index == best else ""
+        written.append((f"{in_points(value, *values)}{glyph}", style))
+    ends: tuple[Line, Line] = ([("completion", "dim")], [(" %", "dim")])
+    shown, room = [written.pop()], width - cells(ends[0]) - cells(ends[1])
+    while written and cells(shown) + len(shown) + cells(written[-1:]) + 3 <= room:
+        shown.insert(0, written.pop())
+    if written:
+        shown.insert(0, ("…", "dim"))
+    spaced = [span for one in shown for span in ((" ", ""), one)]
+    return [clip_line([*ends[0], *spaced, *ends[1]], width)]
+
+
+def told(asked: QuestionAsked, *, edited: str, width: int, proposes: bool) -> list[Line]:
+    """All else that speaks for it, what is proposed first: it may be read by scrolling.
+
+    Where it `proposes`, `edited` stands for the proposal.
+    """
     parts = [
-        [*reason, *_listed(asked.evidence, width)],
-        [] if asked.topic == "handoff" else _readings(readings, best, width, tall),
         _proposal(asked, edited, width) if proposes else [],
+        _listed(asked.evidence, width),
         _labelled("controller", asked.gains, width),
         _rollback(asked.rollback, width) if asked.rollback is not None else [],
         _diff(asked.diff),
@@ -75,20 +105,6 @@ def told(
         if part:
             rows += [*([[]] if rows else []), *part]
     return rows
-
-
-def _readings(readings: Sequence[Bar], best: int | None, width: int, bar_rows: int) -> list[Line]:
-    if len(readings) < 2:
-        return []
-    head: Line = [("completion by iteration   ", "dim")]
-    points = dict(readings)
-    all_points = points.values()
-    if best in points:
-        where = f" after {best}" if best else " at the start"
-        reached = percent(points[best], *all_points)
-        head += [(f"{BEST.label} ", "good"), (reached, "good strong"), (where, "dim")]
-    head += [("   now ", "output"), (percent(readings[-1][1], *all_points), "strong")]
-    return [head, *bars(readings, best=best, width=width, height=bar_rows)]
 
 
 def _listed(texts: Sequence[str], width: int) -> list[Line]:
@@ -104,7 +120,7 @@ def _proposal(asked: QuestionAsked, edited: str, width: int) -> list[Line]:
     if not asked.proposal and not edited:
         return []
     what, whole = proposed(asked), asked.topic in WHOLE
-    head: Line = [(what if whole else f"{what}, in every prompt from here on", "dim")]
+    head: Line = [(what if whole else f"{what}, in every prompt until a new best", "dim")]
     if edited:
         how = f"as you edited {'it' if whole else 'them'}"
         head = [(f"{what}, ", "dim"), (how, "owner strong")]
@@ -139,14 +155,10 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
 
 
 def _rollback(to: Rollback, width: int) -> list[Line]:
-    where = f"iteration {to.iteration}" if to.iteration else "the start"
-    head: Line = [(f"{ROLLED_BACK.glyph} roll back to ", "owner"), (where, "owner strong")]
-    if to.completion is not None:
-        head.append((f", {percent(to.completion)}", "owner"))
-    head.append((f" would change {count(to.files, 'file')} ", "dim"))
-    head += [(f"+{to.added} ", "good"), (f"−{to.removed}", "bad")]
-    head.append((f" · snapshot {to.snapshot}", "dim"))
-    rows = [head]
+    """The files that a restore would change, by name."""
+    if not to.paths:
+        return []
+    rows: list[Line] = [[(f"{ROLLED_BACK.glyph} ", "owner"), ("a restore would change", "dim")]]
     line: Line = [("  ", "")]
     for path in to.paths:
         name = clip(flat(path), max(1, width - 4))
@@ -154,7 +166,7 @@ def _rollback(to: Rollback, width: int) -> list[Line]:
             rows.append(line)
             line = [("  ", "")]
         line.append((f"{name}  ", "text"))
-    if to.files > len(to.paths) > 0:
+    if to.files > len(to.paths):
         line.append((f"and {to.files - len(to.paths)} more", "dim"))
     return [*rows, *([line] if len(line) > 1 else [])]
 
@@ -168,33 +180,35 @@ def enforces(option: Option, asked: QuestionAsked) -> bool:
     return option.answer in takers or (option.answer == "roll_back" and bool(takers))
 
 
-def choices(asked: QuestionAsked, width: int, *, listed: bool, edited: bool) -> list[Line]:
-    """The options, each on a row of its own, or in a row as far as they fit."""
-    if listed:
-        rows = [_choice(option, asked.default, width) for option in asked.options]
-        defaults = [i for i, option in enumerate(asked.options) if option.answer == asked.default]
-        if defaults and asked.default:
-            rows[defaults[0]].append(("  default", "dim"))
-        for row, option in zip(rows, asked.options, strict=True):
-            if edited and option.takes == "nothing" and enforces(option, asked):
-                row.append(("  as edited", "owner"))
-        return rows
+def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
+    """The answers, each from a row of its own on, with all that it does."""
+    rows: list[Line] = []
+    for option in asked.options:
+        key = clip(flat(option.key, 12), 12)
+        first, *more = wrap(flat(option.verb, 200), max(1, width - GOES_ON), 2)
+        row: Line = [(f"{key:>2}", "key"), ("  ", ""), (first, "text")]
+        last = row if not more else [(" " * GOES_ON, ""), (more[0], "text")]
+        if option.answer == "roll_back" and asked.rollback is not None:
+            sizes = lines(asked.rollback.added, asked.rollback.removed)
+            last.append((f"  {sizes}" if cells(last) + len(sizes) + 2 <= width else "", "dim"))
+        if edited and option.takes == "nothing" and enforces(option, asked):
+            last.append(("  as edited", "owner"))
+        rows += [pressing(part, key) for part in (row, *([last] if more else []))]
+    return rows
+
+
+def packed(asked: QuestionAsked, width: int) -> list[Line]:
+    """The answers in a row as far as they fit, by the word that each is called."""
     rows, line = [], Line()
     for option in asked.options:
-        spans: Line = [(flat(option.key, 12), "key"), (f" {flat(option.verb, 200)}", "text")]
+        word = TAKING.get(option.takes) or answer_word(flat(option.answer, 40))
+        key = clip(flat(option.key, 12), 12)
+        spans: Line = [(key, "key"), (f" {clip(word, width - 4)}", "text")]
         if line and cells(line) + 3 + cells(spans) > width:
             rows.append(line)
             line = Line()
-        line += [*([("   ", "")] if line else []), *spans]
+        line += [*([("   ", "")] if line else []), *pressing(spans, option.key)]
     return [*rows, line]
-
-
-def _choice(option: Option, default: str, width: int) -> Line:
-    key = clip(flat(option.key, 12), 12)
-    return [
-        (f"{key:>2}  ", "key"),
-        (clip(flat(option.verb, 200), max(1, width - len(key) - 16)), "text"),
-    ]
 
 
 def silence(
@@ -206,26 +220,21 @@ def silence(
     """
     left = countdown(asked.deadline, now)
     if not left or asked.deadline is None:
-        it = "The countdown is stopped: it" if asked.default else "It"
-        return [(f"{it} waits until you answer.", "dim")]
+        stopped = "countdown stopped: it" if asked.default else "it"
+        return [(f"{stopped} waits until you answer", "dim")]
     whole = max(1.0, (asked.deadline - asked.at).total_seconds())
     share = (asked.deadline - now).total_seconds() / whole
+    stops: Line = [("space", "key"), (" stops the countdown", "dim")]
     gauge: Line = [(f"{bar(share, 8)} ", "warn")] if width >= 62 else []
     return [
         *gauge,
-        ("Unless you say yes: " if sure else "Without an answer: ", "dim"),
-        (_default(asked, whole=sure is not None), "strong"),
-        (" in ", "dim"),
+        ("no answer in ", "dim"),
         (left, "strong"),
-        (".", "dim"),
-        *([] if held or sure else [("  space", "key"), (" stops it", "dim")]),
+        (": ", "dim"),
+        (answer_word(flat(asked.default, 40)), "strong"),
+        (UNDONE.get(sure.answer, "") if sure else "", "strong"),
+        *([] if held or sure else [("   ", ""), *pressing(stops, "space")]),
     ]
-
-
-def _default(asked: QuestionAsked, *, whole: bool) -> str:
-    """What silence does: the answer's word, or the `whole` of what its option says."""
-    option = next((option for option in asked.options if option.answer == asked.default), None)
-    return in_words(flat(option.verb if whole and option else asked.default, 40))
 
 
 def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -> str:
@@ -238,20 +247,25 @@ def text_for(option: Option, asked: QuestionAsked, texts: Mapping[Takes, str]) -
 def certain(option: Option, asked: QuestionAsked) -> str | None:
     """What to ask before this answer is sent; None for nothing."""
     if option.answer == "abort":
-        return "Give the run up? The work stays as it is."
+        return "Abort the run? The agent is stopped, the files stay as they are."
     if option.answer == "roll_back" and asked.rollback is not None:
-        to = asked.rollback
-        where = f"iteration {to.iteration}" if to.iteration else "the start"
-        changed = count(to.files, "file")
-        return f"Bring {changed} back to {where}? A snapshot holds the present."
+        changed = count(asked.rollback.files, "file")
+        then = ", and send the instructions" if enforces(option, asked) else ""
+        return f"Restore {place(asked.rollback.iteration)}: change {changed}{then}?"
     return None
 
 
-def confirmation(option: Option, asked: QuestionAsked, would: str = "") -> list[Line]:
+def confirmation(option: Option, asked: QuestionAsked, width: int, would: str = "") -> list[Line]:
     """What is asked before an answer that cannot be taken back; `would`: what it changes."""
-    told: list[Line] = [[(would, "text")]] if would else []
-    sure: Line = [(certain(option, asked) or "", "warn strong")]
-    return [sure, *told, _keys(("y", "yes"), ("n", "no"))]
+    sure = wrap(certain(option, asked) or "", width, 2)
+    restores = option.answer == "roll_back"
+    does = "restore; the present is saved first" if restores else "abort"
+    return [
+        *([(row, "warn strong")] for row in sure),
+        *([[(clip(would, width), "text")]] if would else []),
+        pressing([(" y", "key"), (f"  {does}", "text")], "y"),
+        pressing([(" n", "key"), ("  back to the question", "text")], "n"),
+    ]
 
 
 def wrong(text: str) -> list[Line]:
@@ -268,18 +282,11 @@ def settled(how: str) -> list[Line]:
     ]  # fmt: skip
 
 
-def editor_keys(takes: Takes) -> Line:
+def editor_keys(takes: Takes) -> list[tuple[str, str]]:
     """What enter and esc do in the editor."""
     _, enter, escape = EDITING[takes]
     lines = [] if takes == "more" else [("ctrl+j", "new line")]
-    return _keys(("enter", enter), *lines, ("esc", escape))
-
-
-def _keys(*pairs: tuple[str, str]) -> Line:
-    line: Line = []
-    for key, does in pairs:
-        line += [*([("   ", "")] if line else []), (key, "key"), (f" {does}", "dim")]
-    return line
+    return [("enter", enter), *lines, ("esc", escape)]
 
 
 def granted(text: str) -> tuple[int, float]:

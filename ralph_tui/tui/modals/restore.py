@@ -1,20 +1,23 @@
 """Whether the files shall go back to a point, once it stands there what that would change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
+from textual.binding import Binding, BindingType
 
-from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.choosing import Choice, Choosing
 from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.preview import Preview
 
 
-class Restore(Confirm):
+class Restore(Choosing[bool]):
     """Takes a yes only when its reader can know what to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape", "answer(False)", show=False),
+    ]
 
     def __init__(
         self,
@@ -24,24 +27,29 @@ class Restore(Confirm):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`look`: see `Preview`; `lacks`: what the point could not hold, as a sentence."""
-        super().__init__(question, "A snapshot holds the present first: it can be undone.", clock)
+        super().__init__(question, clock)
         self.preview = Preview(look)
-        self._lacks = lacks
-        self._keys = Static(_keys("restore"), classes="keys")
+        self._lacks, self._verb = lacks, "restore"
 
-    def compose(self) -> ComposeResult:
-        """One line, and what it means."""
-        with Vertical(classes="dialog"):
-            yield Static(Content(self._question), classes="question")
-            yield self.preview
-            if self._lacks:
-                yield Static(Content(self._lacks), classes="hint")
-            yield Static(Content(self._detail), classes="hint")
-            yield self._keys
+    def hints(self) -> Sequence[str]:
+        """See `Choosing`."""
+        return [self.preview.words, *([self._lacks] if self._lacks else [])]
 
-    def on_preview_failed(self) -> None:
-        """A yes is then given without knowing."""
-        self._keys.update(_keys("restore all the same"))
+    def choices(self) -> Sequence[Choice]:
+        """See `Choosing`."""
+        undone = "the present is saved first: it can be undone"
+        back = Choice("esc", "back", "the files stay as they are")
+        return (Choice("y", self._verb, undone), back)
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.run_worker(self._read())
+
+    async def _read(self) -> None:
+        await self.preview.read()
+        if self.preview.failed:
+            self._verb = "restore all the same"  # a yes is then given without knowing
+        self.lay()
 
     def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - Textual parses the argument
         """Close with the answer; a yes counts for what its giver has seen."""
@@ -49,14 +57,13 @@ class Restore(Confirm):
             self.dismiss(False)
         elif self.preview.ready:
             self.run_worker(self._agree(), exclusive=True)
+        else:
+            self.tell("y: not before it stands here what would change")
 
     async def _agree(self) -> None:
         if await self.preview.grown():
-            self._keys.update(_keys("restore that; it has grown since you looked"))
+            self._verb = "restore that; it has grown since you looked"
+            self.lay()
             self.look_away()
         else:
             self.dismiss(True)
-
-
-def _keys(verb: str) -> Content:
-    return Content.assemble(("y", "bold"), f" {verb}    ", ("n", "bold"), " leave it")

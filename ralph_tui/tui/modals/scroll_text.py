@@ -29,13 +29,15 @@ class ScrollText(LineWidget):
         """How many rows are out of view."""
         return max(0, len(self.rows) - self.size.height)
 
-    def roll(self, by: int) -> None:
-        """Move the view; it stops at either end."""
+    def roll(self, by: int) -> bool:
+        """Move the view; it stops at either end. Whether it moved."""
+        before = self.top
         self._roll_to(self.top + by, self.size.height)
+        return self.top != before
 
-    def page(self, by: int) -> None:
-        """Move the view by screenfuls, with a row of overlap."""
-        self.roll(by * max(1, self.size.height - 1))
+    def page(self, by: int) -> bool:
+        """Move the view by screenfuls, with a row of overlap; whether it moved."""
+        return self.roll(by * max(1, self.size.height - 1))
 
     def _roll_to(self, top: int, height: int) -> None:
         self.top = max(0, min(top, len(self.rows) - height))

@@ -1,4 +1,4 @@
-"""Dialogs to read and close: an entry's evidence, and the help."""
+"""A dialog to read and close: an entry's evidence."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -10,14 +10,14 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
 
 
 class TextDialog(Modal[None]):
     """A title, a text that scrolls, and a key to close."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,question_mark,f1", "close", show=False),
+        Binding("escape,enter", "close", show=False),
         Binding("down,j", "roll(1)", show=False),
         Binding("up,k", "roll(-1)", show=False),
         Binding("pagedown,space", "roll(10)", show=False),
@@ -32,21 +32,26 @@ class TextDialog(Modal[None]):
         super().__init__(clock)
         self._title, self._body = title, body
 
-    def compose(self) -> ComposeResult:
-        """Title, text, keys."""
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        return (("↑", ""), ("↓", "scroll"), ("esc", "close"))
+
+    def parts(self) -> ComposeResult:
+        """Title, text."""
         with Vertical(classes="dialog wide reading"):
             yield Static(Content(self._title), classes="question")
             with VerticalScroll(can_focus=False):
                 for part in self._body:
                     yield Static(part, classes="part")
-            yield Static(
-                Content.assemble(("esc", "bold"), " close   ", ("↑↓", "bold"), " scroll"),
-                classes="keys",
-            )
 
     def action_roll(self, by: int) -> None:
         """Scroll; nothing is animated."""
-        self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
+        view = self.query_one(VerticalScroll)
+        to = max(0, min(view.max_scroll_y, round(view.scroll_target_y) + by))
+        if to == round(view.scroll_target_y):
+            self.tell(NO_FURTHER)
+        else:
+            view.scroll_to(y=to, animate=False)
 
     def action_close(self) -> None:
         """Close."""

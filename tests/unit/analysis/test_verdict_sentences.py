@@ -258,7 +258,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "silence": (
         lambda: question(*SILENT),
-        "? needs you, press d (no answer in 1m 59s: retry): "
+        "? needs you, press d (no answer in 1m 59s: interrupt): "
         "Nothing was heard of the agent for 10 minutes",
     ),
     "handoff": (

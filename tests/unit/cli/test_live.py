@@ -259,7 +259,7 @@ class TestAnswer:
     @pytest.mark.parametrize(
         ("arguments", "sentence"),
         [
-            (("no",), r"'no' is no answer .* approve\|guide\|extend\|roll_back\|abort"),
+            (("no",), r"'no' is no answer .* approve\|guide\|extend\|restore\|abort"),
             (("guide",), "needs words"),
             (("guide", " "), "empty"),
             (("extend",), "needs --iterations"),

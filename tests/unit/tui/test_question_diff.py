@@ -2,7 +2,6 @@
 
 from ralph_tui.cli.status_words import DIFF_LINES, question_text
 from ralph_tui.events import QuestionAsked
-from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.question_rows import told
 from tests.world.decisions import criterion
@@ -16,12 +15,10 @@ DIFF = """diff --git a/calc.py b/calc.py
 """
 
 
-def asked(diff: str) -> tuple[QuestionAsked, RunState]:
-    events = criterion()
-    state = RunState().apply_all(events)
-    question = next(event for event in events if isinstance(event, QuestionAsked))
+def asked(diff: str) -> QuestionAsked:
+    question = next(event for event in criterion() if isinstance(event, QuestionAsked))
     fields = question.model_dump() | {"diff": diff}
-    return QuestionAsked.model_validate(fields), state
+    return QuestionAsked.model_validate(fields)
 
 
 def words(row: Line) -> str:
@@ -29,8 +26,7 @@ def words(row: Line) -> str:
 
 
 def rows(diff: str) -> list[str]:
-    question, state = asked(diff)
-    shown = told(question, state, edited="", width=70, height=30, proposes=True)
+    shown = told(asked(diff), edited="", width=70, proposes=True)
     return [words(row) for row in shown]
 
 
@@ -43,7 +39,7 @@ def test_the_dialog_shows_the_diff_last() -> None:
 
 
 def test_decide_prints_its_beginning_above_the_answers() -> None:
-    question, _ = asked(DIFF + "+more\n" * 500)
+    question = asked(DIFF + "+more\n" * 500)
     text = question_text(question.model_dump(mode="json"))
     lines = text.splitlines()
     at = lines.index("what this iteration changed:")

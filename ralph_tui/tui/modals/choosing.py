@@ -1,0 +1,114 @@
+"""A question on one line, and below it each answer with what it does."""
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import ClassVar, NamedTuple, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from ralph_tui.tui.draw.spans import Line, cells, wrap
+from ralph_tui.tui.modals.modal import Modal, Pair, pressing
+from ralph_tui.tui.modals.scroll_text import ScrollText
+
+T = TypeVar("T")
+
+WIDEST = 100
+FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 6, 4
+"""In fewer rows there is no frame; with its margin it takes these cells and rows."""
+LONGEST_HINT = 6
+"""Rows of one thing that is told beside the question."""
+
+
+class Choice(NamedTuple):
+    """One answer."""
+
+    key: str
+    """As it is written."""
+    verb: str
+    then: str = ""
+    """What will happen."""
+
+
+class Choosing(Modal[T]):
+    """Where it does not fit, it scrolls; the keys stand in the last row in any case."""
+
+    DECIDES = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "roll(1)", show=False),
+        Binding("up", "roll(-1)", show=False),
+    ]
+
+    def __init__(self, question: str, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(clock)
+        self.question = question
+
+    def choices(self) -> Sequence[Choice]:
+        """The answers, the way back last."""
+        raise NotImplementedError
+
+    def hints(self) -> Sequence[str]:
+        """What else is told, dim."""
+        return ()
+
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        *answers, back = self.choices()
+        scroll = [("↑", ""), ("↓", "read on")] if self.query_one(ScrollText).hidden else []
+        return (*((choice.key, choice.verb) for choice in answers), *scroll, (back.key, back.verb))
+
+    def parts(self) -> ComposeResult:
+        """One text in a frame."""
+        with Vertical(classes="dialog"):
+            yield ScrollText("choosing")
+
+    def on_mount(self) -> None:
+        """Find a place for it."""
+        self.lay()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another size, another place."""
+        self.lay()
+
+    def lay(self) -> None:
+        """Draw it as it stands now."""
+        columns, rows = self.app.size
+        framed = rows >= FRAMED_ROWS
+        dialog = self.query_one(".dialog", Vertical)
+        dialog.set_class(not framed, "-bare")
+        around = (FRAME_CELLS if framed else 0) + ScrollText.EDGE
+        told = self._rows(max(8, min(columns, WIDEST) - around))
+        widest = max(cells(row) for row in told)
+        dialog.styles.width = min(columns, WIDEST, max(widest, 40) + around)
+        height = max(1, rows - 1 - (FRAME_ROWS if framed else 0))
+        self.query_one(ScrollText).show(told, min(height, len(told)))
+        self.show_keys()
+
+    def _rows(self, width: int) -> list[Line]:
+        rows: list[Line] = [[(row, "strong")] for row in wrap(self.question, width, LONGEST_HINT)]
+        for hint in self.hints():
+            rows += [[(row, "dim")] for row in wrap(hint, width, LONGEST_HINT)]
+        rows.append([])
+        choices = self.choices()
+        key = max(len(choice.key) for choice in choices)
+        verb = max(cells([(choice.verb, "")]) for choice in choices)
+        beside = all(
+            "\n" not in choice.then and cells([(choice.then, "")]) + key + verb + 4 <= width
+            for choice in choices
+        )
+        for choice in choices:
+            row: Line = [(f"{choice.key:>{key}}", "key"), ("  ", ""), (choice.verb, "text")]
+            if beside and choice.then:
+                row += [(" " * (verb - cells([(choice.verb, "")]) + 2), ""), (choice.then, "dim")]
+            below: list[Line] = []
+            if not beside and choice.then:
+                texts = wrap(choice.then, max(1, width - key - 4), 3)
+                below = [[(" " * (key + 4), ""), (text, "dim")] for text in texts]
+            rows += [pressing(part, choice.key) for part in (row, *below)]
+        return rows
+
+    def action_roll(self, by: int) -> None:
+        """See more of it."""
+        self.scrolled(self.query_one(ScrollText).roll(by))

@@ -1,0 +1,215 @@
+"""What holds for every dialog: any size, any key, any click."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from ralph_tui.commands import Abort, Answer
+from ralph_tui.events import Event, Paused
+from ralph_tui.tui.modals.help import Help
+from ralph_tui.tui.modals.leave import Leave
+from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.modals.question import Question
+from tests.tui.driving import Driver, drive, live, story
+from tests.tui.held import Held
+from tests.tui.test_mouse import click
+from tests.world.decisions import redirect, rollback
+
+OPENED: dict[str, tuple[str, Sequence[str]]] = {
+    "redirect": ("redirect", ()),
+    "restore offered": ("rollback", ()),
+    "restore asked": ("rollback", ("b",)),
+    "abort asked": ("redirect", ("x",)),
+    "edit": ("redirect", ("e",)),
+    "pause": ("pause", ()),
+    "more": ("pause", ("+",)),
+    "criterion": ("criterion", ()),
+    "silence": ("asked", ()),
+    "handoff": ("handoff_asked", ()),
+    "hostile": ("nasty", ()),
+    "abort": ("decided", ("a",)),
+    "leave": ("running", ("q",)),
+    "guide": ("running", ("g",)),
+    "help": ("running", ("question_mark",)),
+    "evidence": ("running", ("2", "enter")),
+    "restore": ("paused", ("3", "home", "right", "r")),
+    "changes": ("paused", ("3", "home", "right", "enter")),
+}
+"""Each dialog: the story and the keys that open it."""
+SIZES = [(60, 15), (80, 24), (100, 30), (140, 45), (200, 60), (120, 20), (30, 10), (20, 5)]
+ANSWERING = [name for name in OPENED if name not in ("edit", "more", "guide", "hostile")]
+
+
+async def open_(driver: Driver, name: str) -> Modal[object]:
+    await driver.press(*OPENED[name][1])
+    if not OPENED[name][1]:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+    await driver.pilot.pause()
+    dialog = driver.app.screen
+    assert isinstance(dialog, Modal), name
+    return dialog
+
+
+def opening(name: str) -> Driver:
+    return live(story(OPENED[name][0]), files=Held())
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_dialog_stands_at_every_size(name: str) -> None:
+    """Resized while it is open: nothing crashes, and its keys stay in view in the last row."""
+
+    async def look(driver: Driver) -> None:
+        dialog = await open_(driver, name)
+        for size in SIZES:
+            await driver.resize(size)
+            rows = driver.text()
+            assert len(rows) == size[1]
+            assert driver.app.screen is dialog
+            keys = [key for key, _ in dialog.pairs()]
+            assert rows[-1].startswith(f" {keys[0]} "), (size, rows[-1])
+            if size[0] >= 60 and name != "hostile":
+                assert set(keys) <= set(rows[-1].split()), rows[-1]
+            await driver.press("down", "up")
+            dialog.tell_how()
+            await driver.pilot.pause()
+
+    drive(opening(name), look, (80, 24))
+
+
+@pytest.mark.parametrize("name", ANSWERING)
+def test_no_key_is_silent_in_a_dialog(name: str) -> None:
+    async def look(driver: Driver) -> None:
+        dialog = await open_(driver, name)
+        for key in ("z", "f7", "j", "9", "ctrl+x", "up", "home"):
+            before = driver.text()
+            await driver.press(key)
+            assert driver.app.screen is dialog, key
+            assert driver.text() != before, f"{key} is not answered"
+            dialog.tell_how()
+        assert driver.sent == []
+        await driver.press("question_mark")
+        assert isinstance(driver.app.screen, Help)
+        await driver.press("escape")
+        if name not in ("help", "leave"):
+            await driver.press("q")
+            assert isinstance(driver.app.screen, Leave)
+            await driver.press("escape")
+            assert driver.app.screen is dialog
+
+    drive(opening(name), look, (80, 24))
+
+
+# clicks -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "clicks", "sent"),
+    [
+        ("redirect", ["decline: go on"], [Answer(question_id="q1", answer="decline")]),
+        ("restore offered", ["instructions  +31", "restore; the present"],
+         [Answer(question_id="q1", answer="roll_back")]),
+        ("redirect", ["abort the run", "back to the question", "decline: go on"],
+         [Answer(question_id="q1", answer="decline")]),
+        ("abort", ["the files stay as they are"], [Abort()]),
+        ("abort", ["esc back"], []),
+    ],
+)  # fmt: skip
+def test_an_answer_can_be_clicked(name: str, clicks: list[str], sent: list[object]) -> None:
+    async def look(driver: Driver) -> None:
+        await open_(driver, name)
+        for words in clicks:
+            await click(driver, words)
+        await driver.until(lambda: driver.sent == sent)
+        await driver.until(lambda: driver.app.screen is driver.cockpit or "asked" in name)
+
+    drive(opening(name), look, (80, 24))
+
+
+def test_a_click_comes_too_early_as_a_key_does() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.sees("decline: go on")
+        driver.watch.now += 0.2
+        y, row = next((y, r) for y, r in enumerate(driver.text()) if "decline: go on" in r)
+        await driver.pilot.click(offset=(row.index("decline"), y))
+        await driver.sees("n came too early and was not taken")
+        assert isinstance(driver.app.screen, Question)
+
+    assert drive(live(redirect()), look, (80, 24)).sent == []
+
+
+def test_who_calls_for_the_question_can_answer_at_once() -> None:
+    """The guard is for a dialog that opens by itself, under somebody's hands."""
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.press("escape")
+        await driver.pilot.press("d", "y")
+        await driver.until(lambda: driver.sent)
+
+    told = drive(live(redirect()), look, (80, 24)).sent
+    assert told == [Answer(question_id="q1", answer="approve")]
+
+
+# room ---------------------------------------------------------------------------------------------
+
+NINE = "\n".join(
+    f"- line {number} of the instructions that are proposed" for number in range(1, 10)
+)
+
+
+def proposing(text: str) -> list[Event]:
+    *before, last = rollback()
+    return [*before, last.model_copy(update={"proposal": text})]
+
+
+def test_nine_lines_of_instructions_fit_beside_a_restore() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.pilot.pause()
+        text = "\n".join(driver.text())
+        assert all(line in text for line in NINE.split("\n"))
+        assert "lost 20 points" in text
+        assert "completion 0 70★ 60 50 %" in text
+        assert "b  restore iteration 1 (70 %): changes 23 files, and send the" in text
+        assert "+31 −214" in text
+        assert "no answer in 1m 56s: approve   space stops the countdown" in text
+
+    drive(live(proposing(NINE)), look, (80, 24))
+
+
+@pytest.mark.parametrize("size", [(120, 20), (60, 15)])
+def test_instructions_are_in_view_in_a_low_terminal(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.pilot.pause()
+        text = "\n".join(driver.text())
+        assert all(line in text for line in NINE.split("\n")[:2])
+        assert "no answer in 1m 56s: approve" in text
+        assert all(f"{key} {word}" in " ".join(text.split()) for key, word in (
+            ("y", "approve"), ("n", "decline"), ("b", "restore"), ("x", "abort")))  # fmt: skip
+
+    drive(live(proposing(NINE)), look, size)
+
+
+# leaving ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("running", "the run goes on here, as plain lines"),
+        ("paused", "the run is paused and waits"),
+        ("redirect", "the question stays open"),
+    ],
+)
+def test_leaving_says_what_becomes_of_the_run(name: str, says: str) -> None:
+    async def look(driver: Driver) -> None:
+        if name == "redirect":
+            await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.press("q")
+        assert isinstance(driver.app.screen, Leave)
+        await driver.sees(says)
+
+    assert any(isinstance(event, Paused) for event in story("paused"))
+    drive(live(story(name)), look, (80, 24))
