@@ -7,12 +7,15 @@ same words wherever it was written.
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import AgentDescription, offered
-from ralph_tui.config.sources import FLAGS, Loaded, load
 from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.config.sources import Loaded
 
 
 def add_presentation(parser: argparse.ArgumentParser) -> None:
@@ -56,14 +59,24 @@ def _named(agent: AgentDescription) -> str:
 
 
 def load_settings(
-    args: argparse.Namespace, root: Path | None, recorded: Mapping[str, object] | None = None
-) -> Loaded:
-    """The settings of a command line with `add_settings`; warnings go to stderr.
+    args: argparse.Namespace,
+    root: Path | None,
+    recorded: Mapping[str, object] | None = None,
+    warn: Callable[[str], None] | None = None,
+) -> "Loaded":
+    """The settings of a command line with `add_settings`; warnings go to `warn`, else to stderr.
 
     `recorded` are those of a run that goes on. Raises ``UsageError`` for a bad value in any source.
     """
+    # What checks them takes long to load: a screen's first frame is painted before.
+    from ralph_tui.config.sources import FLAGS, load  # noqa: PLC0415
+
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
     loaded = load(root, flags, os.environ, args.set_options, recorded)
     for warning in loaded.warnings:
-        print(f"ralph-tui: {one_line(warning)}", file=sys.stderr)
+        (warn or _warn)(warning)
     return loaded
+
+
+def _warn(sentence: str) -> None:
+    print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr)

@@ -10,29 +10,24 @@ rights is ignored there, with a warning.
 
 import difflib
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_config_path
 from pydantic import ValidationError
 
+from ralph_tui.config.files import (
+    ENVIRONMENT_PREFIX,
+    REPOSITORY_FILE,
+    read_table,
+    user_config_file,
+    variable,
+)
 from ralph_tui.config.repository_file import permitted
 from ralph_tui.config.settings import NAMES, Settings, leaves
-from ralph_tui.errors import UsageError, why
-from ralph_tui.plain_files import reading
-from ralph_tui.text.foreign_json import bounded
+from ralph_tui.errors import UsageError
 from ralph_tui.text.sanitize import clip
-
-ENVIRONMENT_PREFIX = "RALPH_TUI_"
-REPOSITORY_FILE = ".ralph-tui.toml"
-MAX_FILE_BYTES = 100_000
-_DEEP_KEY = re.compile(
-    r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
-)
-"""To read a key of very many parts takes gigabytes: their number counts twice over."""
 
 FLAGS = {
     "agent.name": "--agent",
@@ -109,49 +104,10 @@ def load(
     return Loaded(Settings.model_validate(merged), origins, tuple(warnings))
 
 
-def user_config_file() -> Path:
-    """Where this user's own settings are, whether or not the file is there."""
-    return user_config_path("ralph-tui", appauthor=False) / "config.toml"
-
-
-def variable(name: str) -> str:
-    """The environment variable of a dotted name."""
-    return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
-
-
 def _file_layer(path: Path, *, follow: bool) -> _Layer:
     """`follow`: a link in its place is its owner's, as of files that are kept elsewhere."""
-    try:
-        with reading(path, follow=follow) as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:
-            raise UsageError(f"{path} may have at most 100 kB: make it smaller")
-        text = content.decode()
-        if _DEEP_KEY.search(text):
-            raise RecursionError
-        return _Layer(bounded(tomllib.loads(text)), default_origin=str(path))
-    except (FileNotFoundError, NotADirectoryError):
-        return _Layer()
-    except OSError as error:
-        what = why(error, "make the file readable")
-        raise UsageError(f"the settings in {path} cannot be read: {what}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(_toml_sentence(path, str(error))) from error
-    except (RecursionError, ValueError) as error:
-        raise UsageError(
-            f"{path} is nested too deeply for settings: use [section] and key = value"
-        ) from error
-
-
-def _toml_sentence(path: Path, message: str) -> str:
-    match = re.search(r" \(at line (\d+), column \d+\)$", message)
-    what = (
-        message[: match.start()] if match else message.replace("(at end of document)", "at its end")
-    )
-    line = f":{match[1]}" if match else ""
-    return f"{path}{line} is not valid TOML ({what}): correct that line"
+    values = read_table(path, follow=follow)
+    return _Layer() if values is None else _Layer(values, default_origin=str(path))
 
 
 def _repository_layer(path: Path, warnings: list[str]) -> _Layer:
@@ -284,4 +240,13 @@ def _put(values: dict[str, Any], name: str, value: object) -> None:
     values[key] = value
 
 
-__all__ = ["FLAGS", "RECORD", "Loaded", "Settings", "load", "user_config_file", "variable"]
+__all__ = [
+    "FLAGS",
+    "RECORD",
+    "REPOSITORY_FILE",
+    "Loaded",
+    "Settings",
+    "load",
+    "user_config_file",
+    "variable",
+]

@@ -6,27 +6,38 @@ something looks odd, `preflight` looks thoroughly and says in one sentence what 
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import find_agent
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.runtime.request import RunRequest
+
+if TYPE_CHECKING:
+    from ralph_tui.runtime.request import RunRequest
 
 
-def looks_well(folder: Path, request: RunRequest) -> bool:
-    """Whether a run in the repository around `folder` can begin, as far as a quick look tells."""
-    root, settings = worktree_root(folder), request.settings.agent
+def place_looks_well(folder: Path) -> bool:
+    """Whether a run can begin in the repository around `folder`, whatever is asked of it."""
+    root = worktree_root(folder)
     records = ralph_folder(root)
     place = records if records.exists() else root
-    agent = find_agent(settings)
     return (
         (root / ".git").exists()
+        and os.access(place, os.W_OK)
+        and place.is_dir()
+        and holder(records / "lock") is None
+    )
+
+
+def looks_well(folder: Path, request: "RunRequest") -> bool:
+    """Whether this run can begin there, as far as a quick look tells."""
+    settings = request.settings.agent
+    agent = find_agent(settings)
+    return (
+        place_looks_well(folder)
         and request.plan is None
         and request.settings.outreach.unset
         and request.settings.intelligence.prompt_template is None
         and agent is not None
         and agent.looks_ready(settings, os.environ)
-        and os.access(place, os.W_OK)
-        and place.is_dir()
-        and holder(records / "lock") is None
     )

@@ -8,8 +8,6 @@ reach a terminal. Standard library only: quick commands use it too.
 import re
 from functools import lru_cache
 
-from ralph_tui.text.secrets import redact
-
 # OSC, DCS, SOS, PM, APC up to their terminator; CSI; then any other two-character escape.
 _SEQUENCES = re.compile(
     r"\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
@@ -41,6 +39,13 @@ def strip_controls(text: str) -> str:
         return text
     text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
+
+
+def redact(text: str) -> str:
+    """As `secrets.redact`, whose patterns take long to load: a start looks at no text yet."""
+    from ralph_tui.text import secrets  # noqa: PLC0415 - see above
+
+    return secrets.redact(text)
 
 
 def plain(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic as real_monotonic
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.console import RenderableType
 from textual import events
@@ -18,50 +18,17 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
 
-from ralph_tui.ports.source import Source
 from ralph_tui.text.sanitize import one_line
+from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
-from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
+if TYPE_CHECKING:
+    from ralph_tui.ports.source import Source
+
 AFTER_PAINT_S = 0.1
 """Loading the rest any earlier would hold the first frame up."""
-
-
-class BaseScreen(StyledScreen):
-    """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
-
-    def key_came(self) -> None:
-        """A key is pressed, here or in a dialog above, and about to be handled."""
-        raise NotImplementedError
-
-    def open_help(self) -> None:
-        """``?`` was pressed."""
-        raise NotImplementedError
-
-    def leave(self) -> None:
-        """``q`` was pressed."""
-        raise NotImplementedError
-
-    def interrupt(self) -> None:
-        """Ctrl+c was pressed."""
-        raise NotImplementedError
-
-    def ask_to_leave(self) -> None:
-        """Ctrl+q was pressed."""
-        raise NotImplementedError
-
-    def hang_up(self, by: str) -> None:
-        """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
-        raise NotImplementedError
-
-    def typed_ahead(self, event: events.Key) -> bool:
-        """A key that was pressed while this screen was on its way; whether it is meant for it."""
-        return False
-
-    def called(self, text: str) -> None:
-        """The owner is called from another screen: `text` says what for; empty: no more."""
 
 
 class SideScreen(BaseScreen):
@@ -94,12 +61,12 @@ class SideScreens:
     """Makes the screens that can be opened beside the first."""
 
     search: Callable[[], SideScreen]
-    recorded: Callable[[Source], SideScreen]
+    recorded: "Callable[[Source], SideScreen]"
     """Shows a run that was found."""
 
 
-SEARCH, RECORDED = "search", "recorded"
-"""Modes beside the first."""
+COCKPIT, SEARCH, RECORDED = "cockpit", "search", "recorded"
+"""Modes beside the first: what takes its place, and what stands beside that."""
 
 
 class RalphApp(App[str], inherit_bindings=False):
@@ -109,7 +76,7 @@ class RalphApp(App[str], inherit_bindings=False):
     """
 
     CSS_PATH = Path(__file__).with_name("ralph.tcss")
-    DEFAULT_MODE = "cockpit"
+    DEFAULT_MODE = "first"
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = None
 
@@ -128,8 +95,8 @@ class RalphApp(App[str], inherit_bindings=False):
         ready: Callable[[], None] | None = None,
         beside: SideScreens | None = None,
     ) -> None:
-        """`cockpit` makes the first screen; `ready` is called once, when it stands; `beside`: what
-        else can be shown; None: nothing.
+        """`cockpit` makes the first screen; `ready` is called once, when its first frame is
+        painted; `beside`: what else can be shown; None: nothing.
         """
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
@@ -142,15 +109,15 @@ class RalphApp(App[str], inherit_bindings=False):
         self.theme = TERMINAL.name if colourless else named(theme, self.available_themes)
         self._make_cockpit = cockpit
         self._cockpit: BaseScreen | None = None
-        self.add_mode(self.DEFAULT_MODE, self._first_screen)
-        self._beside = beside
-        self._came_from = self.DEFAULT_MODE
+        self._home = self.DEFAULT_MODE
+        """The mode of the first screen."""
+        self.add_mode(self._home, self._first_screen)
+        self._came_from = self._home
         """The mode that the search was opened from."""
         self._called_for = ""
         self._stands = False
         self._left_early: Callable[[], None] | None = None
-        if beside is not None:
-            self.add_mode(SEARCH, beside.search)
+        self._put_beside(beside)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """What panes draw with, also in themes that know nothing of it."""
@@ -166,6 +133,37 @@ class RalphApp(App[str], inherit_bindings=False):
         self._cockpit = self._make_cockpit()
         return self._cockpit
 
+    def replace_first(
+        self,
+        cockpit: Callable[[], BaseScreen],
+        *,
+        theme: str | None,
+        ready: Callable[[], None],
+        beside: SideScreens,
+    ) -> None:
+        """Put another screen in the place of the first, with what was typed there meanwhile."""
+        self._make_cockpit = cockpit
+        self._put_beside(beside)
+        if not self.no_color:
+            self.theme = named(theme, self.available_themes)
+
+        async def stand_in() -> None:
+            typed, opening = self.base.typed, self._home
+            self._home = self._came_from = COCKPIT
+            self.add_mode(COCKPIT, self._first_screen)
+            await self.switch_mode(COCKPIT)
+            self.remove_mode(opening)
+            self.set_timer(AFTER_PAINT_S, ready)
+            for key in typed:
+                self.post_message(key)
+
+        self.call_next(stand_in)
+
+    def _put_beside(self, beside: SideScreens | None) -> None:
+        self._beside = beside
+        if beside is not None:
+            self.add_mode(SEARCH, beside.search)
+
     # screens beside the first -----------------------------------------------------------------
 
     def show_search(self) -> bool:
@@ -176,7 +174,7 @@ class RalphApp(App[str], inherit_bindings=False):
         self._switch(SEARCH)
         return True
 
-    def show_recorded(self, source: Source) -> None:
+    def show_recorded(self, source: "Source") -> None:
         """Open a recorded run, in the place of the one that was opened before."""
         if self._beside is not None:
             if RECORDED in self._modes:
@@ -193,13 +191,13 @@ class RalphApp(App[str], inherit_bindings=False):
 
     def home(self) -> None:
         """The first screen; a recorded run that was open is closed."""
-        self._switch(self.DEFAULT_MODE)
+        self._switch(self._home)
         if RECORDED in self._modes:
             self.remove_mode(RECORDED)
 
     def _switch(self, mode: str) -> None:
         self.switch_mode(mode)
-        if mode != self.DEFAULT_MODE:
+        if mode != self._home:
             self.base.called(self._called_for)
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001  as it is called
@@ -209,16 +207,13 @@ class RalphApp(App[str], inherit_bindings=False):
         elif self.screen.is_mounted:
             super().refresh_css(animate)
 
-    def on_mount(self) -> None:
-        """Let the caller begin once the first screen stands."""
-        if self._when_painted is not None:
-            self.set_timer(AFTER_PAINT_S, self._when_painted)
-
     def on_ready(self) -> None:
         """The first frame is painted: whoever wanted to leave before does so now."""
         self._stands = True
         if self._left_early is not None:
             self._left_early()
+        elif self._when_painted is not None:
+            self._when_painted()
 
     def exit(
         self,
@@ -259,13 +254,13 @@ class RalphApp(App[str], inherit_bindings=False):
         self._called_for = text
         self.bell()
         self._tell_terminal(NEEDED + desktop_call(text, os.environ))
-        if self.current_mode != self.DEFAULT_MODE:
+        if self.current_mode != self._home:
             self.base.called(text)
 
     def end_call(self) -> None:
         """The owner is needed no more: the terminal's title comes back."""
         self._called_for = ""
-        if self.screen_stack and self.current_mode != self.DEFAULT_MODE:
+        if self.screen_stack and self.current_mode != self._home:
             self.base.called("")
         self._tell_terminal(NEEDED_NO_MORE)
 

@@ -180,3 +180,41 @@ def test_every_size_reads_well_while_it_runs(terminal: Open, git_repo: Path) -> 
 def _fits(screen: Terminal, width: int) -> bool:
     lines = screen.screen.splitlines() or [""]
     return max(map(len, lines)) <= width and "1/10" in screen.screen
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["run", "x", "-c", "false", "--set", "limits.max_iterations=0"], 2, "must be at least 1"),
+        (["replay", "broken.jsonl"], 1, "broken.jsonl:1"),
+    ],
+)
+def test_an_error_behind_the_first_frame_is_one_sentence_below_the_command(
+    terminal: Open, git_repo: Path, arguments: list[str], code: int, sentence: str
+) -> None:
+    (git_repo / "broken.jsonl").write_text("no journal\n{}\n")
+    screen = terminal(*arguments, cwd=git_repo)
+    assert screen.exit_code() == code
+    shown = screen.shows("ralph-tui:").replace("\n", "")
+    assert sentence in shown
+    assert "╭" not in shown
+    assert "Traceback" not in shown
+
+
+def test_a_warning_about_settings_is_told_behind_the_screen(terminal: Open, git_repo: Path) -> None:
+    (git_repo / ".ralph-tui.toml").write_text('[agent]\nname = "claude"\n')
+    screen = terminal(
+        "run",
+        "x",
+        "-c",
+        "test -f done",
+        "--agent",
+        "command",
+        "--agent-command",
+        "touch done",
+        cwd=git_repo,
+    )
+    screen.shows("completed")
+    screen.press("q")
+    screen.exit_code()
+    assert "may not set agent.name" in screen.shows("ralph-tui:").replace("\n", " ")

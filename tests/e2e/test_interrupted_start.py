@@ -19,6 +19,11 @@ STARTS = {
 MOMENTS = 12
 FIRST = b"signal"
 """The first module that the program imports itself; what is before it is Python's own start."""
+LONG_START = [
+    "replay",
+    "--headless",
+    str(Path(__file__).parents[1] / "fixtures" / "journals" / "v1-command.jsonl"),
+]
 ENVIRON = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
 """Python says each module as soon as it is imported: the moments that a test can wait for."""
 
@@ -30,9 +35,9 @@ def module_of(line: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def imports(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """How many modules follow the first when a replay is asked for where there is no run."""
+    """How many modules follow the first when a replay is asked for as lines."""
     done = subprocess.run(
-        [*STARTS["module"], "replay"],
+        [*STARTS["module"], *LONG_START],
         cwd=tmp_path_factory.mktemp("nothing"),
         env=ENVIRON,
         capture_output=True,
@@ -52,7 +57,7 @@ def test_ctrl_c_while_modules_are_imported_is_quiet(
 ) -> None:
     assert imports > 10 * MOMENTS
     with Child[bytes](
-        [*STARTS[start], "replay"],
+        [*STARTS[start], *LONG_START],
         cwd=tmp_path,
         env=ENVIRON,
         stdin=subprocess.DEVNULL,

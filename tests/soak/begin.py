@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ralph_tui import demo
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation
+from ralph_tui.cli.fronts.presentation import Presentation, wants_screen
 from ralph_tui.config.settings import Settings
 from ralph_tui.errors import RalphError
 from ralph_tui.runtime.assembly import AssembledRun, new_run
@@ -33,7 +33,8 @@ def main(scenario: str, *options: str) -> int:
         return new_run(Path.cwd(), request, warn)
 
     try:
-        return show_run(create_run, presentation)
+        screen = wants_screen(headless=presentation.headless, as_json=False)
+        return show_run(lambda _warn: (create_run, presentation), screen=screen)
     except RalphError as error:
         print(f"ralph-tui: {error}", file=sys.stderr)
         return error.exit_code

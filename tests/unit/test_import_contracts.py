@@ -67,6 +67,15 @@ def test_quick_commands_import_nothing_heavy(tmp_path: Path) -> None:
         assert not loaded_after(statement) & (HEAVY | {"pydantic", "platformdirs"}), words
 
 
+@pytest.mark.parametrize("command", ["run", "demo", "resume", "replay", "attach"])
+def test_the_first_frame_waits_for_nothing_but_the_screen(command: str) -> None:
+    """What knows runs, settings and git is loaded behind it."""
+    statement = f"import ralph_tui.cli.commands.{command}, ralph_tui.cli.fronts.stage"
+    loaded = loaded_after(statement)
+    assert "textual" in loaded
+    assert not loaded & (HEAVY - {"textual", "rich"} | {"pydantic"})
+
+
 def test_building_the_parser_imports_only_the_commands_asked_for() -> None:
     build = "import sys, json, ralph_tui.cli; ralph_tui.cli.build_parser({}); "
     show = "print(json.dumps([name for name in sys.modules if '.cli.commands.' in name]))"
@@ -208,5 +217,5 @@ def test_files_are_opened_in_one_way() -> None:
 def test_json_is_read_in_one_way() -> None:
     """What is nested deeply raises something else than a ``ValueError`` in any other."""
     readers = calls_of({"loads", "raw_decode", "JSONDecoder"})
-    toml = {"config/sources.py", "config/settings.py"}
+    toml = {"config/files.py", "config/settings.py"}
     assert readers.keys() == {"text/foreign_json.py", *toml}

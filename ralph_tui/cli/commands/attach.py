@@ -5,23 +5,22 @@ import os
 import shlex
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
-from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fronts.common import on_terminal
-from ralph_tui.cli.fronts.onlooker import look_on, replay_in_cockpit
+from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step
-from ralph_tui.config.sources import load
+from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
-from ralph_tui.sources.attached import Attached
-from ralph_tui.sources.hooked import Watched
-from ralph_tui.sources.snapshots import RecordedFiles
 from ralph_tui.text.terms import in_words
+
+if TYPE_CHECKING:
+    from ralph_tui.cli.fronts.stage import Front, Stage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,24 +43,39 @@ def run(args: argparse.Namespace) -> int:
     if not on_terminal():
         raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
     status = read_status(found)
-    theme = load(root, {}, os.environ, []).settings.ui.theme
     # Of sessions that are not ours nobody knows whether another one comes.
     watched = found.hooked and status["outcome"] is None
-    if status["alive"] or watched:
-        kind = Watched if watched else Attached
-        source = kind(found, here(), files=RecordedFiles(found.folder))
-        look_on(source, theme)
+    living_one = status["alive"] or watched
+    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
+
+    def load(stage: "Stage") -> "Front":
+        # Behind the first frame.
+        from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
+        from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
+        from ralph_tui.config.sources import load as load_settings  # noqa: PLC0415
+        from ralph_tui.sources.attached import Attached  # noqa: PLC0415
+        from ralph_tui.sources.hooked import Watched  # noqa: PLC0415
+        from ralph_tui.sources.snapshots import RecordedFiles  # noqa: PLC0415
+
+        theme = load_settings(root, {}, os.environ, []).settings.ui.theme
+        if living_one:
+            kind = Watched if watched else Attached
+            source = kind(found, here(), files=RecordedFiles(found.folder))
+            return Onlooker(source, stage, theme)
+        note = f"{_over(found, status)}; this is its replay"
+        return replayed(read_journal(found.journal), stage, note=note, theme=theme)
+
+    code = Stage(load, first_theme(root, os.environ), left=ExitCode.COMPLETED).show()
+    if living_one:
         with suppress(OSError):  # the terminal may be gone
             print(_left(found, args.run))
-        return ExitCode.COMPLETED
+    return code
 
-    why = (
-        f"the run {found.name} is over"
-        if status["outcome"]
-        else f"the process of {found.name} is gone: 'ralph-tui resume' goes on with it"
-    )
-    replay_in_cockpit(read_journal(found.journal), f"{why}; this is its replay", theme)
-    return ExitCode.COMPLETED
+
+def _over(found: RecordedRun, status: dict[str, Any]) -> str:
+    if status["outcome"]:
+        return f"the run {found.name} is over"
+    return f"the process of {found.name} is gone: 'ralph-tui resume' goes on with it"
 
 
 def _left(found: RecordedRun, name: str | None) -> str:

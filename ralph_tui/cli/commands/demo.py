@@ -1,9 +1,11 @@
 """``ralph-tui demo``: the main job on the embedded sample project; no account, no network."""
 
 import argparse
+import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,14 +13,14 @@ from ralph_tui import demo
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation
+from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
-from ralph_tui.config.settings import Settings
-from ralph_tui.config.sources import Loaded
+from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
-from ralph_tui.runtime.request import RunRequest
 
 if TYPE_CHECKING:
+    from ralph_tui.config.settings import Settings
+    from ralph_tui.config.sources import Loaded
     from ralph_tui.runtime.assembly import AssembledRun
 
 
@@ -49,7 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     demo.command(args.scenario)
-    settings = _settings(load_settings(args, None), fast=args.fast)
+    screen = wants_screen(headless=args.headless, as_json=args.json)
+    theme = first_theme(None, os.environ, args.set_options)
+    return show_run(partial(_prepared, args), screen=screen, theme=theme)
+
+
+def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
+    from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415 - behind the first frame
+
+    settings = _settings(load_settings(args, None, warn=warn), fast=args.fast)
     kept = _folder(args.keep) if args.keep else None
     presentation = Presentation(
         args.headless,
@@ -69,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     )
 
     @contextmanager
-    def create_run(warn: "Callable[[str], None]") -> "Iterator[AssembledRun]":
+    def create_run(warn: Warn) -> "Iterator[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
@@ -81,10 +91,10 @@ def run(args: argparse.Namespace) -> int:
             with new_run(folder, request, warn) as run:
                 yield run
 
-    return show_run(create_run, presentation)
+    return create_run, presentation
 
 
-def _settings(loaded: Loaded, *, fast: bool) -> Settings:
+def _settings(loaded: "Loaded", *, fast: bool) -> "Settings":
     """Those for the demo's agent; a handoff waits for its reader no longer than a demo may."""
     settings = loaded.settings
     update: dict[str, object] = {"agent": settings.agent.model_copy(update={"name": DEMO.name})}

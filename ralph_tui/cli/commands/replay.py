@@ -1,15 +1,20 @@
 """``ralph-tui replay``: a past run on the same screen."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fronts.common import on_terminal, print_event
-from ralph_tui.sources.recorded import within
+from ralph_tui.cli.fronts.presentation import wants_screen
+from ralph_tui.config.files import first_theme
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.runs import RecordedRun
+    from ralph_tui.cli.fronts.stage import Front, Stage
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,17 +34,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
-    found = resolve_run(worktree_root(Path.cwd()), args.run, hooked=True)
-    recording = read_journal(found.journal)
-    if on_terminal() and not (args.headless or args.json):
-        # Plain lines do without a screen.
-        from ralph_tui.cli.fronts.onlooker import replay_in_cockpit  # noqa: PLC0415
+    root = worktree_root(Path.cwd())
+    found = resolve_run(root, args.run, hooked=True)
+    if wants_screen(headless=args.headless, as_json=args.json):
+        from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - lines do without a screen
 
-        replay_in_cockpit(recording, at=args.at)
-        return ExitCode.COMPLETED
-    until = None if args.at is None else within(recording, args.at)
+        theme = first_theme(root, os.environ)
+
+        def load(stage: "Stage") -> "Front":
+            # Behind the first frame.
+            from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
+            from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
+
+            return replayed(read_journal(found.journal), stage, theme=theme, at=args.at)
+
+        return Stage(load, theme, left=ExitCode.COMPLETED).show()
+    return _as_lines(found, args.at, as_json=args.json)
+
+
+def _as_lines(found: "RecordedRun", at: int | None, *, as_json: bool) -> int:
+    # A screen's first frame is painted before these are loaded.
+    from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
+    from ralph_tui.cli.fronts.common import print_event  # noqa: PLC0415
+    from ralph_tui.sources.recorded import within  # noqa: PLC0415
+
+    recording = read_journal(found.journal)
+    until = None if at is None else within(recording, at)
     for event in recording.events[:until]:
-        print_event(event, as_json=args.json)
+        print_event(event, as_json=as_json)
     if recording.problem:
         print(f"ralph-tui: {recording.problem}", file=sys.stderr)
     return ExitCode.COMPLETED

@@ -1,23 +1,26 @@
 """``ralph-tui resume``: go on with a run that ended early, in its own journal."""
 
 import argparse
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.common import Presentation
+from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
-from ralph_tui.events.run import Mode
-from ralph_tui.runtime.request import ResumeRequest
-from ralph_tui.runtime.resumption import checkpoint_words, plan_resume
+from ralph_tui.config.files import first_theme
 
 if TYPE_CHECKING:
+    from ralph_tui.adapters.records.runs import RecordedRun
+    from ralph_tui.events.run import Mode
     from ralph_tui.runtime.assembly import AssembledRun
+    from ralph_tui.runtime.request import ResumeRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
 
 
-def resume_request(args: argparse.Namespace, mode: Mode) -> ResumeRequest:
+def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
     """What this command line asks for."""
+    from ralph_tui.runtime.request import ResumeRequest  # noqa: PLC0415 - behind the first frame
+
     flags = vars(args)
     return ResumeRequest(
         command=args.command,
@@ -61,12 +66,24 @@ def resume_request(args: argparse.Namespace, mode: Mode) -> ResumeRequest:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     root = worktree_root(Path.cwd())
+    run = resolve_run(root, args.name)
+    screen = wants_screen(headless=args.headless, as_json=args.json)
+    theme = first_theme(root, os.environ, args.set_options)
+    return show_run(partial(_prepared, args, root, run), screen=screen, theme=theme)
+
+
+def _prepared(
+    args: argparse.Namespace, root: Path, run: "RecordedRun", warn: Warn
+) -> tuple[RunFactory, Presentation]:
+    # Behind the first frame.
+    from ralph_tui.runtime.resumption import checkpoint_words, plan_resume  # noqa: PLC0415
+
     presentation = Presentation(args.headless, args.json)
     resumption = plan_resume(
         root,
-        resolve_run(root, args.name),
+        run,
         resume_request(args, presentation.mode),
-        lambda recorded: load_settings(args, root, recorded).settings,
+        lambda recorded: load_settings(args, root, recorded, warn).settings,
     )
     ui = resumption.request.settings.ui
     presentation = replace(presentation, theme=ui.theme, on_hangup=ui.on_hangup)
@@ -74,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     words = checkpoint_words(resumption.state)
 
     @contextmanager
-    def create_run(warn: Callable[[str], None]) -> "Iterator[AssembledRun]":
+    def create_run(warn: Warn) -> "Iterator[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import resumed_run  # noqa: PLC0415
 
@@ -84,4 +101,4 @@ def run(args: argparse.Namespace) -> int:
                     warn(line)
             yield assembled
 
-    return show_run(create_run, presentation)
+    return create_run, presentation

@@ -1,21 +1,21 @@
 """``ralph-tui run``: start a loop in this repository."""
 
 import argparse
+import os
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import find_agent
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
-from ralph_tui.cli.fronts.background import start_in_background
-from ralph_tui.cli.fronts.common import Presentation
+from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
 from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
-from ralph_tui.runtime.checks import looks_well
-from ralph_tui.runtime.request import RunRequest
+from ralph_tui.runtime.checks import place_looks_well
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
@@ -59,8 +59,28 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("a run has either a command (-c) or a criterion in words: leave one out")
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the run: leave --headless and --json out")
+    screen = wants_screen(headless=args.headless, as_json=args.json)
+    away = args.detach and not args.detached
+    if away or (screen and not place_looks_well(Path.cwd())):
+        # What is wrong is said without a screen that would come and go.
+        from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - behind the first frame
+
+        _prepared(args, warn)
+    if away:
+        from ralph_tui.cli.fronts.background import start_in_background  # noqa: PLC0415 - one way
+
+        return start_in_background(sys.argv[1:])
+    theme = first_theme(worktree_root(Path.cwd()), os.environ, args.set_options)
+    return show_run(partial(_prepared, args), screen=screen, theme=theme)
+
+
+def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
+    # Behind the first frame.
+    from ralph_tui.runtime.checks import looks_well  # noqa: PLC0415
+    from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415
+
     folder = Path.cwd()
-    settings = load_settings(args, worktree_root(folder)).settings
+    settings = load_settings(args, worktree_root(folder), warn=warn).settings
     agent = find_agent(settings.agent)
     if agent is not None and agent.reserved:
         raise UsageError(agent.reserved)
@@ -73,10 +93,10 @@ def run(args: argparse.Namespace) -> int:
     )
     request = RunRequest(
         args.objective,
-        args.command if command else None,
+        args.command if (args.command or "").strip() else None,
         settings,
         args.plan,
-        criterion=args.criterion if criterion else None,
+        criterion=args.criterion if (args.criterion or "").strip() else None,
         mode=presentation.mode,
     )
     if not looks_well(folder, request):
@@ -84,13 +104,11 @@ def run(args: argparse.Namespace) -> int:
         from ralph_tui.runtime.preflight import check_startable  # noqa: PLC0415
 
         check_startable(folder, request)
-    if args.detach and not args.detached:
-        return start_in_background(sys.argv[1:])
 
-    def create_run(warn: Callable[[str], None]) -> "AbstractContextManager[AssembledRun]":
+    def create_run(warn: Warn) -> "AbstractContextManager[AssembledRun]":
         # It loads git and agents, behind a painted screen.
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
         return new_run(folder, request, warn)
 
-    return show_run(create_run, presentation)
+    return create_run, presentation

@@ -1,26 +1,43 @@
 """What shows a run while it works: the cockpit on a terminal, plain lines or JSON without one.
 
-``show_run`` chooses. Imports point one way: cockpit and background, lines, common.
+``show_run`` chooses. Rule: nothing is loaded before it is chosen, and a cockpit's first frame is
+painted before the cockpit itself is loaded. Imports point one way: cockpit and background, lines,
+common.
 """
 
-from ralph_tui.cli.fronts.background import run_in_background
-from ralph_tui.cli.fronts.common import Presentation, RunFactory, exit_code, say_what_is_next, warn
-from ralph_tui.cli.fronts.lines import run_as_lines
+from ralph_tui.cli.fronts.presentation import Prepare, Presentation, RunFactory
 
 
-def show_run(create_run: RunFactory, presentation: Presentation) -> int:
-    """Show a run to its end, as `presentation` says; the exit code tells the outcome."""
-    if presentation.detached:
-        with create_run(warn) as run:
+def show_run(prepare: Prepare, *, screen: bool, theme: str | None = None) -> int:
+    """Show a run to its end, on a screen or without; the exit code tells the outcome.
+
+    A screen's first frame has `theme`; `prepare` is called behind it.
+    """
+    if not screen:
+        from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - see above
+
+        return _without_screen(*prepare(warn))
+    from ralph_tui.cli.fronts.stage import Front, Stage  # noqa: PLC0415 - see above
+
+    def load(stage: Stage) -> Front:
+        create_run, presentation = prepare(stage.warnings.append)
+        from ralph_tui.cli.fronts.cockpit import CockpitRun  # noqa: PLC0415 - see above
+
+        return CockpitRun(create_run, presentation, stage)
+
+    return Stage(load, theme).show()
+
+
+def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
+    from ralph_tui.cli.fronts.background import run_in_background  # noqa: PLC0415 - see above
+    from ralph_tui.cli.fronts.common import exit_code, say_what_is_next, warn  # noqa: PLC0415
+    from ralph_tui.cli.fronts.lines import run_as_lines  # noqa: PLC0415
+
+    with create_run(warn) as run:
+        if presentation.detached:
             run_in_background(run)
             return exit_code(run)
-    if presentation.mode == "headless":
-        with create_run(warn) as run:
-            run_as_lines(run, as_json=presentation.as_json)
-            if presentation.lasting and not presentation.as_json:
-                say_what_is_next(run)
-            return exit_code(run)
-    # A run without a screen starts without loading one.
-    from ralph_tui.cli.fronts.cockpit import run_in_cockpit  # noqa: PLC0415
-
-    return run_in_cockpit(create_run, presentation)
+        run_as_lines(run, as_json=presentation.as_json)
+        if presentation.lasting and not presentation.as_json:
+            say_what_is_next(run)
+        return exit_code(run)

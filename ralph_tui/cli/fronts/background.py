@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.common import END_SECONDS, print_event
+from ralph_tui.cli.fronts.common import print_event
 from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
+from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.events import Event
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line

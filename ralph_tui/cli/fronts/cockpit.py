@@ -4,30 +4,18 @@ The run outlives the screen: when only the screen is left it goes on as plain li
 closed terminal it goes on into a log.
 """
 
-import asyncio
 import contextlib
-import os
 import signal
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-# What Textual reads when it is imported has to be settled before.
-from ralph_tui.cli.fronts.terminal import prepare_textual
-
-prepare_textual(os.environ)
-
-from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
-from ralph_tui.cli.fronts import signals  # noqa: E402
-from ralph_tui.cli.fronts.common import (  # noqa: E402
-    END_SECONDS,
-    SCREEN_SECONDS,
-    Presentation,
-    RunFactory,
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts import signals
+from ralph_tui.cli.fronts.common import (
     collect_garbage_again,
     exit_code,
     print_event,
@@ -36,17 +24,24 @@ from ralph_tui.cli.fronts.common import (  # noqa: E402
     words_of_wait,
     words_to_attach,
 )
-from ralph_tui.cli.fronts.last_screen import LastScreen  # noqa: E402
-from ralph_tui.cli.fronts.lines import Lines, print_until_over  # noqa: E402
-from ralph_tui.cli.fronts.side_screens import side_screens  # noqa: E402
-from ralph_tui.commands import Command, Restore, Stop, over  # noqa: E402
-from ralph_tui.errors import RalphError  # noqa: E402
-from ralph_tui.events import Event, RunCrashed, RunFinished  # noqa: E402
-from ralph_tui.ports import Accepted, Refused  # noqa: E402
-from ralph_tui.sources.live import Live  # noqa: E402
-from ralph_tui.sources.snapshots import RecordedFiles  # noqa: E402
-from ralph_tui.tui.app import RalphApp  # noqa: E402
-from ralph_tui.tui.cockpit.screen import CockpitScreen  # noqa: E402
+from ralph_tui.cli.fronts.last_screen import LastScreen
+from ralph_tui.cli.fronts.lines import Lines, print_until_over
+from ralph_tui.cli.fronts.presentation import (
+    END_SECONDS,
+    SCREEN_SECONDS,
+    Presentation,
+    RunFactory,
+)
+from ralph_tui.cli.fronts.side_screens import side_screens
+from ralph_tui.cli.fronts.stage import Stage
+from ralph_tui.commands import Command, Restore, Stop, over
+from ralph_tui.errors import RalphError
+from ralph_tui.events import Event, RunCrashed, RunFinished
+from ralph_tui.ports import Accepted, Refused
+from ralph_tui.sources.live import Live
+from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
@@ -55,16 +50,13 @@ if TYPE_CHECKING:
 class CockpitRun:
     """A run and its cockpit: assembles it behind the screen, and sees it through without one."""
 
-    def __init__(self, create_run: RunFactory, presentation: Presentation) -> None:
+    def __init__(self, create_run: RunFactory, presentation: Presentation, stage: Stage) -> None:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
         self.live.restores_ended = True
-        self.app = RalphApp(
-            partial(CockpitScreen, self.live),
-            theme=presentation.theme,
-            ready=self.begin,
-            beside=side_screens(self.live),
-        )
+        self.theme = presentation.theme
+        self.beside = side_screens(self.live)
+        self.stage = stage
         self.code: int = ExitCode.COMPLETED
         self.error: BaseException | None = None
         self._create_run = create_run
@@ -79,22 +71,19 @@ class CockpitRun:
         """Of the end of the run, to be printed behind the screen."""
         self._settled = threading.Event()
         """Set when the run is assembled, or has failed to be."""
-        self._screen_gone = threading.Event()
         self._left = threading.Event()
         self._thread = threading.Thread(target=self._work, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
         """Sees the run through behind a closed terminal, and ends the process."""
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     # for the screen ---------------------------------------------------------------------------
 
-    async def show(self) -> None:
-        """Run the screen to its end."""
-        self._loop = asyncio.get_running_loop()
-        await self.app.run_async()
+    def screen(self) -> BaseScreen:
+        """See `Front`."""
+        return CockpitScreen(self.live)
 
     def begin(self) -> None:
-        """The screen is painted: now there is time for the rest."""
+        """See `Front`."""
         collect_garbage_again()
         self._thread.start()
 
@@ -145,7 +134,7 @@ class CockpitRun:
             self.error = self.error or sys.exc_info()[1]
             self._settled.set()
             if self.error is not None and not self._left.is_set():
-                self._tell_screen(self.app.exit)
+                self.stage.tell(self.stage.app.exit)
 
     def _deliver(self, event: Event) -> None:
         """For the screen, or for the lines that have taken its place."""
@@ -167,11 +156,11 @@ class CockpitRun:
 
     def end(self) -> int:
         """After the screen: go on as lines, or stop the run and wait for its end."""
-        self._screen_gone.set()
         signals.reset_after_screen()
         try:
+            app = self.stage.app
             # A screen that broke down does not end the run.
-            if self._alone is None and (self.app.return_value == "screen" or self.app.return_code):
+            if self._alone is None and (app.return_value == "screen" or app.return_code):
                 self._go_on_as_lines()
             if self._alone is not None:
                 self._alone.join()
@@ -228,9 +217,9 @@ class CockpitRun:
 
     def _stop(self, by: str) -> None:
         signals.exit_after(2 * END_SECONDS, ExitCode.INTERRUPTED)
-        if self._alone is None and not self._screen_gone.is_set():
-            self._tell_screen(self.app.on_hangup, by)
-            if self._screen_gone.wait(END_SECONDS):
+        if self._alone is None and not self.stage.gone.is_set():
+            self.stage.tell(self.stage.app.on_hangup, by)
+            if self.stage.gone.wait(END_SECONDS):
                 return
         self.send(Stop(by=by))
 
@@ -239,10 +228,10 @@ class CockpitRun:
 
         Nothing here waits for the main thread: it may never come back from its dead screen.
         """
-        self._tell_screen(self.app.exit)
+        self.stage.tell(self.stage.app.exit)
         if self._thread.ident is None:
             signals.exit_now(ExitCode.INTERRUPTED)
-        if not self._screen_gone.wait(SCREEN_SECONDS):
+        if not self.stage.gone.wait(SCREEN_SECONDS):
             signals.block_stdin()
         self._settled.wait()
         if self._run is not None:
@@ -258,16 +247,3 @@ class CockpitRun:
             self.code = getattr(self.error, "exit_code", ExitCode.FAILED)
             print(f"ralph-tui: {self.error}", file=sys.stderr)
         signals.exit_now(self.code)
-
-    def _tell_screen(self, what: Callable[..., object], *arguments: object) -> None:
-        if self._loop is not None and not self._screen_gone.is_set():
-            with contextlib.suppress(RuntimeError):  # it has just ended
-                self._loop.call_soon_threadsafe(what, *arguments)
-
-
-def run_in_cockpit(create_run: RunFactory, presentation: Presentation) -> int:
-    """Show a run while it is set up, runs and ends; the exit code tells the outcome."""
-    run = CockpitRun(create_run, presentation)
-    with signals.forwarded(run.handle_signal):
-        asyncio.run(run.show())
-        return run.end()

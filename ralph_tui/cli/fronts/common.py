@@ -6,11 +6,9 @@ The assembly of a run is not imported here: a cockpit is painted before git and 
 import gc
 import shlex
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.summary import summarize
@@ -18,51 +16,11 @@ from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.plain import plain_line
 from ralph_tui.cli.status_words import next_step
 from ralph_tui.events import Event
-from ralph_tui.events.run import Mode
 from ralph_tui.state import RunState
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.attempts import AttemptFolder
     from ralph_tui.runtime.assembly import AssembledRun
-
-END_SECONDS = 8.0
-"""How long the end of a run may take after a stop: the stop ladder, a snapshot, the record."""
-SCREEN_SECONDS = 3.0
-"""How long a screen may take to end behind a closed terminal."""
-
-RunFactory = Callable[[Callable[[str], None]], "AbstractContextManager[AssembledRun]"]
-"""Assembles a run, and releases what it holds when the block is left.
-
-It is given what takes a sentence about what the end of the run could not do.
-"""
-
-
-@dataclass(frozen=True)
-class Presentation:
-    """How a run is to be shown."""
-
-    headless: bool = False
-    as_json: bool = False
-    theme: str | None = None
-    """Of the cockpit; None: its default."""
-    lasting: bool = True
-    """Whether the record is kept when the command ends."""
-    on_hangup: Literal["leave", "stop"] = "leave"
-    """What a closed terminal does: the run goes on without a screen, or stops."""
-    detached: bool = False
-    """This process was started to work in the background."""
-
-    @property
-    def mode(self) -> Mode:
-        """How a run is started that is shown like this."""
-        if self.detached:
-            return "detached"
-        return "headless" if self.headless or self.as_json or not on_terminal() else "attended"
-
-
-def on_terminal() -> bool:
-    """Whether input and output are a terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def words_to_attach(attempt: "AttemptFolder") -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from ralph_tui.cli.fronts.common import END_SECONDS, print_event
+from ralph_tui.cli.fronts.common import print_event
+from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.commands import Stop
 from ralph_tui.events import Event
 

@@ -16,7 +16,8 @@ from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, ignored, offered
-from ralph_tui.tui.app import BaseScreen, RalphApp
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall

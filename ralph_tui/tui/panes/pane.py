@@ -19,12 +19,10 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
-from ralph_tui.tui.panes.tabs import Tab, tab, tab_at, title
+from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, tab_at, title
 
 FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""
-TITLE_FRAME = 5
-"""Cells it takes from the title at least, and from what stands in its lower edge."""
 BESIDE = 6
 """Cells between the title and what stands beside it, with the corner behind."""
 
@@ -165,31 +163,21 @@ class Pane(LineWidget, can_focus=True):
             named = title(self._tabs, width - TITLE_FRAME, lit=self.lit)
             room = width - TITLE_FRAME - BESIDE - cells(named)
             beside = clip_line(self.headline(room), room) if room > 0 else []
-            return self._edge("╭", "╮", named, beside, width, frame)
+            return edge("╭", "╮", named, beside, width, frame)
         if y >= self.size.height - 1:
             room = width - TITLE_FRAME - 1
-            return self._edge("╰", "╯", [], clip_line(self.subtitle(room), room), width, frame)
+            return edge("╰", "╯", [], clip_line(self.subtitle(room), room), width, frame)
         inner, height = self.inner_width, self.inner_height
         count = self.row_count(inner, height)
         self.top = max(0, min(self.top, count - height))
         index = self.top + y - 1
         spans = clip_line(self.row(index, inner, height), inner) if index < count else []
-        edge = self._thumb(y - 1, count, height, frame)
-        return [("│ ", frame), *spans, (" " * (inner - cells(spans) + 1), ""), edge]
+        right = self._thumb(y - 1, count, height, frame)
+        return [("│ ", frame), *spans, (" " * (inner - cells(spans) + 1), ""), right]
 
     @property
     def _tabs(self) -> tuple[Tab, ...]:
         return self.tabs or (tab(self.key, shown=True),)
-
-    def _edge(self, left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
-        spans: Line = [(f"{left}─", style)]
-        if head:
-            spans += [(" ", ""), *head, (" ", "")]
-        end: Line = (
-            [(" ", ""), *tail, (" ", ""), (f"─{right}", style)] if tail else [(right, style)]
-        )
-        rest = "─" * (width - cells(spans) - cells(end))
-        return [*spans, (rest, style), *end]
 
     def _thumb(self, y: int, count: int, height: int, style: str) -> tuple[str, str]:
         """The right edge, with the part that is in view drawn heavy."""

@@ -1,7 +1,7 @@
-"""The panes that share a place, as the title of the one in front names them. Rule: pure.
+"""The panes that share a place, as the title of the one in front names them; the frame's edges.
 
 Names grow shorter where room is scarce, all of them together; the one that is shown keeps the name
-that it has alone, and every one keeps the digit that calls it.
+that it has alone, and every one keeps the digit that calls it. Pure, and of a run it knows nothing.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from ralph_tui.tui.draw.spans import Line, clip_line
+from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 NAMES = {
     "progress": ("progress", "chart"),
@@ -25,6 +25,8 @@ NAMES = {
 }
 """All panes in the order of their digits, 1 to 9, then 0: what each is called, and where room is
 short; empty: the same."""
+TITLE_FRAME = 5
+"""Cells a frame takes from the title at least, and from what stands in its lower edge."""
 LETTERS = 2
 """Of a name, where even short ones are too long."""
 
@@ -106,3 +108,13 @@ def tab_at(tabs: tuple[Tab, ...], width: int, cell: int) -> Tab | None:
         if tab[2] <= cell < min(_end(tab), width):
             return tab[0]
     return None
+
+
+def edge(left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:
+    """An edge of a frame between two corners, with what stands at its beginning and its end."""
+    spans: Line = [(f"{left}─", style)]
+    if head:
+        spans += [(" ", ""), *head, (" ", "")]
+    end: Line = [(" ", ""), *tail, (" ", ""), (f"─{right}", style)] if tail else [(right, style)]
+    rest = "─" * (width - cells(spans) - cells(end))
+    return [*spans, (rest, style), *end]

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from ralph_tui.config.files import first_theme
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import FLAGS, RECORD, Loaded, load, user_config_file, variable
 from ralph_tui.errors import UsageError
@@ -49,6 +50,26 @@ def test_defaults_come_from_nowhere_else(repository: Path) -> None:
     assert loaded == Loaded(Settings(), dict.fromkeys(NAMES, "default"))
     assert loaded.settings.limits.max_iterations == 10
     assert loaded.settings.limits.session_timeout_s == 8 * 3600
+
+
+@pytest.mark.parametrize("sources", [(), (0,), (0, 1), (0, 1, 2), (0, 1, 2, 3), (1,), (0, 3)])
+def test_the_theme_of_the_first_frame_is_the_one_that_is_loaded(
+    repository: Path, user_file: Path, sources: tuple[int, ...]
+) -> None:
+    if 0 in sources:
+        user_file.write_text('[ui]\ntheme = "light"')
+    if 1 in sources:
+        (repository / ".ralph-tui.toml").write_text('[ui]\ntheme = "nord"')
+    environ = {variable("ui.theme"): "dark"} if 2 in sources else {}
+    options = ["ui.theme=light", "ui.theme=gruvbox"] if 3 in sources else []
+    loaded = load(repository, {}, environ, options).settings.ui.theme
+    assert first_theme(repository, environ, options) == loaded
+
+
+@pytest.mark.parametrize("text", ["ui = 3", "[ui]\ntheme = 7", "[ui", "a" * 200_000, "\xff"])
+def test_a_bad_file_does_not_hold_the_first_frame_up(repository: Path, text: str) -> None:
+    (repository / ".ralph-tui.toml").write_bytes(text.encode("latin-1"))
+    assert first_theme(repository, {}) is None
 
 
 def test_each_source_outranks_the_next(repository: Path, user_file: Path) -> None:

@@ -1,0 +1,139 @@
+"""The screen of this process: painted at once; what it shows is loaded behind the first frame.
+
+Rule: what stands here and is imported here knows nothing of a run. Until there is a `Front`, a
+signal only ends the screen; from then on signals are its affair.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+# What Textual reads when it is imported has to be settled before.
+from ralph_tui.cli.fronts.terminal import prepare_textual
+
+prepare_textual(os.environ)
+
+from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
+from ralph_tui.cli.fronts import signals  # noqa: E402
+from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
+from ralph_tui.text.sanitize import one_line  # noqa: E402
+from ralph_tui.tui.app import RalphApp, SideScreens  # noqa: E402
+from ralph_tui.tui.base_screen import BaseScreen  # noqa: E402
+from ralph_tui.tui.cockpit.opening import OpeningScreen  # noqa: E402
+
+
+class Front(Protocol):
+    """What is shown, once it is loaded."""
+
+    beside: SideScreens
+    theme: str | None
+
+    def screen(self) -> BaseScreen:
+        """The first screen."""
+        ...
+
+    def begin(self) -> None:
+        """The first screen is painted: now there is time for the rest."""
+        ...
+
+    def handle_signal(self, number: signal.Signals) -> None:
+        """A signal came, or the terminal is gone; in a thread of its own."""
+        ...
+
+    def end(self) -> int:
+        """After the screen; the exit code."""
+        ...
+
+
+class Stage:
+    """Paints, loads, shows; one for each process."""
+
+    def __init__(
+        self,
+        load: Callable[["Stage"], Front],
+        theme: str | None = None,
+        *,
+        left: int = ExitCode.INTERRUPTED,
+    ) -> None:
+        """`load` is called in a thread; what it raises ends the screen. `theme`: of the first
+        frame; `left`: the exit code of a screen that was left while it loaded.
+        """
+        self.app = RalphApp(OpeningScreen, theme=theme, ready=self._painted)
+        self.gone = threading.Event()
+        """Set when there is no screen any more."""
+        self.warnings: list[str] = []
+        """To be told behind the screen."""
+        self._load = load
+        self._left = left
+        self._front: Front | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loading: asyncio.Task[None] | None = None
+        self._came: signal.Signals | None = None
+
+    def show(self) -> int:
+        """Show it to its end; the exit code.
+
+        Raises what `load` has raised, and ``KeyboardInterrupt`` where ctrl+c came before there was
+        a front.
+        """
+        with signals.forwarded(self._handle_signal):
+            try:
+                asyncio.run(self._show())
+            finally:
+                self.gone.set()
+                self._tell_warnings()
+            if self._front is not None:
+                return self._front.end()
+            signals.reset_after_screen()
+            if self._came is signal.SIGINT:
+                raise KeyboardInterrupt
+            return self._left
+
+    def tell(self, what: Callable[..., object], *arguments: object) -> None:
+        """Call something in the screen's thread, as long as there is a screen."""
+        if self._loop is not None and not self.gone.is_set():
+            with suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(what, *arguments)
+
+    async def _show(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        if self._came is None:
+            await self.app.run_async()
+        if self._loading is not None and self._loading.done():
+            self._loading.result()
+
+    def _painted(self) -> None:
+        self._loading = asyncio.create_task(self._bring_on())
+
+    async def _bring_on(self) -> None:
+        try:
+            front = await asyncio.to_thread(self._load, self)
+            if self._came is None:
+                self._front = front
+                self.app.replace_first(
+                    front.screen, theme=front.theme, ready=front.begin, beside=front.beside
+                )
+        finally:
+            if self._front is None:
+                self.app.exit()
+
+    def _handle_signal(self, number: signal.Signals) -> None:
+        if self._front is not None:
+            self._front.handle_signal(number)
+            return
+        self._came = number
+        signals.exit_after(SCREEN_SECONDS, self._left)
+        if number is signal.SIGHUP:
+            signals.detach_stdio()
+        self.tell(self.app.exit)
+
+    def _tell_warnings(self) -> None:
+        with suppress(OSError):  # the terminal may be gone
+            for sentence in self.warnings:
+                print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr)
+            self.warnings.clear()

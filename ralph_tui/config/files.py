@@ -1,0 +1,99 @@
+"""The files of settings as they are read, and the theme that stands in them.
+
+Rule: it loads nothing that checks settings (`sources` does), because the first frame is painted
+before that is loaded.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path
+
+from ralph_tui.errors import UsageError, why
+from ralph_tui.plain_files import reading
+from ralph_tui.text.foreign_json import bounded
+
+ENVIRONMENT_PREFIX = "RALPH_TUI_"
+REPOSITORY_FILE = ".ralph-tui.toml"
+MAX_FILE_BYTES = 100_000
+_DEEP_KEY = re.compile(
+    r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
+)
+"""To read a key of very many parts takes gigabytes: their number counts twice over."""
+
+
+def user_config_file() -> Path:
+    """Where this user's own settings are, whether or not the file is there."""
+    return user_config_path("ralph-tui", appauthor=False) / "config.toml"
+
+
+def variable(name: str) -> str:
+    """The environment variable of a dotted name."""
+    return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
+
+
+def read_table(path: Path, *, follow: bool) -> dict[str, Any] | None:
+    """What a settings file says; None where there is none. `follow`: it may be a link.
+
+    Raises ``UsageError`` for one that cannot be read.
+    """
+    try:
+        with reading(path, follow=follow) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            raise UsageError(f"{path} may have at most 100 kB: make it smaller")
+        text = content.decode()
+        if _DEEP_KEY.search(text):
+            raise RecursionError
+        table: dict[str, Any] = bounded(tomllib.loads(text))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        what = why(error, "make the file readable")
+        raise UsageError(f"the settings in {path} cannot be read: {what}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 text: write it again as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(_toml_sentence(path, str(error))) from error
+    except (RecursionError, ValueError) as error:
+        raise UsageError(
+            f"{path} is nested too deeply for settings: use [section] and key = value"
+        ) from error
+    return table
+
+
+def _toml_sentence(path: Path, message: str) -> str:
+    match = re.search(r" \(at line (\d+), column \d+\)$", message)
+    what = (
+        message[: match.start()] if match else message.replace("(at end of document)", "at its end")
+    )
+    line = f":{match[1]}" if match else ""
+    return f"{path}{line} is not valid TOML ({what}): correct that line"
+
+
+def first_theme(
+    root: Path | None, environ: Mapping[str, str], set_options: Sequence[str] = ()
+) -> str | None:
+    """The theme for the first frame: what `sources.load` is going to find, looked at unchecked."""
+    return next((name for name in _themes(root, environ, set_options) if name), None)
+
+
+def _themes(
+    root: Path | None, environ: Mapping[str, str], set_options: Sequence[str]
+) -> Iterator[str | None]:
+    """From the strongest source to the weakest."""
+    for option in reversed(set_options):
+        name, _, value = option.partition("=")
+        if name.strip() == "ui.theme":
+            yield value.strip()
+    yield environ.get(variable("ui.theme"))
+    files = [(root / REPOSITORY_FILE, False)] if root is not None else []
+    for path, follow in (*files, (user_config_file(), True)):
+        with suppress(UsageError):  # which is told when the settings are loaded
+            section = (read_table(path, follow=follow) or {}).get("ui")
+            theme = section.get("theme") if isinstance(section, dict) else None
+            yield theme if isinstance(theme, str) else None

@@ -1,0 +1,45 @@
+"""What the app asks of the screen at the bottom of a stack."""
+
+from collections.abc import Sequence
+
+from textual import events
+
+from ralph_tui.tui.draw.line_widget import StyledScreen
+
+
+class BaseScreen(StyledScreen):
+    """The screen at the bottom of a stack; it answers also while a dialog stands above it."""
+
+    typed: Sequence[events.Key] = ()
+    """Keys that are meant for the screen that is going to stand in its place."""
+
+    def key_came(self) -> None:
+        """A key is pressed, here or in a dialog above, and about to be handled."""
+        raise NotImplementedError
+
+    def open_help(self) -> None:
+        """``?`` was pressed."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """``q`` was pressed."""
+        raise NotImplementedError
+
+    def interrupt(self) -> None:
+        """Ctrl+c was pressed."""
+        raise NotImplementedError
+
+    def ask_to_leave(self) -> None:
+        """Ctrl+q was pressed."""
+        raise NotImplementedError
+
+    def hang_up(self, by: str) -> None:
+        """End what this screen alone keeps going, and leave; `by` is the signal that wants it."""
+        raise NotImplementedError
+
+    def typed_ahead(self, event: events.Key) -> bool:
+        """A key that was pressed while this screen was on its way; whether it is meant for it."""
+        return False
+
+    def called(self, text: str) -> None:
+        """The owner is called from another screen: `text` says what for; empty: no more."""

@@ -1,0 +1,112 @@
+"""The first frame: the places of the panes, empty, while what fills them is being loaded.
+
+Rule: it imports nothing of a run, neither events nor state. Keys that are pressed here are kept for
+the cockpit, but those that leave.
+"""
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from ralph_tui.text.terms import PHASES
+from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line, clickable, spread
+from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
+
+LEAVE = frozenset({"q", "ctrl+c", "ctrl+q"})
+
+
+class Rows(LineWidget):
+    """Rows that are known from the start."""
+
+    def __init__(self, name: str, *rows: tuple[Line, Line]) -> None:
+        """Of each row the left and the right part."""
+        super().__init__(id=name)
+        self._parts = rows
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        return spread(*self._parts[y], width) if y < len(self._parts) else []
+
+
+class Frame(LineWidget):
+    """The frame of a pane, with nothing in it."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(id=key, classes="pane")
+        self.tabs: tuple[Tab, ...] = (tab(key, shown=True),)
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        if y == 0:
+            named = title(self.tabs, width - TITLE_FRAME, lit=False)
+            return edge("╭", "╮", named, [], width, "frame")
+        if y >= self.size.height - 1:
+            return edge("╰", "╯", [], [], width, "frame")
+        return [("│", "frame"), (" " * (width - 2), ""), ("│", "frame")]
+
+
+class OpeningScreen(BaseScreen):
+    """What is seen until the cockpit stands."""
+
+    HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
+    VERTICAL_BREAKPOINTS = layout.VERTICAL
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.typed: list[events.Key] = []
+        self._frames = {key: Frame(key) for key in layout.ORDER}
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom, as the cockpit."""
+        starting = PHASES["starting"]
+        state: Line = [(f"{starting.glyph} {starting.word}", "dim")]
+        name: Line = [(" ralph-tui", "accent strong")]
+        yield Rows("status", (state, []))
+        yield Rows("header", (name, [*state, (" ", "")]))
+        yield Rows("headline", ([(" ", ""), *state], []))
+        with Container(id="body"):
+            yield from self._frames.values()
+        yield Rows("footer", ([(" ", ""), *clickable([("q", "key"), (" leave", "text")], "q")], []))
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self._arrange()
+
+    def on_resize(self) -> None:
+        """Another size may mean other places."""
+        self._arrange()
+
+    def _arrange(self) -> None:
+        places = layout.groups(*self.app.size)
+        self.set_class(len(places) == 1, "-single")
+        for place in places:
+            for key in place:
+                frame = self._frames[key]
+                frame.tabs = tuple(tab(sharer, shown=sharer == key) for sharer in place)
+                frame.display = key == place[0]
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave, or keep the key."""
+        if event.key in LEAVE:
+            self.app.exit()
+        else:
+            self.typed.append(event)
+
+    def key_came(self) -> None:
+        """See `BaseScreen`; nothing has been said yet."""
+
+    def open_help(self) -> None:
+        """See `BaseScreen`; no dialog stands here."""
+
+    def leave(self) -> None:
+        """See `BaseScreen`."""
+        self.app.exit()
+
+    interrupt = ask_to_leave = leave
+
+    def hang_up(self, by: str) -> None:
+        """See `BaseScreen`; nothing is kept going here."""
+        self.app.exit()

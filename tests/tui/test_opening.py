@@ -1,0 +1,77 @@
+"""The first frame: the cockpit's places before there is a cockpit, and what is typed there."""
+
+import asyncio
+from collections import deque
+from functools import partial
+
+import pytest
+from textual.geometry import Region
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from ralph_tui.cli.fronts.side_screens import side_screens
+from ralph_tui.sources.live import Live
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit.opening import OpeningScreen
+from ralph_tui.tui.cockpit.screen import CockpitScreen
+from ralph_tui.tui.modals.help import Help
+from tests.tui.driving import story
+
+SIZES = [(140, 45), (100, 30), (120, 20), (80, 24), (60, 15)]
+
+
+def places(app: RalphApp) -> dict[str, tuple[Region, str]]:
+    """Where the panes that are seen stand, and their upper edges."""
+    seen = [app.screen.query_one(f"#{key}") for key in layout.ORDER]
+    return {
+        str(pane.id): (pane.region, pane.render_line(0).text.partition(" ─")[0])
+        for pane in seen
+        if pane.display
+    }
+
+
+def opened(*keys: str, size: tuple[int, int] = (80, 24)) -> list[type[Screen[object]]]:
+    """The kinds of screens that stand after `keys` in the first frame; none: it was left."""
+    painted = asyncio.Event()
+    app = RalphApp(OpeningScreen, ready=painted.set)
+    source = Live(deque(story("empty")[:2]), lambda command: None)
+
+    async def until_cockpit(pilot: Pilot[str]) -> None:
+        stands = asyncio.Event()
+        app.replace_first(
+            partial(CockpitScreen, source),
+            theme=None,
+            ready=stands.set,
+            beside=side_screens(source),
+        )
+        await stands.wait()
+        await pilot.pause()
+
+    async def run() -> list[type[Screen[object]]]:
+        async with app.run_test(size=size) as pilot:
+            await painted.wait()
+            await pilot.press(*keys)
+            if app._exit:
+                return []
+            before = places(app)
+            await until_cockpit(pilot)
+            if len(app.screen_stack) == 1:
+                assert places(app) == before
+            return [type(screen) for screen in app.screen_stack]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_frames_of_the_first_frame_are_those_of_the_cockpit(size: tuple[int, int]) -> None:
+    assert opened(size=size) == [CockpitScreen]
+
+
+def test_what_is_typed_in_the_first_frame_reaches_the_cockpit() -> None:
+    assert opened("question_mark") == [CockpitScreen, Help]
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+def test_keys_that_leave_do_so_at_once(key: str) -> None:
+    assert opened(key) == []
