@@ -90,6 +90,7 @@ class AgentFold(Fold):
         """The latest session's report; its learnings and blockers are all of its iteration."""
         self.began = 0
         """The event with which the latest session started."""
+        self.began_at: datetime | None = None
         self._before: AgentReported | None = None
         """What the sessions before it have reported in its iteration."""
         self.ended: SessionFinished | None = None
@@ -122,6 +123,11 @@ class AgentFold(Fold):
             on(WaitEnded, self._wait_ended),
         )
 
+    @property
+    def running(self) -> AgentRow | None:
+        """The tool call that began last of those that have not answered."""
+        return next(reversed(self._open.values()), None)
+
     def _add(self, row: AgentRow) -> None:
         if len(self.rows) == KEPT_ROWS:
             self.first += 1
@@ -134,7 +140,7 @@ class AgentFold(Fold):
         return False
 
     def _session_started(self, e: SessionStarted) -> None:
-        self.promised, self.ended, self.began = False, None, e.seq
+        self.promised, self.ended, self.began, self.began_at = False, None, e.seq, e.at
         self.report = _carried(self.report, e.iteration)
         self._before = self.report
         self._failed.clear()

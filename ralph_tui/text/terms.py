@@ -107,15 +107,6 @@ WAITS: Mapping[str, Term] = {
 }
 """What a run can wait for."""
 
-HEALTH: Mapping[str, Term] = {
-    "healthy": Term("", "no alarm"),
-    "warning": Term(WARNING.glyph, "warning"),
-    "critical": Term(CRITICAL.glyph, "critical"),
-    "paused": Term(PHASES["paused"].glyph, "paused"),
-    "aborted": Term(OUTCOMES["aborted"].glyph, "aborted"),
-}
-"""The overseer's word for the run."""
-
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
     "timer": Term("◦", "by timer"),

@@ -13,7 +13,7 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.state import RunState
-from ralph_tui.tui.panes.header_fields import how_far
+from ralph_tui.tui.panes.header import header_lines
 from tests.e2e.cli import CLI, GATE, Command, events_of, here, project, run, start
 from tests.e2e.test_resume import everything, git, journal
 from tests.e2e.tmux import Terminal
@@ -383,14 +383,14 @@ def test_the_outcome_stays_and_the_record_can_be_read(ended: Path) -> None:
 def header(root: Path) -> str:
     """What the cockpit's header says of the completion."""
     state = RunState().apply_all(read_journal(journal(root)).events)
-    return "".join(text for field in how_far(state) for text, _ in field.forms[0])
+    return "".join(text for text, _ in header_lines(state, state.at, 120)[1])
 
 
 def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
     measured = header(ended)
-    assert "before ↶" not in measured
+    assert "100 % ↶" not in measured
     restored(ended, "1", "--yes")
-    assert "before ↶" in header(ended)
+    assert "100 % ↶" in header(ended)
     restored(ended, "4", "--yes")
     assert header(ended) == measured
     restored(ended, "1", "--yes")
@@ -402,7 +402,7 @@ def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
     (ended / "README.md").write_text("in the way\n")
     done = here("restore", "3", "--yes", cwd=ended)
     assert done.returncode == ExitCode.FAILED
-    assert "before ↶" in header(ended), "one file is another than was measured"
+    assert "100 % ↶" in header(ended), "one file is another than was measured"
 
 
 def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:

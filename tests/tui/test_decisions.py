@@ -11,7 +11,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
-from ralph_tui.events import Event, LimitsChanged, QuestionAnswered, QuestionHeld
+from ralph_tui.events import Event, QuestionAnswered, QuestionHeld
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
@@ -477,20 +477,6 @@ def test_a_replay_steps_to_interventions() -> None:
     events = decided()
     marks = [events[position - 1].kind for position, _ in Replay(events).marks]
     assert marks == ["alarm_raised", "intervention_made"]
-
-
-@pytest.mark.parametrize(("limit", "healthy"), [(10, False), (60, True)])
-def test_the_overseers_word_stands_in_the_last_corner(limit: int, healthy: bool) -> None:  # noqa: FBT001
-    async def look(driver: Driver) -> None:
-        for size in ((80, 24), (140, 45)):
-            await driver.resize(size)
-            row = driver.text()[1 if size[0] >= 100 else 2].rstrip()
-            assert row.endswith("healthy") is healthy
-            assert ("slow" in row) is not healthy
-
-    events = story("decided")
-    limits = LimitsChanged(max_iterations=limit, seq=events[-1].seq + 1, at=events[-1].at)
-    drive(live([*events, limits]), look)
 
 
 def test_what_silence_does_cannot_be_taken_for_the_roll_back_that_waits_for_its_yes() -> None:

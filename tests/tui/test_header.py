@@ -1,21 +1,27 @@
 """The header answers its questions at every width, and never wraps."""
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import (
     AbortRequested,
+    AgentSpoke,
     ContextCompacted,
     ContextLevelReached,
     Event,
+    GateStarted,
     ModelAnswered,
     ModelAsked,
+    Paused,
     PauseRequested,
     PermissionsChanged,
     ReadingTaken,
@@ -23,15 +29,18 @@ from ralph_tui.events import (
     SessionDescribed,
     StepEntered,
     StopRequested,
+    ToolDenied,
+    ToolFinished,
+    ToolStarted,
     UsageReported,
     WaitStarted,
 )
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, duration, money, percent
-from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction, short_duration
-from ralph_tui.tui.panes.header import Header, HeadlineRow, header_lines
-from ralph_tui.tui.panes.header_fields import gauge
+from ralph_tui.tui.panes.header import Header, OneLine, header_lines
+from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context, doing
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 
@@ -113,23 +122,27 @@ def header(name: str, width: int) -> str:
 @pytest.mark.parametrize("width", [80, 100, 140, 170])
 def test_it_answers_every_question(width: int) -> None:
     text = header("running", width)
-    for answer in ("Fix the failing parser tests", "7/12", "agent", "10", "48 %", "32/66", "tests"):
+    for answer in ("Fix the failing parser tests", "iteration 7/12", "● agent  3s: pytest"):
         assert answer in text, text
-    for answer in ("3s", "9s", "1m", "$1.86", "67 % L0", "21m", "▃▄▄▄█"):
+    for answer in ("48 %", "32/66 tests", "best 48 % (6)", "$1.86", "21m", "context  67 %"):
         assert answer in text, text
-    assert ("65k left" in text) == (width >= 100)
-    assert ("990k" in text) == (width >= 160)
+    assert "output  3s" in text
+    assert ("file  9s ago" in text) == (width >= 100)
+    assert "▲ slow: needs about 8 more iterations, 6 left" in text
+    assert ("claude sonnet" in text) == (width >= 140)
+    assert ("990k tokens" in text) == (width >= 160)
+    for retired in (" it ", "ctx", " tok ", "gate", "step", "L0", " · "):
+        assert retired not in text, text
 
 
 def test_what_may_do_everything_is_never_hidden() -> None:
-    assert "skip permissions" in header("regressing", 80)
+    assert " unrestricted " in header("regressing", 80)
 
 
 @pytest.mark.parametrize("width", [60, 70, 80, 100, 140])
 def test_a_wait_tells_its_cause_and_its_end(width: int) -> None:
     first = header("limited", width).split("\n")[0]
-    assert "1h 24m" in first
-    assert ("waiting: usage limit" if width >= 140 else "limit") in first
+    assert "◷ 1h 24m: usage l" in first
 
 
 @pytest.mark.parametrize(
@@ -158,13 +171,18 @@ def test_a_wait_for_room_has_no_end() -> None:
     run.add(WaitStarted(iteration=0, cause="disk_full", reason="snapshot: no space"))
     state = RunState().apply_all(run.events)
     text = "".join(text for text, _ in header_lines(state, run.at, 140)[0])
-    assert "waiting: disk full · for room" in text
+    assert "◷ waiting: disk full" in text
     assert verdict(state, run.at).text == "waiting: disk full, until there is room; w retries now"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_an_open_question_is_never_hidden(width: int) -> None:
-    assert " needs you " in header("asked", width)
+    events = STORIES["asked"]()
+    state = RunState().apply_all(events)
+    spans = header_lines(state, events[-1].at, width)[2]
+    assert (" ? needs you ", "warn badge") in spans
+    told = header_lines(state, events[-1].at, width, recorded=True)
+    assert "needs you" not in str(told)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -175,17 +193,16 @@ def test_permissions_that_are_given_now_are_shown_at_once(width: int) -> None:
     run.add(PermissionsChanged(mode="skip"))
     state = RunState().apply_all(run.events)
     spans = header_lines(state, run.at, width)[0]
-    assert any("skip" in text and style == "bad badge" for text, style in spans)
+    assert any("unrestricted" in text and style == "bad badge" for text, style in spans)
 
 
-def test_there_is_room_for_bill_window_and_the_cost_of_the_iteration() -> None:
-    text = header("running", 140)
-    for answer in ("claude sonnet · api", "65k left", "$1.86", "iteration  $0.30"):
-        assert answer in text, text
-
-
-def test_denied_tools_are_counted() -> None:
-    assert "1 denied" in header("oscillating", 100)
+def test_denied_tools_are_counted_in_one_place() -> None:
+    """Beside the sentence, where that leaves room."""
+    state = RunState().apply_all(STORIES["limited"]())
+    rows = [text_of(header_lines(state, state.at, width)[2]) for width in (100, 120, 140)]
+    assert all("3 denied" in row for row in rows)
+    at = {len(row) - row.index("3 denied") for row in rows}
+    assert len(at) == 1
 
 
 @pytest.mark.parametrize(
@@ -219,7 +236,8 @@ def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
     run.add(WaitStarted(iteration=1, cause="outage", until=until, since=since, attempt=4))
     says = verdict(RunState().apply_all(run.events), until - timedelta(minutes=8)).text
     assert says == (
-        f"waiting: service down since {clock(since)}, next try at {clock(until)}, in 8m; w retries now"
+        f"waiting: service down since {clock(since)}, next try at {clock(until)}, in 8m; "
+        "w retries now"
     )
 
 
@@ -272,7 +290,7 @@ def test_what_a_person_accepted_is_no_claim_of_the_agent() -> None:
     run = Recorder(10)
     run.baseline()
     run.add(ReadingTaken(iteration=1, completion=100, source="agent", note="accepted by you"))
-    lines = header_lines(RunState().apply_all(run.events), run.at, 100)
+    lines = header_lines(RunState().apply_all(run.events), run.at, 140)
     text = "".join(text for line in lines for text, _ in line)
     assert "accepted by you" in text
     assert "claim" not in text
@@ -296,18 +314,16 @@ def test_a_wish_to_pause_ends_with_the_run() -> None:
 
 
 @pytest.mark.parametrize("width", [80, 100, 140, 200])
-def test_the_plans_current_item_is_named(width: int) -> None:
+def test_the_plans_current_item_is_named_on_a_wide_screen(width: int) -> None:
     state = RunState().apply_all(STORIES["running"]())
     text = "write the lexer tests for quotes in quotes"
     last = state.gate.readings[-1]
     state.gate.readings[-1] = last.model_copy(update={"next_item": text})
-    row = HeadlineRow()
-    row.state, row.now = state, state.at
-    told = "".join(span for span, _ in row.line(0, width))
-    above = "".join(span for span, _ in header_lines(state, state.at, width)[0])
-    assert "→ write the" in (told if width < 100 else above)
-    state.gate.readings[-1] = last
-    assert "→" not in "".join(span for span, _ in header_lines(state, state.at, width)[0])
+    state.run.started = state.run.started and state.run.started.model_copy(
+        update={"objective": "Fix it"}
+    )
+    first = text_of(header_lines(state, state.at, width)[0])
+    assert ("→ write the" in first) == (width >= 140)
 
 
 def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
@@ -315,13 +331,13 @@ def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
     asked = ModelAsked(iteration=7, question_id="a", purpose="judge")
     state.apply(asked)
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
-    assert "a model is asked: judge" in first
+    assert "asks a model: judge" in first
     state.apply(ModelAnswered(iteration=7, question_id="a", purpose="judge"))
     first = "".join(span for span, _ in header_lines(state, state.at, 140)[0])
-    assert "a model is asked" not in first
+    assert "asks a model" not in first
 
 
-# the gauge ----------------------------------------------------------------------------------------
+# the context --------------------------------------------------------------------------------------
 
 
 def filled(tokens: int | None, window: int = 200_000, *told: Event, **config: float) -> RunState:
@@ -336,75 +352,201 @@ def filled(tokens: int | None, window: int = 200_000, *told: Event, **config: fl
     return RunState().apply_all(run.events)
 
 
-def gauge_text(state: RunState, width: int = 140) -> str:
-    return "".join(text for text, _ in gauge(state, width).forms[0])
+def context_text(state: RunState) -> str:
+    return text_of(context(state, CONTEXT + 1 + GAUGE))
 
 
 @pytest.mark.parametrize(
-    ("tokens", "says"),
+    ("tokens", "says", "style"),
     [
-        (124_000, "context  62 % L0 ▰▰▰▰▱▱   76k left"),
-        (139_999, "context  69 % L0 ▰▰▰▰▱▱   60k left"),
-        (140_000, "context  70 % L1 ▰▰▰▰▱▱   60k left"),
-        (172_000, "context  86 % L2 ▰▰▰▰▰▱   28k left"),
-        (199_100, "context  99 % L3 ▰▰▰▰▰▰   900 left"),
-        (None, "context unknown                   "),
+        (124_000, "context  62 % ▰▰▰▰▱▱", "dim"),
+        (139_999, "context  69 % ▰▰▰▰▱▱", "dim"),
+        (140_000, "context  70 % ▰▰▰▰▱▱", "warn"),
+        (172_000, "context  86 % ▰▰▰▰▰▱", "warn"),
+        (199_100, "context  99 % ▰▰▰▰▰▰", "bad"),
     ],
 )
-def test_the_gauge_says_how_full_the_window_is(tokens: int | None, says: str) -> None:
-    assert gauge_text(filled(tokens)) == says
+def test_the_context_says_how_full_the_window_is(tokens: int, says: str, style: str) -> None:
+    assert context_text(filled(tokens)) == says
+    assert context(filled(tokens), CONTEXT + 1 + GAUGE)[-1][1] == style
 
 
-def test_the_gauge_keeps_to_the_runs_own_thresholds() -> None:
+def test_of_a_window_that_nobody_knows_nothing_is_said() -> None:
+    assert context_text(filled(None)) == ""
+
+
+def test_the_context_keeps_to_the_runs_own_thresholds() -> None:
     early = filled(90_000, warn_percent=30.0, checkpoint_percent=40.0, stop_percent=60.0)
-    assert "45 % L2" in gauge_text(early)
+    assert context(early, CONTEXT)[-1] == (" 45 %", "warn")
     told = ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
     shrunk = ContextCompacted(iteration=1, before=172_000, after=40_000, window=200_000)
     emptied = filled(172_000, 200_000, told, shrunk)
-    assert "20 % L0" in gauge_text(emptied), "it tells what is, not what was reached"
+    assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it tells what is"
 
 
-@given(
-    tokens=st.none() | st.integers(0, 10**7),
-    window=st.integers(0, 10**7),
-    width=st.sampled_from([60, 80, 100, 140]),
-)
-def test_no_number_moves_the_gauge(tokens: int | None, window: int, width: int) -> None:
-    forms = gauge(filled(tokens, window), width).forms
-    assert [cells(form) for form in forms] == [cells(gauge(RunState(), width).forms[0])]
+@pytest.mark.parametrize(("tokens", "told"), [(100_000, False), (119_999, False), (120_000, True)])
+def test_a_narrow_screen_speaks_of_the_context_from_60_percent_on(
+    tokens: int,
+    told: bool,  # noqa: FBT001
+) -> None:
+    state = filled(tokens)
+    row = text_of(header_lines(state, state.at, 80)[2])
+    assert row.endswith("context  60 % ") is told
+    assert ("context" in row) is told
 
 
-def test_the_header_is_drawn_anew_when_the_window_fills() -> None:
+def test_the_header_is_drawn_anew_when_the_window_fills_or_a_call_begins() -> None:
     """The run's own fold is the same: the agent said nothing but how full its window is."""
     state = filled(100_000)
     head = Header()
     head.repaint = lambda: None  # type: ignore[method-assign]
     head.sync(state, state.at)
-    before = "".join(text for text, _ in head.line(1, 140))
-    more = UsageReported(iteration=1, context_tokens=150_000, seq=state.seq + 1, at=state.at)
-    state.apply(more)
+    before = text_of(head.line(1, 140))
+    state.apply(UsageReported(iteration=1, context_tokens=150_000, seq=state.seq + 1, at=state.at))
     head.sync(state, state.at)
-    assert "".join(text for text, _ in head.line(1, 140)) != before
+    assert text_of(head.line(1, 140)) != before
+    call = ToolStarted(iteration=1, tool_id="t", tool="Bash", summary="make all", seq=state.seq + 1)
+    state.apply(call.model_copy(update={"at": state.at}))
+    head.sync(state, state.at)
+    assert "● agent  0s: make all" in text_of(head.line(0, 140))
 
 
-@pytest.mark.parametrize("width", [80, 100, 140, 170])
-def test_nothing_moves_while_time_and_tokens_pass(width: int) -> None:
-    """Ages, cost and tokens keep to their columns; only a reading may move them."""
+# what it does now ---------------------------------------------------------------------------------
+
+
+def doing_text(*events: Event, after: float = 0) -> str:
     run = Recorder(10)
+    run.baseline(0)
+    run.open(1)
+    for event in events:
+        run.add(event)
+    state = RunState().apply_all(run.events)
+    return text_of(doing(state, run.at + timedelta(seconds=after)))
+
+
+def call(tool: str, text: str, number: int = 1) -> ToolStarted:
+    return ToolStarted(iteration=1, tool_id=f"t{number}", tool=tool, summary=text)
+
+
+@pytest.mark.parametrize(
+    ("events", "after", "says"),
+    [
+        ([call("Bash", "pytest -q")], 41, "● agent 41s: pytest -q"),
+        ([call("Bash", "/opt/venv/bin/python3.11 -m pytest")], 150, "● agent  2m: pytest"),
+        ([call("Bash", "/usr/bin/make -j")], 1, "● agent  1s: make -j"),
+        ([call("Read", "lexer.py")], 3, "● agent  3s: Read lexer.py"),
+        ([call("Read", "a"), call("Grep", "b", 2)], 3, "● agent  3s: Grep b"),
+        ([AgentSpoke(iteration=1, text="Hm.")], 9, "● agent 11s"),
+        ([], 3, "● agent  5s"),
+        (
+            [GateStarted(iteration=1, command="/a/b/python -m pytest -q")],
+            12,
+            "◐ verifying 12s: pytest -q",
+        ),
+        ([Paused()], 5, "▮ paused"),
+    ],
+)
+def test_it_says_what_the_run_does_now_and_for_how_long(
+    events: list[Event], after: float, says: str
+) -> None:
+    told = doing_text(*events, after=after)
+    assert told == says
+
+
+def test_a_call_that_was_answered_is_over() -> None:
+    end = ToolFinished(iteration=1, tool_id="t1", ok=True, summary="", duration_s=1)
+    assert "pytest" not in doing_text(call("Bash", "pytest"), end)
+
+
+# columns ------------------------------------------------------------------------------------------
+
+JOURNALS = Path(__file__).parents[1] / "fixtures/journals"
+DEMOS = ("stuck", "oscillating", "regressing", "limit", "steady", "command", "step8-intelligence")
+FIELDS = {
+    "iteration": (0, r"iteration \d+/\d+"),
+    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○] "),
+    "percent": (1, r"(?:—|\d+(?:\.\d)?) %"),
+    "counts": (1, r"\d+/\d+ tests"),
+    "best": (1, r"best \d"),
+    "context": (1, r"context +\d+ %"),
+    "last output": (1, r"(?:last )?output +\d+[smhd]"),
+    "file": (1, r"file +\d+[smhd] ago"),
+}
+"""Where each field of the header begins; a duration grows from seconds to minutes in its cells."""
+ENDS = {"cost": (1, r"~?\$\d+\.\d\d(?= )"), "time": (1, r"(?<= )\d+[smhd](?: \d+[sm])?(?=  )")}
+"""Those that stand at the right end of their cells."""
+
+
+def text_of(line: Line) -> str:
+    return "".join(text for text, _ in line)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 140, 180])
+@pytest.mark.parametrize("name", DEMOS)
+def test_no_field_moves_or_changes_its_unit_over_a_whole_run(name: str, width: int) -> None:
+    state = RunState()
+    seen: dict[str, set[int]] = {}
+    for event in read_journal(JOURNALS / f"v1-{name}.jsonl").events:
+        state.apply(event)
+        if state.run.total is None:
+            continue  # until it is known what is counted
+        rows = [text_of(row) for row in header_lines(state, event.at, width)]
+        for field, (number, pattern) in (FIELDS | ENDS).items():
+            if found := re.search(pattern, rows[number]):
+                place = found.end() if field in ENDS or field == "doing" else found.start()
+                seen.setdefault(field, set()).add(place)
+    moved = {field: places for field, places in seen.items() if len(places) > 1}
+    assert not moved, f"{name} at {width}"
+    assert {"iteration", "doing", "percent", "time"} <= set(seen)
+    assert width < 100 or "best" in seen
+    assert width < 100 or name.startswith(("command", "step8")) or {"counts", "cost"} <= set(seen)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    width=st.integers(20, 240),
+    objective=st.just("日本語のテスト👩‍🚀" * 30) | st.just("x" * 200) | st.just("Fix it"),
+    total=st.sampled_from([None, 7, 66, 1200, 10**6]),
+    cost=st.sampled_from([None, 0.4, 99.99, 1234.5]),
+    tool=ANY,
+    denied=st.integers(0, 3),
+)
+def test_no_field_overlaps_another(
+    width: int, objective: str, total: int | None, cost: float | None, tool: str, denied: int
+) -> None:
+    run = Recorder(10, objective=objective)
     run.baseline(30)
     run.open(1)
+    run.add(call("Bash", tool))
+    passed = None if total is None else total // 2
+    run.add(ReadingTaken(iteration=1, completion=50, source="tests", passed=passed, total=total))
+    run.add(
+        UsageReported(iteration=1, cost_usd=cost, context_tokens=150_000, context_window=200_000)
+    )
+    for _ in range(denied):
+        run.add(ToolDenied(iteration=1, tool="Bash", message=tool))
+    state = RunState().apply_all(run.events)
+    rows = header_lines(state, run.at, width, replay=True)
+    assert [cells(row) for row in rows] == [width] * 3
+    told = [text_of(row) for row in rows]
+    if width >= 80:
+        assert "iteration 1/10  " in told[0]
+        assert re.search(r"\S  +● agent", told[0])
+        if total is not None:
+            assert f" {passed}/{total} tests  " in told[1]
+        assert "  last output" in told[1] or "  output" in told[1]
 
-    def columns() -> list[int]:
-        state = RunState().apply_all(run.events)
-        row = "".join(text for text, _ in header_lines(state, run.at, width)[1])
-        return [row.index(word) for word in ("30 %", "tests", "c", "out", "file")]
 
-    at_first = columns()
-    for tokens, cost in ((9_000, 0.02), (99_000, 0.4), (172_000, 9.5), (199_500, 40.0)):
-        run.add(
-            UsageReported(iteration=1, context_tokens=tokens, context_window=200_000, cost_usd=cost)
-        )
-        run.wait(seconds=tokens / 1000)
-        run.tool(1, "Edit", "a.py", "+1", 1)
-        run.files(1, 1, live=True)
-        assert columns() == at_first
+@pytest.mark.parametrize("width", [30, 40, 59])
+def test_one_line_says_the_verdict(width: int) -> None:
+    state = RunState().apply_all(STORIES["running"]())
+    row = OneLine()
+    row.state, row.now = state, state.at
+    assert text_of(row.line(0, width)).startswith("▲ 7/12 48 % slow: needs")
+
+
+def test_a_replay_says_that_it_is_one() -> None:
+    state = RunState().apply_all(STORIES["asked"]())
+    rows = header_lines(state, state.at, 80, recorded=True, replay=True)
+    assert text_of(rows[0]).startswith("  REPLAY  Fix the failing parser")
+    assert "REPLAY" not in text_of(header_lines(state, state.at, 80)[0])

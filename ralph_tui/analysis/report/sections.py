@@ -1,6 +1,5 @@
 """The sections of a report: each is Markdown, or empty where there is nothing to tell."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ralph_tui.analysis.checkpoints import summarize, words_of

@@ -57,7 +57,9 @@ class CockpitScreen(BaseScreen):
         self.state = RunState()
         self._stamp: object = None
         self.body = Body(source)
-        self.heads = tuple(kind(recorded=not source.live) for kind in HEADS)
+        self.heads = tuple(
+            kind(recorded=not source.live, replay=source.player is not None) for kind in HEADS
+        )
         self.footer, self.banner = Footer(source, self.ralph.monotonic), Banner()
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)

@@ -1,6 +1,7 @@
-"""Two rows that always answer: alive, where, how far, at what cost, and does it need me.
+"""Three rows that always answer: does it need me, is it alive, how far, at what cost.
 
-Rule: they never wrap; what they say is told by fields that know shorter ways to say it.
+Rule: the first says what the run is about and what it does now, the second how far it is, the third
+is the verdict; they never wrap, and no field ever moves.
 """
 
 from datetime import datetime
@@ -10,35 +11,99 @@ from ralph_tui.analysis.verdict import Verdict, verdict
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
-from ralph_tui.tui.draw.fitting import fit, join
+from ralph_tui.text.terms import NEEDS_YOU
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
-from ralph_tui.tui.panes.header_fields import alive, health, how_far, item, where
+from ralph_tui.tui.panes.header_fields import (
+    CONTEXT,
+    FULL_FROM,
+    GAP,
+    WHO,
+    Slot,
+    context,
+    doing,
+    item,
+    measures,
+    place,
+    place_size,
+    rights,
+    row_of,
+    who,
+)
+
+REPLAY = " REPLAY "
 
 
 def header_lines(
-    state: RunState, now: datetime, width: int, *, lost: bool = False, recorded: bool = False
-) -> tuple[Line, Line]:
-    """Both rows, each of exactly `width` cells."""
+    state: RunState,
+    now: datetime,
+    width: int,
+    *,
+    lost: bool = False,
+    recorded: bool = False,
+    replay: bool = False,
+) -> tuple[Line, Line, Line]:
+    """The three rows, each of exactly `width` cells.
+
+    `recorded`: of a run that nobody can command; `replay`: it is played again.
+    """
     inner = max(1, width - 2)
     says = verdict(state, now, lost=lost, recorded=recorded)
-    named = width >= (140 if item(state, width) else 100)  # an item says more than a name
-    name: Line = [("ralph-tui  ", "accent strong")] if named else []
-    title: Line = [*name, (clip(_objective(state), inner), "strong")]
-    kept = min(30, cells(item(state, inner))) if width >= 100 else 0
-    room = max(1, inner - min(cells(title) + kept, inner // 2) - 2)
-    right = join(fit(where(state, now, lost=lost, recorded=recorded), room))
-    title += item(state, inner - cells(title) - cells(right) - 2)
-    first = spread(title, right, inner)
-    left_fields = how_far(state)
-    forms = fit([*left_fields, *alive(state, now, says, width)], inner)
-    split = len(left_fields)
-    second = spread(join(forms[:split]), join(forms[split:]), inner)
-    return _row(first, width), _row(second, width)
+    left, right = measures(state, now, width, inner)
+    second = spread(left, right, inner, gap=GAP)
+    rows = (_about(state, now, width, inner, lost=lost, replay=replay), second)
+    first, second = (_row([(" ", ""), *row], width) for row in rows)
+    return first, second, _row(_verdict(state, says, width), width)
+
+
+def _about(
+    state: RunState, now: datetime, width: int, inner: int, *, lost: bool, replay: bool
+) -> Line:
+    """The objective; the iteration, and what the run does now."""
+    iteration = Slot("place", place_size(state), place(state))
+    left = max(1, inner - iteration.size - 2 * GAP)
+    wish = 22 if width < 100 else 34 if width < 120 else 40
+    right = [iteration, Slot("doing", min(wish, left // 2), doing(state, now, lost=lost))]
+    may = rights(state, width)
+    if may:
+        size = max(cells(may), len(" unrestricted ") if width >= 140 else 0)
+        right.insert(0, Slot("rights", size, may))
+    if width >= 140:
+        right.insert(0, Slot("who", WHO, who(state)))
+    badge: Line = [(REPLAY, "accent badge"), (" ", "")] if replay else []
+    told = row_of(right)
+    room = max(1, inner - cells(told) - GAP - cells(badge))
+    title: Line = [(clip(_objective(state), room), "strong")]
+    if width >= 140:
+        title += item(state, room - cells(title))
+    return spread([*badge, *title], told, inner, gap=GAP)
+
+
+def _verdict(state: RunState, says: Verdict, width: int) -> Line:
+    """The sentence; where the second row has no room for them, warnings at the right."""
+    share = state.context.percent
+    full = width < 100 and share is not None and share >= FULL_FROM
+    notes: Line = [*context(state, CONTEXT), (" ", "")] if full else []
+    denied = f"{state.run.denied} denied  " if state.run.denied else ""
+    kept = max(0, width - cells(notes) - (GAP if notes else 0))
+    line = clip_line(_sentence(says), kept)
+    if denied and cells(line) + GAP + len(denied) <= width - CONTEXT - 1:
+        # Its place is beside the context's, whether that is told or not.
+        gap = " " * (CONTEXT + 1 - cells(notes))
+        notes = [(denied, "warn"), (gap, ""), *notes]
+    return spread(line, notes, width, gap=GAP)
+
+
+def _sentence(says: Verdict) -> Line:
+    """That the run needs somebody is seen from across the room."""
+    if says.word != NEEDS_YOU.word:
+        return [(f" {says.glyph} ", says.tone), (says.text, says.tone)]
+    rest = says.text.removeprefix(says.word).lstrip(" ,:")
+    return [(f" {says.glyph} {says.word} ", f"{says.tone} badge"), (f" {rest}", says.tone)]
 
 
 def _row(spans: Line, width: int) -> Line:
-    spans = clip_line([(" ", ""), *spans], width)
+    spans = clip_line(spans, width)
     return [*spans, (" " * (width - cells(spans)), "")]
 
 
@@ -47,25 +112,31 @@ def _objective(state: RunState) -> str:
 
 
 class Header(LineWidget):
-    """The two rows at the top."""
+    """The three rows at the top."""
 
     key: ClassVar[str] = "header"
 
-    def __init__(self, *, recorded: bool = False) -> None:
-        """`recorded`: of a run that nobody can command."""
+    def __init__(self, *, recorded: bool = False, replay: bool = False) -> None:
+        """`recorded`: of a run that nobody can command; `replay`: it is played again."""
         super().__init__(id=self.key)
-        self._recorded = recorded
+        self._recorded, self._replay = recorded, replay
         self.state = RunState()
         self.now = EPOCH
         self.lost = False
         self._stamp: object = None
         self._key: object = None
-        self._lines: tuple[Line, Line] = ([], [])
+        self._lines: tuple[Line, ...] = ()
 
     def sync(self, state: RunState, now: datetime, *, lost: bool = False) -> None:
         """Show this state; `lost`: of a run whose process is gone."""
         folds = (state.run, state.control, state.needs, state.oversight, state.intelligence)
-        stamp = (*(fold.revision for fold in (*folds, state.context)), int(now.timestamp()), lost)
+        call = state.agent.running
+        stamp = (
+            *(fold.revision for fold in (*folds, state.context, state.gate)),
+            None if call is None else call.seq,
+            int(now.timestamp()),
+            lost,
+        )
         if state is self.state and stamp == self._stamp:
             return
         self._stamp, self.state, self.now, self.lost = stamp, state, now, lost
@@ -80,24 +151,10 @@ class Header(LineWidget):
         """See `LineWidget`."""
         key = (self._stamp, width)
         if key != self._key:
-            told = {"lost": self.lost, "recorded": self._recorded}
+            told = {"lost": self.lost, "recorded": self._recorded, "replay": self._replay}
             self._lines = header_lines(self.state, self.now, width, **told)
             self._key = key
-        return self._lines[y] if y < 2 else []
-
-
-class HeadlineRow(Header):
-    """The run in one sentence, for narrow screens."""
-
-    key: ClassVar[str] = "headline"
-
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
-        says = self.says
-        word = join([field.forms[0] for field in health(self.state, says)])
-        left: Line = [(f" {says.glyph} ", says.tone), (says.text, says.tone)]
-        left += item(self.state, width - cells(left) - cells(word) - 3)
-        return spread(left, [*word, (" ", "")] if word else [], width)
+        return self._lines[y] if y < len(self._lines) else []
 
 
 class OneLine(Header):
@@ -121,5 +178,5 @@ class OneLine(Header):
         )
 
 
-HEADS = (OneLine, Header, HeadlineRow)
-"""From top to bottom; the size says which of them are seen."""
+HEADS = (OneLine, Header)
+"""From top to bottom; the size says which of them is seen."""

@@ -1,28 +1,30 @@
-"""What the header says: where the run is, how far, at what cost, and whether it is alive. Pure.
+"""What the header says: where the run is, what it does, how far, at what cost. Pure.
 
-Rule: what needs the owner is shortened last, and never left out.
+Rule: which fields there are and how many cells each has depends on the screen's width and on the
+digits of its totals alone, so that nothing moves while one looks; a field that has nothing to say
+leaves its cells empty.
 """
 
-from collections.abc import Sequence
+import re
 from datetime import datetime
+from typing import NamedTuple
 
 from ralph_tui.analysis.context import level
-from ralph_tui.analysis.verdict import Verdict
+from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.state import RunState
-from ralph_tui.text.format import duration, filled, money, percent
+from ralph_tui.text.format import duration, filled, percent
 from ralph_tui.text.terms import (
-    ASKED,
     BEST,
     CONTEXT_TONES,
     DISCONNECTED,
-    HEALTH,
-    NEEDS_YOU,
+    OUTCOMES,
     PHASES,
     ROLLED_BACK,
     WAITS,
+    in_words,
 )
-from ralph_tui.tui.draw.fitting import Field
-from ralph_tui.tui.draw.spans import Line, clip, flat
+from ralph_tui.text.tool_kinds import action_type
+from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat
 from ralph_tui.tui.draw.words import (
     bar,
     cost,
@@ -34,132 +36,129 @@ from ralph_tui.tui.draw.words import (
     tokens,
 )
 
-HEALTH_STYLES = {
-    "healthy": "good",
-    "warning": "warn",
-    "critical": "bad",
-    "paused": "owner",
-    "aborted": "bad",
-}
-SOURCES = {"tests": "tests", "plan": "plan items", "agent": "agent's claim"}
+SOURCES = {"tests": "tests", "plan": "items", "agent": "claimed", "estimate": "estimate"}
+"""What completion is counted in, or where it comes from."""
+FREE_MODES = ("skip", "bypassPermissions", UNRESTRICTED)
+"""Names of the permission to do everything."""
+RIGHTS = {"edits": "may edit files", "acceptEdits": "may edit files"}
+"""The others that have a word of their own."""
+BADGE = " unrestricted "
+WHO = 22
+"""Cells of agent and model, on a wide screen."""
 SHORTEST_ITEM = 16
 """Cells below which a plan's item is not named."""
 GAUGE = 6
 """Cells of the bar that shows how full the window is."""
-FREE_MODES = ("skip", "bypassPermissions")
-"""Names of the permission to do everything."""
+FULL_FROM = 60.0
+"""Percent of the window from which on a narrow screen speaks of it."""
+CONTEXT = 13
+"""Cells of ``context 100 %``."""
+GAP = 2
+_INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
-def where(
-    state: RunState, now: datetime, *, lost: bool = False, recorded: bool = False
-) -> list[Field]:
-    """Iteration, what the loop is doing, who works with which rights."""
+class Slot(NamedTuple):
+    """A field in its place."""
+
+    key: str
+    size: int
+    line: Line
+    right: bool = False
+    """It stands at the right end of its cells."""
+
+    @property
+    def cells(self) -> Line:
+        """Exactly `size` cells."""
+        line = clip_line(self.line, self.size)
+        pad = (" " * (self.size - cells(line)), "")
+        return [pad, *line] if self.right else [*line, pad]
+
+
+# the first row ------------------------------------------------------------------------------------
+
+
+def place_size(state: RunState) -> int:
+    """Cells of the iteration: room for the last one."""
+    digits = len(str(max(10, state.run.max_iterations)))
+    return len("iteration ") + 2 * digits + 1
+
+
+def place(state: RunState) -> Line:
+    """Which iteration of how many."""
     run = state.run
-    place = f"{run.iteration}/{run.max_iterations}"
-    fields = [
-        Field([[("iteration ", "dim"), (place, "strong")], [("it ", "dim"), (place, "strong")]], 3),
-        Field([[(DISCONNECTED.label, "bad strong")]], 9)
-        if lost
-        else _limit(state, now) or _phase(state),
-    ]
-    if state.needs.question is not None and not lost:
-        word = ASKED.word if recorded else NEEDS_YOU.word
-        fields.insert(0, Field([[(f" {word} ", "warn badge")]], 9))
-    if run.started is not None:
-        fields += [Field([*_who(state), []], 1), *_rights(state)]
-    return fields
+    return [("iteration ", "dim"), (f"{run.iteration}/{run.max_iterations}", "strong")]
 
 
-def _phase(state: RunState) -> Field:
+def doing(state: RunState, now: datetime, *, lost: bool = False) -> Line:
+    """What the run does at this moment, and for how long it has."""
     run = state.run
+    if lost:
+        return [(DISCONNECTED.label, "bad strong")]
+    if run.finished is not None:
+        return [(OUTCOMES[run.finished.outcome].label, "dim")]
+    if (waits := state.needs.wait) is not None:
+        left = countdown(waits.until, now)
+        term = WAITS[waits.cause]
+        return [(f"{term.glyph} {left or 'waiting'}: {term.word}", "warn")]
+    if state.needs.question is not None and not run.session_running:
+        return [(f"{PHASES['thinking'].glyph} waits for an answer", "warn")]
+    if run.live and (asked := state.intelligence.asked) is not None:
+        return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(asked.purpose)}", "accent")]
     term = PHASES[run.phase]
-    glyph, words = term.glyph, term.word
-    style = {"agent": "good", "paused": "owner", "crashed": "bad"}.get(run.phase, "accent")
-    style = "dim" if run.phase in ("finished", "starting") else style
-    step: Line = []
-    asked = state.intelligence.asked
-    if run.step and run.live:
-        doing = f"a model is asked: {asked.purpose}" if asked is not None else flat(run.step_name)
-        step = [(f" · step {run.step} {clip(doing, 28)}", "dim")]
-    phase: Line = [(f"{glyph} ", style), (words, style)]
-    brief: Line = [(f"{glyph} ", style), (term.brief, style)]
-    brief_step: Line = [(f" · {run.step}/17", "dim")] if step else []
-    return Field([[*phase, *step], [*phase, *brief_step], [*brief, *brief_step], brief], 2, whole=3)
+    match run.phase:
+        case "agent" | "waiting":
+            return _agent(state, now)
+        case "verifying":
+            took = _took(state.gate.running_since, now)
+            return _at_work(f"{term.glyph} {term.word}", "accent", took, _short(state.gate.command))
+    style = {"paused": "owner", "crashed": "bad"}.get(run.phase, "dim")
+    return [(term.label, style)]
 
 
-def _limit(state: RunState, now: datetime) -> Field | None:
-    """What is waited for, and how long still."""
-    wait = state.needs.wait
-    if wait is None:
-        return None
-    term = WAITS[wait.cause]
-    glyph, cause = term.glyph, term.word
-    left = countdown(wait.until, now)
-    full: Line = [(f"{glyph} waiting: {cause}", "warn"), (f" · {left or 'for room'}", "strong")]
-    lean: Line = [(f"{glyph} {cause} ", "warn"), (left, "strong")]
-    return Field([full, lean, [(f"{glyph} {term.brief} ", "warn"), (left, "strong")]], 8)
+def _agent(state: RunState, now: datetime) -> Line:
+    """The tool call that runs; between calls, for how long the session has."""
+    call = state.agent.running
+    if state.run.phase == "waiting":
+        return _at_work(
+            f"{PHASES['waiting'].glyph} agent", "dim", _took(state.agent.began_at, now), "starts"
+        )
+    head = f"{PHASES['agent'].glyph} agent"
+    if call is None:
+        return _at_work(head, "good", _took(state.agent.began_at, now), "")
+    text = flat(call.text)
+    what = text if action_type(call.tool) == "bash" else f"{flat(call.tool, 40)} {text}"
+    return _at_work(head, "good", _took(call.at, now), _short(what))
 
 
-def _who(state: RunState) -> list[Line]:
-    """Agent, model, and where the bill goes."""
-    run = state.run
-    agent = clip(flat(run.started.agent if run.started else ""), 20)
-    model = clip(flat(run.model or ""), 24)
-    name: Line = [(f"{agent} {model}".strip(), "text")]
-    bill: Line = [(f" · {clip(flat(run.billing), 30)}", "dim")] if run.billing else []
-    return [[*name, *bill], name, [(agent, "text")] if agent else []]
+def _at_work(head: str, style: str, took: str, what: str) -> Line:
+    return [(f"{head} ", style), (took, "text"), (f": {what}" if what else "", "text")]
 
 
-def _rights(state: RunState) -> list[Field]:
+def _took(began: datetime | None, now: datetime) -> str:
+    return f"{since(began, now):>3}"
+
+
+def _short(command: str) -> str:
+    """A command without what stands before the part that matters: folder, interpreter."""
+    text = _INTERPRETER.sub("", flat(command))
+    first, blank, rest = text.partition(" ")
+    return f"{first.rsplit('/', 1)[-1] if first.startswith('/') else first}{blank}{rest}"
+
+
+def rights(state: RunState, width: int) -> Line:
     """What the agent may do; that it may do everything is never hidden."""
     run = state.run
-    mode = clip(flat(run.permission_mode or ""), 12)
+    mode = flat(run.permission_mode or "", 40)
     if mode in FREE_MODES or state.needs.mode in FREE_MODES:
-        badge = "bad badge"
-        fields = [Field([[(" skip permissions ", badge)], [(" skip ", badge)]], 7, whole=1)]
-    else:
-        fields = [Field([[(mode, "dim")], []], 1)] if mode else []
-    if run.denied:
-        fields.append(Field([[(f"{run.denied} denied", "warn")]], 5))
-    return fields
+        return [(BADGE, "bad badge")]
+    return [(RIGHTS.get(mode, mode), "dim")] if width >= 140 else []
 
 
-def how_far(state: RunState) -> list[Field]:
-    """The measured completion, its course, and where it comes from."""
+def who(state: RunState) -> Line:
+    """Agent and model."""
     run = state.run
-    if run.completion is None:
-        return [Field([[("— %", "dim"), (" not measured yet", "dim")], [("— %", "dim")]], 9)]
-    history = ([run.baseline] if run.baseline is not None else []) + run.completions
-    mark = f" before {ROLLED_BACK.glyph}" if state.oversight.stale else " held" if run.held else ""
-    done: Line = [
-        (percent(run.completion, run.best), "strong"),
-        *([(mark, "warn")] if mark else []),
-    ]
-    fields = [Field([done], 9)]
-    if len(history) > 1:
-        fields.append(Field([*([(spark(history, size), "output")] for size in (16, 8, 5)), []], 3))
-    source = flat(state.gate.accepted) or SOURCES.get(run.source or "", "estimate")
-    if run.passed is not None and run.total is not None:
-        counts: Line = [(f"{run.passed}/{run.total}", "text")]
-        fields.append(Field([[*counts, (f" {source}", "dim")], counts], 6, whole=1))
-    else:
-        fields.append(Field([[(source, "dim")]], 6))
-    if run.best_iteration == run.iteration and run.completions:
-        fields.append(Field([[(f"{BEST.label} now", "good")], [(BEST.glyph, "good")], []], 2))
-    elif run.completions:
-        best = percent(run.best, run.completion)
-        where = f"iteration {run.best_iteration}" if run.best_iteration else "at the start"
-        fields.append(
-            Field(
-                [
-                    [(f"best {best} ", "dim"), (where, "dim")],
-                    [(f"{BEST.glyph}{best}", "dim")],
-                    [],
-                ],
-                2,
-            )
-        )
-    return fields
+    agent = flat(run.started.agent if run.started else "", 40)
+    return [(f"{agent} {flat(run.model or '', 40)}".strip(), "dim")]
 
 
 def item(state: RunState, room: int) -> Line:
@@ -170,87 +169,155 @@ def item(state: RunState, room: int) -> Line:
     return [("  → ", "dim"), (clip(said, room - 4), "text")]
 
 
-def alive(state: RunState, now: datetime, says: Verdict, width: int) -> list[Field]:
-    """Context, cost, time, and the signs of life: of fixed sizes, so that none moves another."""
+# the second row -----------------------------------------------------------------------------------
+
+MEASURES = ("done", "counts", "spark", "best", "cost", "time", "context", "signs")
+"""In their order; the first four stand at the left, the others at the right."""
+LEFT = 4
+
+GROWTH: tuple[tuple[str, int, int], ...] = (
+    ("signs", 19, 0),
+    ("best", 11, 0),
+    ("spark", 5, 0),
+    ("best", 15, 0),
+    ("context", CONTEXT, 100),
+    ("signs", 24, 100),
+    ("signs", 33, 100),
+    ("counts", 15, 100),
+    ("best", 19, 100),
+    ("time", 7, 140),
+    ("cost", 8, 100),
+    ("spark", 16, 140),
+    ("context", CONTEXT + 1 + GAUGE, 140),
+    ("tokens", 11, 160),
+)
+"""What a field gets as soon as there is room, and from which width on, the most wanted first."""
+
+
+def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
+    """Cells of every field of the second row; fields that are not in it have none."""
+    got = {"done": 7, "counts": max(11, 2 * digits + 7), "cost": 6, "time": 3, "signs": 12}
+    for name, size, least in GROWTH:
+        wider = {**got, name: max(size, got.get(name, 0))}
+        if width >= least and sum(wider.values()) + GAP * (len(wider) - 1) <= inner:
+            got = wider
+    return got
+
+
+def measures(state: RunState, now: datetime, width: int, inner: int) -> tuple[Line, Line]:
+    """How far, and at what cost: what stands at the left, and what at the right."""
+    digits = len(str(state.run.total or 0))
+    cut = sizes(width, inner, digits)
+    made = {
+        "done": Slot("done", 0, _done(state)),
+        "counts": Slot("counts", 0, _counts(state, cut["counts"])),
+        "spark": Slot("spark", 0, _spark(state, cut.get("spark", 0))),
+        "best": Slot("best", 0, _best(state, cut.get("best", 0))),
+        "cost": Slot("cost", 0, _cost(state, cut["cost"]), right=True),
+        "time": Slot("time", 0, _time(state, now, cut["time"]), right=True),
+        "tokens": Slot("tokens", 0, _tokens(state), right=True),
+        "context": Slot("context", 0, context(state, cut.get("context", 0))),
+        "signs": Slot("signs", 0, _signs(state, now, cut["signs"])),
+    }
+    slots = [slot._replace(size=cut[name]) for name, slot in made.items() if name in cut]
+    left = [slot for slot in slots if slot.key in MEASURES[:LEFT]]
+    return row_of(left), row_of([slot for slot in slots if slot not in left])
+
+
+def row_of(slots: list[Slot]) -> Line:
+    """The fields side by side, each in all of its cells."""
+    row: Line = []
+    for slot in slots:
+        row += [(" " * GAP, "")] if row else []
+        row += slot.cells
+    return row
+
+
+def _done(state: RunState) -> Line:
     run = state.run
-    fields = [gauge(state, width), *_cost(state, width)]
-    if run.started_at is not None:
-        whole = elapsed(state, now)
-        told = f"{duration(whole):>7}" if width >= 160 else f"{short_duration(whole):>3}"
-        fields.append(Field([[(told, "text")], []], 4))
-    if run.live:
-        out, change, gate = (
-            f"{since(then, now):>3}"
-            for then in (run.last_output_at, run.last_change_at, run.last_gate_at)
-        )
-        signs = (
-            (("output ", "out ", "o "), out),
-            (("file ", "file ", "f "), change),
-            (("gate ", "gate ", "g "), gate),
-        )[: 3 if width >= 160 else 2]
-        ages = [_signs(signs, form, joint) for form, joint in enumerate((" · ", " ", " "))]
-        ages.append([("out ", "dim"), (out, "text")])
-        fields.append(Field(ages, 5, whole=2))
-    return [*fields, _headline(says), *health(state, says)] if width >= 100 else fields
+    if run.completion is None:
+        return [("— %", "dim")]
+    text = percent(run.completion, run.best)
+    mark = f" {ROLLED_BACK.glyph}" if state.oversight.stale and len(text) <= 5 else ""
+    return [(text, "strong"), (mark, "warn")]
 
 
-def health(state: RunState, says: Verdict) -> list[Field]:
-    """The overseer's word, when nothing more urgent is said and it has looked."""
-    if not says.calm or not state.oversight.checks:
+def _counts(state: RunState, size: int) -> Line:
+    """What it is counted in; where nothing is counted, where it comes from."""
+    run = state.run
+    if run.completion is None:
+        return [("unmeasured", "dim")]
+    if accepted := flat(state.gate.accepted):
+        return [(accepted if len(accepted) <= size else "accepted", "dim")]
+    if run.held:
+        return [("unchanged", "warn")]
+    source = SOURCES.get(run.source or "", "estimate")
+    if run.passed is not None and run.total is not None:
+        return [(f"{run.passed}/{run.total}", "text"), (f" {source}", "dim")]
+    return [(source, "dim")]
+
+
+def _spark(state: RunState, size: int) -> Line:
+    run = state.run
+    history = ([run.baseline] if run.baseline is not None else []) + run.completions
+    return [(spark(history, size), "output")] if len(history) > 1 else []
+
+
+def _best(state: RunState, size: int) -> Line:
+    run = state.run
+    if not run.completions:
         return []
-    status = state.oversight.status
-    style = HEALTH_STYLES[status]
-    return [Field([[(HEALTH[status].label, f"{style} strong")], []], 2)]
+    at = f" ({run.best_iteration or 'start'})"
+    text = f"{BEST.word} {percent(run.best, run.completion or 0.0)}"
+    return [(text, "dim"), (at if cells([(text + at, "")]) <= size else "", "dim")]
 
 
-def _signs(signs: Sequence[tuple[tuple[str, ...], str]], form: int, joint: str) -> Line:
-    """Ages of the signs of life, each under its name."""
-    spans: Line = []
-    for names, age in signs:
-        spans += [((joint if spans else "") + names[form], "dim"), (age, "text")]
-    return spans
+def _cost(state: RunState, size: int) -> Line:
+    """Without its cents where those have no room; nothing where nobody knows it."""
+    text = cost(state) if state.run.cost_known else ""
+    return [(text if len(text) <= size else clip(text.partition(".")[0], size), "text")]
 
 
-def _headline(says: Verdict) -> Field:
-    """The sentence where there is room; what is wrong keeps at least its word."""
-    sentence: Line = [(f"{says.glyph} {clip(says.text, 60)}", says.tone)]
-    word: Line = [(f"{says.glyph} {says.word}", f"{says.tone} strong")]
-    wrong = says.tone in ("warn", "bad", "owner")
-    return Field([sentence, word] if wrong else [sentence, word, []], 1)
+def _time(state: RunState, now: datetime, size: int) -> Line:
+    if state.run.started_at is None:
+        return []
+    whole = elapsed(state, now)
+    return [(duration(whole) if size >= 7 else short_duration(whole), "text")]
 
 
-def gauge(state: RunState, width: int) -> Field:
-    """How full the window of the session is: of one size and form, whatever it says.
+def _tokens(state: RunState) -> Line:
+    return [(f"{tokens(state.run.tokens)} tokens", "dim")] if state.run.tokens else []
 
-    What it holds depends on the screen's width alone, so that no number jumps while one looks.
-    """
+
+def context(state: RunState, size: int) -> Line:
+    """How full the window of the session is; empty where nobody knows."""
     share, reached = state.context.percent, level(state)
-    name, size = ("context ", 26) if width >= 140 else ("ctx ", 19 if width >= 100 else 8)
+    if state.context.window is not None and state.context.tokens is None:
+        share, reached = 0.0, "L0"
     if share is None or reached is None:
-        fresh = state.context.window is not None and state.context.tokens is None
-        return Field([[(name, "dim"), (f"{'empty' if fresh else 'unknown':<{size}}", "dim")]], 4)
+        return []
     style = CONTEXT_TONES[reached]
-    spans: Line = [(name, "dim"), (f"{filled(share):>5}", "text"), (f" {reached}", style)]
-    if width >= 140:
-        spans.append((f" {bar(share / 100, GAUGE)}", style))
-    if width >= 100:
-        spans.append((f" {tokens(state.context.tokens_left or 0):>5} left", "dim"))
-    return Field([spans], 4)
+    told: Line = [("context ", "dim"), (f"{filled(share):>5}", "text" if style == "dim" else style)]
+    return [*told, (f" {bar(share / 100, GAUGE)}", style)] if size > CONTEXT else told
 
 
-def _extra(line: Line, rank: int = 0) -> Field:
-    """What is said where there is room: to leave it out is no more than to shorten it."""
-    return Field([line, []], rank, whole=2)
-
-
-def _cost(state: RunState, width: int) -> list[Field]:
+def _signs(state: RunState, now: datetime, size: int) -> Line:
+    """How long ago the agent was heard, and a file changed."""
     run = state.run
-    used = f"{tokens(run.tokens) if run.tokens else '—':>5}"
-    fields = [Field([[(f"{cost(state):>6}", "text")]], 6)]
-    if run.live and width >= 140:
-        known = run.cost_known and run.iteration_cost_usd > 0
-        here = money(run.iteration_cost_usd, known=known, estimated=run.cost_estimated)
-        fields.append(_extra([(f"iteration {here:>6}", "dim")], 2))
-    if width < 160:  # beside what is left of the window it would read like that
-        return fields
-    return [*fields, Field([[(f"{used} tok", "dim")], [(used, "dim")], []], 3)]
+    if not run.live:
+        return []
+    heard, changed = run.last_output_at, run.last_change_at
+    if size >= 24:
+        full = size >= 33
+        told = _age("last output " if full else "output ", heard, now, end=full)
+        comma: Line = [(", " if heard and changed else "  ", "dim")]
+        return [*told, *comma, *_age("file ", changed, now, end=True)]
+    return _age("last output " if size >= 19 else "last ", heard, now, end=True)
+
+
+def _age(name: str, then: datetime | None, now: datetime, *, end: bool) -> Line:
+    """``file  9s ago``; as many blanks where it never was."""
+    ago = " ago" if end else ""
+    if then is None:
+        return [(" " * (len(name) + 3 + len(ago)), "")]
+    return [(name, "dim"), (f"{since(then, now):>3}", "text"), (ago, "dim")]

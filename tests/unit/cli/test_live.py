@@ -176,8 +176,9 @@ class TestWishes:
         assert "\nguidance    2 queued for the next prompt\n" in text
         assert status_line(status) == ("▮ — 4/10 pausing: this iteration ends first · guidance: 2")
         waits = folded(PauseRequested(by="you"), asked())
-        assert "now         ◔ between sessions, pausing before the next iteration\n" in status_text(
-            waits
+        assert (
+            "now         ◔ between iterations, pausing before the next iteration\n"
+            in status_text(waits)
         ), "the question comes first, and hides no wish"
 
     def test_there_are_none(self) -> None:

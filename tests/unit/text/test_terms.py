@@ -9,7 +9,6 @@ import pytest
 from ralph_tui.events.agent import AgentNoted
 from ralph_tui.events.control import Severity
 from ralph_tui.events.intelligence import IssueSeverity
-from ralph_tui.events.oversight import Health
 from ralph_tui.events.run import Noticed, Outcome
 from ralph_tui.events.waiting import WaitCause
 from ralph_tui.events.workspace import Trigger
@@ -22,7 +21,6 @@ from ralph_tui.text.terms import (
     DISCONNECTED,
     FAILED,
     GOOD,
-    HEALTH,
     LEVEL_TONES,
     LEVELS,
     NEEDS_YOU,
@@ -38,7 +36,6 @@ from ralph_tui.text.terms import (
     Term,
     in_words,
 )
-from ralph_tui.tui.panes.header_fields import HEALTH_STYLES
 
 TOLD = (
     Severity,
@@ -55,8 +52,6 @@ TOLD = (
         (get_args(Outcome), OUTCOMES),
         (get_args(Outcome), OUTCOME_TONES),
         (get_args(WaitCause), WAITS),
-        (get_args(Health), HEALTH),
-        (get_args(Health), HEALTH_STYLES),
         (get_args(Trigger), CHECKPOINTS),
         (get_args(RowLevel), LEVELS),
         (get_args(RowLevel), LEVEL_TONES),
@@ -72,16 +67,16 @@ def test_a_table_has_exactly_the_names_of_the_events(
 def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     """Severity has one glyph whatever it is the severity of; so has a pause, and an end."""
     words: dict[str, set[str]] = defaultdict(set)
-    tables = (PHASES, OUTCOMES, WAITS, HEALTH, CHECKPOINTS, LEVELS)
+    tables = (PHASES, OUTCOMES, WAITS, CHECKPOINTS, LEVELS)
     single = (NEEDS_YOU, DISCONNECTED, DIED, BEST, ROLLED_BACK, PASSED, FAILED)
     entries: list[Term] = [term for table in tables for term in table.values()]
     for term in (*entries, *single):
         words[term.glyph].add(term.word)
-    del words[""]
+    words.pop("", None)
     assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
         GOOD.glyph: {"good news", "completed", "passed"},
         WARNING.glyph: {"warning", "limit reached", "interrupted"},
-        CRITICAL.glyph: {"critical or emergency", "critical", "aborted", "failed", "crashed"},
+        CRITICAL.glyph: {"critical or emergency", "aborted", "failed", "crashed"},
         "●": {"log entry", "agent at work"},
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
         "■": {"finished", "at the end"},
@@ -90,9 +85,9 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
 
 
 def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:
-    for table in (PHASES, OUTCOMES, WAITS, HEALTH, CHECKPOINTS, LEVELS):
-        for name, term in table.items():
-            assert len(term.glyph) == 1 or name == "healthy"
+    for table in (PHASES, OUTCOMES, WAITS, CHECKPOINTS, LEVELS):
+        for term in table.values():
+            assert len(term.glyph) == 1
             assert term.word
             assert "_" not in term.word
             assert len(term.brief) <= len(term.word)
@@ -100,6 +95,5 @@ def test_every_glyph_is_one_cell_and_every_word_is_plain() -> None:
 
 def test_a_term_is_told_with_its_glyph() -> None:
     assert BEST.label == "★ best"
-    assert HEALTH["healthy"].label == "no alarm"
     assert (PHASES["thinking"].brief, PHASES["paused"].brief) == ("between iterations", "paused")
     assert in_words("limit_reached") == OUTCOMES["limit_reached"].word
