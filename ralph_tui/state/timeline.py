@@ -129,6 +129,16 @@ class TimelineFold(Fold):
         same = (s for s in reversed(measured) if s.boundary and s.boundary.tree == back.tree)
         return next(same, None)
 
+    def began_with(self, span: IterationSpan) -> float | None:
+        """Completion of the files that an iteration found, in points; None where they were not
+        measured. After a restore that is not the reading before it.
+        """
+        before = next((s for s in reversed(self.spans) if s.start_seq < span.start_seq), None)
+        if before is None or not before.rollbacks:
+            return span.previous
+        found = self.measured(before.rollbacks[-1])
+        return None if found is None else found.completion
+
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (

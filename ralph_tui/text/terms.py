@@ -109,7 +109,7 @@ WAITS: Mapping[str, Term] = {
 
 CHECKPOINTS: Mapping[str, Term] = {
     "start": Term("▷", "at the start"),
-    "timer": Term("◦", "by timer"),
+    "timer": Term("◈", "by timer"),
     "key": Term("◈", "by key"),
     "rollover": Term("⟳", "at a rollover"),
     "end": Term("■", "at the end"),

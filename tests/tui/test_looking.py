@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Command, Restore
 from ralph_tui.events import (
-    AlarmRaised,
     CheckpointCaptured,
-    Event,
     IterationStarted,
     WorktreeRestored,
 )
@@ -23,7 +21,6 @@ from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.panes.facts import between, facts
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import (
-    TimelinePoint,
     points_of,
     to_restore,
     tree_at,
@@ -116,13 +113,14 @@ def test_points_and_their_trees() -> None:
     for point in points_of(state):
         target = to_restore(point, state)
         assert target is not None
+        assert point.whole == (point.rollback is None and point.checkpoint is None)
         if point.rollback is not None:
             assert target.number == point.rollback.present
             assert tree_before(point, state) == known[point.rollback.present].tree
             assert tree_at(point, state) == point.rollback.tree
         elif point.checkpoint is not None:
             assert target.number == point.checkpoint.snapshot
-        elif point.label and point.span.number == 2:
+        elif point.span.number == 2:
             start, end = point.span.checkpoints
             assert tree_before(point, state) == known[start.snapshot or 0].tree
             assert tree_at(point, state) == known[end.snapshot or 0].tree
@@ -218,14 +216,14 @@ def test_two_points_are_compared_the_earlier_one_first() -> None:
 
     async def look(driver: Driver) -> None:
         await driver.press("3", "end", "v", "home")
-        await driver.sees("the baseline 09:26 → ")
+        await driver.sees("the start 09:26 → ")
         await driver.press("enter")
         await driver.until(lambda: files.asked)
         snapshots = driver.cockpit.state.timeline.snapshots
         assert files.asked[0][0] == snapshots[1].tree
         await driver.press("escape", "escape")
         assert timeline(driver).marked is None
-        await driver.sees("baseline  09:26–09:26")
+        await driver.sees("before iteration 1  09:26–09:26")
 
     drive(live(story("steady"), files=files), look)
 
@@ -325,21 +323,21 @@ def words(rows: list[Line]) -> str:
 
 
 def test_a_point_tells_only_what_was_known_at_its_moment() -> None:
-    state = RunState().apply_all(story("steady"))
-    spans = state.timeline.spans
-    points = [s for s in points_of(state) if s.checkpoint and s.checkpoint.trigger == "start"]
-    assert len(points) == 6
-    for point in points:
-        done, before = point.span.finished, spans[point.span.number - 1]
-        assert done is not None
-        assert before.gate is not None
-        told = words(facts(point, state, story("steady")[-1].at, 100))
-        assert f"{done.cost_usd:.2f}" not in told
-        assert "tok" not in told
-        assert f"gate ✗ {before.gate.passed}/{before.gate.total}" in told
-        assert f"{before.completion:.0f} %" in told
-        whole = words(facts(replace(point, checkpoint=None), state, story("steady")[-1].at, 100))
-        assert f"${done.cost_usd:.2f}" in whole
+    state = RunState().apply_all(story("running"))
+    now, (point,) = (
+        story("running")[-1].at,
+        [p for p in points_of(state) if p.checkpoint and p.checkpoint.trigger == "key"],
+    )
+    before = state.timeline.spans[point.span.number - 1]
+    assert before.gate is not None
+    told = words(facts(point, state, now, 100))
+    assert "$" not in told
+    assert "tok" not in told
+    assert f"{before.gate.passed} of {before.gate.total} pass" in told
+    assert f"{before.completion:.0f} % before it" in told
+    whole = next(p for p in points_of(state) if p.span is before)
+    assert before.finished is not None
+    assert f"${before.finished.cost_usd:.2f}" in words(facts(whole, state, now, 100))
 
 
 def test_a_checkpoint_tells_its_session_and_the_memory_of_the_agent() -> None:
@@ -351,45 +349,45 @@ def test_a_checkpoint_tells_its_session_and_the_memory_of_the_agent() -> None:
         run.add(bare.model_copy(update=more))
     state = RunState().apply_all(run.events)
     *_, first, second = [point for point in points_of(state) if point.checkpoint]
-    rows = [facts(point, state, run.at, 80)[-1] for point in (first, second)]
-    told = ["".join(text for text, _ in row) for row in rows]
+    rows = [facts(point, state, run.at, 80) for point in (first, second)]
+    told = [text for some in rows for row in some for text, _ in row if "session" in text]
     assert told == ["30m into the session · agent at most 312 MB", "0s into the session"]
 
 
 def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
     state = RunState().apply_all(story("steady"))
     now = story("steady")[-1].at
-    points: dict[tuple[int, str], TimelinePoint] = {
-        (s.span.number, s.checkpoint.trigger if s.checkpoint else ""): s
-        for s in points_of(state)
-        if s.checkpoint or s.label
-    }
+    points = {p.span.number: p for p in points_of(state) if p.whole}
     cost = {s.number: s.finished.cost_usd for s in state.timeline.spans if s.finished is not None}
 
-    def told(first: tuple[int, str], second: tuple[int, str]) -> str:
+    def told(first: int, second: int) -> str:
         return words(between(points[first], points[second], state, now, 100))
 
-    assert "$" not in told((1, ""), (2, "start")), "nothing was spent between the two"
-    assert f"${cost[2]:.2f}" in told((2, "start"), (2, ""))
-    assert f"${cost[2]:.2f}" in told((1, ""), (3, "start"))
-    assert f"${(cost[2] or 0) + (cost[3] or 0):.2f}" in told((2, "start"), (3, "end"))
+    assert f"${cost[2]:.2f}" in told(1, 2)
+    assert f"${(cost[2] or 0) + (cost[3] or 0):.2f}" in told(1, 3)
 
 
-def test_an_iteration_comes_after_its_own_start_when_they_are_compared() -> None:
+def test_an_iteration_comes_after_a_checkpoint_of_its_midst_when_they_are_compared() -> None:
+    events = story("running")
+    key = next(e for e in events if isinstance(e, CheckpointCaptured) and e.trigger == "key")
+
     async def look(driver: Driver) -> None:
-        await driver.press("3", "home", "right", "v", "right")
+        await driver.press("3", "v", "end")
         ends = timeline(driver).ends
         assert ends is not None
-        assert [point.name for point in ends] == ["iteration 1, checkpoint 1", "iteration 1"]
+        assert [point.name for point in ends] == [
+            f"iteration 7, checkpoint {key.number}",
+            "iteration 7",
+        ]
 
-    drive(live(story("steady")), look)
+    drive(live(events), look)
 
 
 def test_files_changed_since_are_not_told_as_the_iterations_work() -> None:
     events = story("rolled_back")
     state = RunState().apply_all(events)
     span = next(s for s in reversed(state.timeline.spans) if s.finished and s.files)
-    point = next(s for s in points_of(state) if s.span is span and s.label)
+    point = next(s for s in points_of(state) if s.span is span and s.whole)
     assert span.files is not None
     path = span.files.changes[0].path.rsplit("/", 1)[-1]
     assert path in words(facts(point, state, events[-1].at, 100))
@@ -527,20 +525,14 @@ def test_giving_up_says_what_rolling_back_would_change() -> None:
 def test_a_selected_point_stays_while_others_come_before_it() -> None:
     async def look(driver: Driver) -> None:
         pane, state = timeline(driver), driver.cockpit.state
-        more: list[Event] = [
-            AlarmRaised(iteration=7, alarm="STUCK", severity="warning", reason="x"),
-            CheckpointCaptured(iteration=7, number=4, trigger="key"),
-        ]
-        alarm, checkpoint = (
-            event.model_copy(update={"seq": state.seq + 1 + index, "at": state.at})
-            for index, event in enumerate(more)
-        )
-        driver.inbox.append(alarm)
-        await driver.until(lambda: state.seq == alarm.seq)
+        taken = CheckpointCaptured(iteration=6, number=9, trigger="key")
         await driver.press("3", "end")
         chosen, before = pane.points[pane.current], pane.current
-        assert chosen.alarm == "STUCK"
-        driver.inbox.append(checkpoint)
+        assert chosen.checkpoint is not None
+        pane.state.timeline.spans[-2].checkpoints.append(
+            replace(chosen.checkpoint, seq=1, number=9)
+        )
+        driver.inbox.append(taken.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: pane.current == before + 1)
         assert pane.points[pane.current].key == chosen.key
 

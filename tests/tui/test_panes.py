@@ -22,13 +22,11 @@ from ralph_tui.events import (
 from ralph_tui.sources.live import Live
 from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS, without_claims
-from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.prompt import PromptPane
 from ralph_tui.tui.panes.recorded_text import read_inside
-from ralph_tui.tui.panes.timeline_points import points_of, track
 from ralph_tui.tui.panes.verification import VerificationPane
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.world import World
@@ -146,30 +144,9 @@ def test_the_timeline_tells_about_the_selected_point() -> None:
         await driver.sees("checkpoint 3 by key")
         await driver.sees("before the rewrite of groups")
         await driver.press("home")
-        await driver.sees("baseline")
+        await driver.sees("before iteration 1")
 
     drive(live(running()), look)
-
-
-def test_the_timeline_knows_alarms_and_the_best() -> None:
-    state = RunState().apply_all(stuck())
-    glyphs = [point.glyph for point in points_of(state)]
-    assert "▲" in glyphs
-    assert "◆" in glyphs
-    assert glyphs.count("★") == 1
-
-
-@pytest.mark.parametrize("width", range(10, 120, 7))
-def test_the_track_shows_the_selected_point_at_any_width(width: int) -> None:
-    points = points_of(RunState().apply_all(stuck()))
-    for selected in range(len(points)):
-        for mark in (None, 0, selected):
-            line = track(points, selected, mark, width, lit=True)
-            assert cells(line) <= width
-            assert any("badge" in style for _, style in line)
-            shown = "".join(text for text, _ in line)
-            assert ("‹" in shown) == ("›" in shown)
-            assert mark != selected or "‹" in shown
 
 
 def test_the_timeline_selection_survives_the_run_going_on() -> None:

@@ -30,14 +30,14 @@ class Body(Container):
 
     def __init__(self, source: Source) -> None:
         super().__init__(id="body")
-        self.timeline = IterationsPane(live=source.live)
+        self.timeline = IterationsPane(source)
         self.panes: dict[str, Pane] = {
             pane.key: pane
             for pane in (
                 ProgressPane(),
                 EventLog(),
                 self.timeline,
-                FilesPane(),
+                FilesPane(source),
                 LearningsPane(),
                 AgentPane(),
                 VerificationPane(),

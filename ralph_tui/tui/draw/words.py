@@ -8,6 +8,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS, RowLevel
 from ralph_tui.tui.draw.scale import seen, within
+from ralph_tui.tui.draw.spans import Line
 
 SPARKS = "▁▂▃▄▅▆▇█"
 
@@ -76,3 +77,11 @@ def cost(state: RunState) -> str:
 def elapsed(state: RunState, now: datetime) -> float:
     """Seconds the run has taken, up to its end."""
     return state.run.worked_s(now)
+
+
+def lines_changed(added: int, removed: int) -> Line:
+    """``+12 −3``, each in its colour; nothing for none."""
+    spans: Line = [(f"+{added}", "good")] if added else []
+    if removed:
+        spans.append((f"{' ' if added else ''}−{removed}", "bad"))
+    return spans

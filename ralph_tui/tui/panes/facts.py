@@ -17,6 +17,7 @@ from ralph_tui.text.format import (
     filled,
     memory_size,
     percent,
+    place,
     points,
     points_gained,
     step,
@@ -27,27 +28,40 @@ from ralph_tui.text.terms import (
     CRITICAL,
     FAILED,
     FORGOT,
+    LEVEL_TONES,
+    LEVELS,
     PASSED,
     ROLLED_BACK,
     ROLLOVER,
+    SEVERITIES,
 )
-from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
-from ralph_tui.tui.draw.words import tokens
-from ralph_tui.tui.panes.files import tail
-from ralph_tui.tui.panes.timeline_points import TimelinePoint
+from ralph_tui.tui.draw.cutting import middle, name_of_test
+from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
+from ralph_tui.tui.draw.words import lines_changed, tokens
+from ralph_tui.tui.panes.files import STYLES
+from ralph_tui.tui.panes.iteration_cells import open_now
+from ralph_tui.tui.panes.timeline_points import TimelinePoint, to_restore
+
+LEAST_NAME = 16
+"""Cells below which the name of a test is left out."""
+MOST_ALARMS = 2
+"""That are told of one iteration."""
 
 
-def facts(point: TimelinePoint, state: RunState, now: datetime, width: int) -> list[Line]:
-    """All that is known of one point."""
+def facts(
+    point: TimelinePoint, state: RunState, now: datetime, width: int, way_back: str = ""
+) -> list[Line]:
+    """All that is known of one point; `way_back`: how its files are restored from here."""
     span = point.span
     if point.early:
-        rows = [_name(point), *_before(span), *_gate(_gate_at(point, state), width)]
+        rows = [_name(point), *_before(span, state), *_tests(_gate_at(point, state), None, width)]
     else:
         use = use_of(state, span)
         happened, calm = _context(use) if use is not None else ([], [])
-        rows = [_when(span, state, now), *_gain(span), *happened, *_files(span)]
-        rows += [*_gate(span.gate, width), *calm]
-    return [*rows, *_point(point, state, width)]
+        rows = [_when(span, state, now), *_gain(span, state), *happened, *_files(span, width)]
+        rows += [*_tests(span.gate, _gate_before(span, state), width), *_made(span, state, width)]
+        rows += calm
+    return [*rows, *_point(point, state, width), *_saved(point, state, way_back)]
 
 
 def between(
@@ -61,16 +75,24 @@ def between(
     return [
         head,
         _way(first, second, state, duration(took)),
-        *_gate(_gate_at(second, state), width),
+        *_tests(_gate_at(second, state), _gate_at(first, state), width),
     ]
 
 
 def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
-    """The last gate that had run; the open iteration's own counts from its end on."""
-    if not point.early:
-        return point.span.gate
-    spans = (s for s in reversed(state.timeline.spans) if s.start_seq < point.span.start_seq)
-    return next((span.gate for span in spans if span.gate is not None), None)
+    """The last measurement there was; the open iteration's own counts from its end on."""
+    return _gate_before(point.span, state) if point.early else point.span.gate
+
+
+def _gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
+    """The last measurement before an iteration, of the files that it began with; None where those
+    were not measured.
+    """
+    earlier = [s for s in state.timeline.spans if s.start_seq < span.start_seq]
+    if earlier and earlier[-1].rollbacks:
+        found = state.timeline.measured(earlier[-1].rollbacks[-1])
+        return None if found is None else found.gate
+    return next((s.gate for s in reversed(earlier) if s.gate is not None), None)
 
 
 def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str) -> Line:
@@ -82,7 +104,7 @@ def _way(first: TimelinePoint, second: TimelinePoint, state: RunState, took: str
     spans = list(_whole(first, second, state))
     done = [s.finished for s in spans if s.finished is not None]
     costs = [end.cost_usd for end in done if end.cost_usd is not None]
-    if done and len(done) == len(spans) and not (first.midway or second.midway):
+    if done and len(done) == len(spans) and not (first.early or second.early):
         used = sum(end.tokens for end in done)
         parts = [f"${sum(costs):.2f}"] if len(costs) == len(done) else []
         parts += [f"{tokens(used)} tok"] if used else []
@@ -109,13 +131,14 @@ def _name(point: TimelinePoint) -> Line:
 
 
 def _title(span: IterationSpan) -> str:
-    return f"iteration {span.number}" if span.number else "baseline"
+    return f"iteration {span.number}" if span.number else "before iteration 1"
 
 
-def _before(span: IterationSpan) -> list[Line]:
-    if span.previous is None:
-        return [[("not measured yet", "dim")]]
-    return [[(percent(span.previous), "text"), (" before it", "dim")]]
+def _before(span: IterationSpan, state: RunState) -> list[Line]:
+    began = state.timeline.began_with(span)
+    if began is None:
+        return [[("not measured", "dim")]]
+    return [[(percent(began), "text"), (" before it", "dim")]]
 
 
 def _when(span: IterationSpan, state: RunState, now: datetime) -> Line:
@@ -145,17 +168,18 @@ def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
     return (rows, []) if len(parts) > 1 else ([], rows)
 
 
-def _gain(span: IterationSpan) -> list[Line]:
+def _gain(span: IterationSpan, state: RunState) -> list[Line]:
     if span.completion is None:
-        return [[("not measured yet", "dim")]]
-    if span.previous is None:
-        return [[(percent(span.completion), "text"), (" at the start", "dim")]]
-    rows: Line = [_change(span.previous, span.completion)]
-    rows.append((f"  {_course(span.previous, span.completion)}", "text"))
-    if span.finished is not None and span.finished.files:
-        done = span.finished
-        rows.append((f"  {count(done.files, 'file')} +{done.added} −{done.removed}", "dim"))
-    return [rows]
+        return [[("not measured" if span.ended_at else "not measured yet", "dim")]]
+    began = state.timeline.began_with(span)
+    if began is None:
+        where = " of files that were not measured before" if span.number else " at the start"
+        return [[(percent(span.completion), "text"), (where, "dim")]]
+    row: Line = [_change(began, span.completion)]
+    row.append((f"  {_course(began, span.completion)}", "text"))
+    if span.number == state.timeline.best_iteration and state.run.completions:
+        row.append((f"  {BEST.label} so far", "good"))
+    return [row]
 
 
 def _change(before: float, after: float) -> tuple[str, str]:
@@ -169,47 +193,63 @@ def _course(before: float, after: float) -> str:
     return f"{points(before, after)} → {percent(after, before)}"
 
 
-def _files(span: IterationSpan) -> list[Line]:
+def _files(span: IterationSpan, width: int) -> list[Line]:
+    """How many files it changed, and the first of them, as far as they fit."""
     if span.files is None or not span.files.changes:
         return []
     if span.finished is not None and span.files.seq > span.finished.seq:
-        return []  # what was changed by hand since, or by a rollback, is not its work
-    by_category: dict[str, list[str]] = {}
-    for change in span.files.changes[:40]:
-        by_category.setdefault(change.category, []).append(flat(change.path).rsplit("/", 1)[-1])
-    totals: dict[str, int] = {total.category: total.files for total in span.files.totals}
-    spans: Line = []
-    for category, names in sorted(by_category.items(), key=lambda item: -len(item[1])):
-        more = totals.get(category, len(names)) - 3
-        shown = " ".join(tail(name, 24) for name in names[:3])
-        spans += [("  " if spans else "", ""), (f"{category} ", "accent"), (shown, "text")]
-        if more > 0:
-            spans.append((f" +{more}", "dim"))
-    return [spans]
+        return []  # what was changed by hand since, or by a restore, is not its work
+    totals = span.files.totals
+    number = sum(total.files for total in totals) or len(span.files.changes)
+    row: Line = [(f"{count(number, 'file')} ", "text")]
+    row += lines_changed(sum(t.added for t in totals), sum(t.removed for t in totals))
+    row.append((": ", "dim"))
+    for index, change in enumerate(span.files.changes):
+        name = middle(flat(change.path).rsplit("/", 1)[-1], 28)
+        more = number - index
+        rest = f" and {more} more" if more else ""
+        if cells(row) + len(name) + 2 + len(rest) > width and index:
+            return [[*row, (rest, "dim")]]
+        row += [("  ", "") if index else ("", ""), (name, STYLES.get(change.category, "text"))]
+    more = number - len(span.files.changes)
+    return [[*row, (f" and {more} more", "dim")] if more > 0 else row]
 
 
-def _gate(gate: GateFinished | None, width: int) -> list[Line]:
+def _tests(gate: GateFinished | None, before: GateFinished | None, width: int) -> list[Line]:
+    """``tests 47 → 41 of 66``, or whether the completion command passed."""
     if gate is None:
         return []
     term, style = (PASSED, "good") if gate.ok else (FAILED, "bad")
-    spans: Line = [("gate ", "dim"), (f"{term.glyph} ", style)]
-    if gate.passed is not None:
-        spans.append((f"{gate.passed}/{gate.total} passed", "text"))
-    else:
-        spans.append((gate_words(gate), "text"))
+    if gate.passed is None:
+        row: Line = [("completion command ", "dim"), (f"{term.glyph} ", style)]
+        return [[*row, (gate_words(gate), "text")]]
+    row = [("tests ", "dim"), (f"{term.glyph} ", style)]
+    came = before is not None and before.passed is not None and before is not gate
+    if came and before is not None and before.passed != gate.passed:
+        whole = f" of {before.total}" if before.total != gate.total else ""
+        row.append((f"{before.passed}{whole} → ", "dim"))
+    row.append((f"{gate.passed} of {gate.total} pass", "text"))
     if gate.failing:
-        name = clip(flat(gate.failing[0]), max(8, width - cells(spans) - 14))
-        spans.append((f" · {name} fails", "dim"))
-    return [spans]
+        room = width - cells(row) - len(" ·  fails")
+        if room >= LEAST_NAME:
+            row.append((f" · {name_of_test(flat(gate.failing[0], 1000), room)} fails", "dim"))
+    return [row]
+
+
+def _made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
+    """What was asked about it, or the alarms that rose where nothing was."""
+    if span.interventions:
+        return [row for made in span.interventions for row in _intervention(made, state, width)]
+    rows: list[Line] = []
+    for alarm in span.alarms[:MOST_ALARMS]:
+        mark = LEVELS[SEVERITIES[alarm.severity]].glyph
+        style = LEVEL_TONES[SEVERITIES[alarm.severity]]
+        rows.append([(f"{mark} {alarm.alarm} ", f"{style} strong"), ("rose here", "dim")])
+    return rows
 
 
 def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
-    if point.alarm:
-        return [[(f"{point.glyph} {point.alarm}", f"{point.style} strong"), (" rose here", "dim")]]
-    if point.glyph == BEST.glyph:
-        return [[(f"{BEST.label} so far", "good")]]
-    if point.made is not None:
-        return _intervention(point.made, state, width)
+    """What is known of a checkpoint or a restore itself."""
     if point.rollback is not None:
         return _rollback(point.rollback, state, width)
     checkpoint = point.checkpoint
@@ -217,16 +257,23 @@ def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
         return []
     where = f"checkpoint {checkpoint.number} {CHECKPOINTS[checkpoint.trigger].word}"
     rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
-    if checkpoint.snapshot is not None:
-        rows[0].append(
-            (f" · snapshot {checkpoint.snapshot} · {count(checkpoint.files, 'file')}", "dim")
-        )
     if held := of_session(checkpoint):
         rows.append([(held, "dim")])
     for text, style in ((checkpoint.note, "text"), (checkpoint.error, "warn")):
         if text:
             rows += [[(piece, style)] for piece in wrap(text, width, 3)]
     return rows
+
+
+def _saved(point: TimelinePoint, state: RunState, way_back: str) -> list[Line]:
+    """Which snapshot has its files, and the way back to them."""
+    taken = to_restore(point, state)
+    if taken is None or (open_now(point.span, state) and point.whole):
+        return []
+    row: Line = [(f"saved as snapshot {taken.number}", "text")]
+    if point.rollback is not None:
+        row = [(f"as it was before: snapshot {taken.number}", "text")]
+    return [[*row, (f" · {way_back.format(taken.number)}", "dim")] if way_back else row]
 
 
 def of_session(checkpoint: CheckpointPoint) -> str:
@@ -257,10 +304,10 @@ def _intervention(made: InterventionMade, state: RunState, width: int) -> list[L
 
 def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]:
     taken = state.timeline.snapshots.get(back.snapshot)
-    place = f"iteration {taken.iteration}" if taken and taken.iteration else "the start"
-    where = f"snapshot {back.snapshot}" + (f", {place}" if taken else "")
-    head: Line = [(ROLLED_BACK.label, "owner strong"), (f" to {where}", "text")]
+    where = f"snapshot {back.snapshot}" + (f", {place(taken.iteration)}" if taken else "")
+    head: Line = [(f"{ROLLED_BACK.glyph} restored", "owner strong"), (f" {where}", "text")]
     head.append((f"  {count(back.files, 'file')}, by {flat(back.by, 40)}", "dim"))
-    kept = f"; {count(back.left_alone, 'file')} left alone" if back.kept else ""
-    words = f"restoring snapshot {back.present} undoes this{kept}"
+    if not back.kept:
+        return [head]
+    words = f"{count(back.left_alone, 'file')} left alone"
     return [head, *([(row, "dim")] for row in wrap(words, width, 2))]

@@ -1,90 +1,193 @@
-"""Changed files of the iteration, by category."""
+"""Changed files of the iteration by name, and when the run is over what it changed altogether."""
 
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import ClassVar, get_args
 
-from ralph_tui.events.workspace import Category
+from textual.binding import Binding, BindingType
+
+from ralph_tui.errors import RalphError
+from ralph_tui.events.workspace import Category, FileChange
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
-from ralph_tui.tui.draw.spans import Line, cells, clip, flat
-from ralph_tui.tui.draw.words import since
-from ralph_tui.tui.panes.pane import LinesPane, padded
+from ralph_tui.text.format import count, place
+from ralph_tui.tui.draw.cutting import path_on
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
+from ralph_tui.tui.draw.words import lines_changed, since
+from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.panes.timeline_points import net_trees
 
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUS = {"added": ("+", "good"), "modified": ("~", "accent"), "deleted": ("−", "bad")}
+STYLES = {"source": "accent", "test": "warn", "config": "owner", "aiwg": "dim"}
+"""By category, where it is not that of any text."""
+WORDS = {"test": "tests", "aiwg": "run records"}
+"""What a category is called, where that is not its name."""
+ORDER = ("test", "source", "config", "docs", "other", "aiwg")
+"""Changed tests are seen first: they are what measures the others."""
+CROWD = 4
+"""Tabs beside which a title says nothing else."""
+DONE = {"added": "new", "deleted": "deleted"}
 
 
 class FilesPane(LinesPane):
-    """A bar per category, lines added and removed, and the path that changed last."""
+    """A row per file with the lines added and removed; how many of each category below."""
 
     key: ClassVar[str] = "files"
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "whole", show=False)]
+
+    def __init__(self, source: Source | None = None) -> None:
+        super().__init__()
+        self._source = source
+        self._whole: bool | None = None
+        """Whether the whole run is shown; None: once it is over."""
+        self._net: dict[tuple[str, str], tuple[FileChange, ...]] = {}
+        """What lies between the first files and the last, by their trees."""
+        self._asked: set[tuple[str, str]] = set()
+
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return (state.files.revision, since(state.files.latest_at, now), state.run.live)
+        files, run = state.files, state.run
+        live = since(files.latest_at, now) if run.live else ""
+        return (files.revision, live, run.live, state.timeline.revision)
+
+    def changed(self) -> None:
+        """See `Pane`; of a run that is over the net change is looked up once."""
+        trees = self._trees
+        if trees is None or trees in self._asked or not self._over or not self.is_mounted:
+            return
+        self._asked.add(trees)
+        self.run_worker(self._look(trees), group="net")
+
+    @property
+    def _trees(self) -> tuple[str, str] | None:
+        at_hand = self._source is not None and self._source.files is not None
+        return net_trees(self.state) if at_hand else None
+
+    async def _look(self, trees: tuple[str, str]) -> None:
+        files = self._source.files if self._source is not None else None
+        if files is None:
+            return
+        try:
+            self._net[trees] = await asyncio.to_thread(files.changes, *trees)
+        except RalphError:
+            return  # what the iterations say is shown instead
+        self.redraw()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the whole run is shown."""
+        return self._over if self._whole is None else self._whole
+
+    @property
+    def _over(self) -> bool:
+        run = self.state.run
+        return run.finished is not None or run.crash is not None
+
+    def action_whole(self) -> None:
+        """The whole run, or again its last iteration."""
+        if not self._over:
+            self.post_message(self.Still("the whole run's files are shown when it is over"))
+            return
+        self._whole, self.top = not self.whole, 0
+        self.redraw()
+
+    # what is shown ----------------------------------------------------------------------------
+
+    def _shown(self) -> tuple[Sequence[FileChange], bool]:
+        """The changes, and whether the lines of each are known."""
+        if not self.whole:
+            return self.state.files.changes, True
+        trees = self._trees
+        if trees is not None and trees in self._net:
+            return self._net[trees], True
+        spans = self.state.timeline.spans
+        every = {c.path: c for s in spans if s.files is not None for c in s.files.changes}
+        return list(every.values()), False
+
+    def _counts(self, changes: Iterable[FileChange]) -> dict[str, int]:
+        """Files of each category; of an iteration also those that are not named."""
+        if self.whole:
+            return Counter(change.category for change in changes)
+        return {total.category: total.files for total in self.state.files.totals}
 
     def build(self, width: int, height: int) -> list[Line]:
-        """See `LinesPane`; categories without changes are left out where room is short."""
-        files = self.state.files
-        totals = {total.category: total for total in files.totals}
-        listed = [c for c in CATEGORIES if height >= len(CATEGORIES) + 1 or c in totals]
-        most = max((total.files for total in files.totals), default=0)
-        room = max(3, min(16, width - 28))
+        """See `LinesPane`."""
+        changes, known = self._shown()
+        if not changes:
+            return [[(self._nothing(), "dim")]]
+        rank = {category: n for n, category in enumerate(ORDER)}
+        placed = sorted(changes, key=lambda change: rank.get(change.category, len(ORDER)))
+        sizes = [lines_changed(c.added, c.removed) if known else [] for c in placed]
+        most = max(map(cells, sizes))
+        paths = [flat(change.path, 4000) for change in placed]
+        words = [DONE.get(change.status, "") for change in placed]
+        told = max(map(len, words))
+        told = told if max(map(_width, paths)) + most + told + 4 <= width else 0
+        room = max(4, width - (most + 2 if most else 0) - (told + 2 if told else 0))
+        names = [path_on(path, room) for path in paths]
+        column = max(map(_width, names)) + 2
         rows: list[Line] = []
-        for category in listed:
-            total = totals.get(category)  # type: ignore[call-overload]
-            if total is None:
-                rows.append([(f"{category:<7}", "faint"), (f"{'·':>4}", "faint")])
-                continue
-            length = max(1, round(total.files / most * room))
-            rows.append(
-                [
-                    (f"{category:<7}", "text"),
-                    (f"{total.files:>4} ", "strong"),
-                    (padded("▇" * length, room + 1), "accent"),
-                    *_lines(total.added, total.removed),
-                ]
-            )
-        if not totals:
-            rows = [[("no file changed in this iteration", "dim")]]
-        rows += self._latest(width)
-        if self.zoomed or height > len(rows) + 4:
-            rows += self._changes(width)
-        return rows
+        for change, name, size, word in zip(placed, names, sizes, words, strict=True):
+            row = _name(change, name)
+            if size:
+                row += [(" " * (column - _width(name)), ""), *size]
+            if told and word:
+                row.append((" " * (column + most + (2 if most else 0) - cells(row)) + word, "dim"))
+            rows.append(row)
+        unnamed = sum(self._counts(changes).values()) - len(changes)
+        return rows + ([[(f"and {unnamed} more, not named", "dim")]] if unnamed > 0 else [])
 
-    def _latest(self, width: int) -> list[Line]:
-        files = self.state.files
-        if files.latest is None:
-            return []
-        ago = f"  {since(files.latest_at, self.now)} ago"
-        path = tail(flat(files.latest), max(4, width - 2 - len(ago)))
-        return [[("◦ ", "accent"), (path, "text"), (ago, "dim")]]
+    def _nothing(self) -> str:
+        if self.state.files.unknown and not self.whole:
+            return "what changed cannot be told"
+        where = "the whole run" if self.whole else "this iteration"
+        return f"no file changed in {where}" + ("" if self._over else " yet")
 
-    def _changes(self, width: int) -> list[Line]:
-        rows: list[Line] = [[]] if self.state.files.changes else []
-        for change in self.state.files.changes:
-            glyph, style = STATUS[change.status]
-            lines = _lines(change.added, change.removed)
-            path = tail(flat(change.path), max(4, width - 4 - cells(lines)))
-            rows.append([(f"{glyph} ", style), (path, "text"), ("  ", ""), *lines])
-        return rows
+    def headline(self, width: int) -> Line:
+        """See `Pane`: what the files are those of."""
+        words = self._whose()
+        return [(words, "dim")] if words and len(words) <= width else []
+
+    def _whose(self) -> str:
+        if self.whole:
+            return "whole run, net" if self._shown()[1] else "whole run"
+        return place(self.state.files.iteration) if self.state.files.iteration else ""
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
-        files = self.state.files
-        number = sum(total.files for total in files.totals)
-        state = "live" if files.live and self.state.run.live else "settled"
-        return [
-            (f"{count(number, 'file')} · ", "dim"),
-            (state, "good" if state == "live" else "dim"),
-        ]
+        """See `Pane`: how many of each category, and the key that shows the others."""
+        changes, _ = self._shown()
+        counts = self._counts(changes)
+        spans: Line = []
+        for category in ORDER:
+            if number := counts.get(category):
+                spans += [(" · ", "dim")] if spans else []
+                words = f"{WORDS.get(category, category)} {number}"
+                spans.append((words, STYLES.get(category, "text")))
+        if len(self.tabs) > CROWD and (whose := self._whose()):  # then the title has no room for it
+            spans = [(f"{whose}: " if spans else whose, "dim"), *spans]
+        if cells(spans) > width:
+            spans = [(count(sum(counts.values()), "file"), "dim")]
+        if self._over and self.lit:
+            other = place(self.state.files.iteration) if self.whole else "whole run"
+            key: Line = clickable([("enter", "key"), (f" {other}", "dim")], "enter")
+            if cells(spans) + 3 + cells(key) <= width:
+                return [*spans, (" · " if spans else "", "dim"), *key]
+        return spans
 
 
-def _lines(added: int, removed: int) -> Line:
-    spans: Line = [(f"+{added}", "good")] if added else []
-    if removed:
-        spans.append((f"{' ' if added else ''}−{removed}", "bad"))
-    return spans
+def _width(text: str) -> int:
+    return cells([(text, "")])
+
+
+def _name(change: FileChange, name: str) -> Line:
+    """A path, its folder dim."""
+    folder, slash, own = name.rpartition("/")
+    style = STYLES.get(change.category, "text")
+    return [(folder + slash, "dim"), (own, style)] if slash else [(own, style)]
 
 
 def tail(path: str, width: int) -> str:

@@ -1,25 +1,29 @@
-"""Iterations and all that happened in them on one line; its points can be looked at, one or two."""
+"""The iterations of the run; a point of it can be looked at, compared with another, restored."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from ralph_tui.commands import over
+from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
+from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.facts import between, facts
+from ralph_tui.tui.panes.iteration_cells import Hit, groups_of, hit, rows_of
+from ralph_tui.tui.panes.iteration_table import table
 from ralph_tui.tui.panes.pane import LinesPane, or_still
-from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of, track
+from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, find, points_of
 
 
 class IterationsPane(LinesPane):
-    """The line, and what is known of the selected point, or of the way to it from the marked one.
-
-    Points keep their names while others come and go around them.
+    """A cell for each with its gain, or zoomed a table; and what is known of the selected point, or
+    of the way to it from the marked one. Points keep their names while others come and go.
     """
 
     key: ClassVar[str] = "iterations"
@@ -40,10 +44,12 @@ class IterationsPane(LinesPane):
     class Wanted(Message):
         """The changes of the selected point are wanted."""
 
-    def __init__(self, *, live: bool = True) -> None:
-        """`live`: the files can be restored from here."""
+    def __init__(self, source: Source) -> None:
+        """The source says whether the files can be restored from here."""
         super().__init__()
-        self._live = live
+        self._source = source
+        self._hits: list[tuple[Hit, ...]] = []
+        """Where points are drawn, row by row."""
         self.points: list[TimelinePoint] = []
         self.chosen: Key | None = None
         """None: the latest iteration, whatever that is."""
@@ -57,7 +63,9 @@ class IterationsPane(LinesPane):
         known = use and (use.rollovers, use.compactions, int(use.peak_percent or 0))
         revisions = (state.timeline.revision, state.oversight.revision)
         restorable = BY_NAME["restore"].refusal(state) is None
-        return (*revisions, restorable, run.phase, known, int(now.timestamp()) if growing else 0)
+        second = int(now.timestamp()) if growing else 0
+        waits = state.needs.wait is not None
+        return (*revisions, restorable, run.phase, run.live, waits, known, second)
 
     def changed(self) -> None:
         """See `Pane`."""
@@ -73,7 +81,7 @@ class IterationsPane(LinesPane):
         chosen = find(self.points, self.chosen)
         if chosen is not None:
             return chosen
-        return max((i for i, point in enumerate(self.points) if point.label), default=0)
+        return max((i for i, point in enumerate(self.points) if point.whole), default=0)
 
     @property
     def ends(self) -> tuple[TimelinePoint, TimelinePoint] | None:
@@ -107,7 +115,7 @@ class IterationsPane(LinesPane):
     @or_still
     def action_leap(self, by: int) -> None:
         """The iteration before or after."""
-        starts = [i for i, point in enumerate(self.points) if point.label]
+        starts = [i for i, point in enumerate(self.points) if point.whole]
         after = [i for i in starts if (i > self.current if by > 0 else i < self.current)]
         if after:
             self.choose(self.points[after[0] if by > 0 else after[-1]].key)
@@ -133,33 +141,78 @@ class IterationsPane(LinesPane):
         if self.points:
             self.post_message(self.Wanted())
 
+    @or_still
+    def action_move(self, by: int) -> None:
+        """See `Pane`; in the table the point above or below."""
+        if not self.zoomed:
+            self.scroll_rows(by)
+        elif self.points:
+            index = max(0, min(len(self.points) - 1, self.current + by))
+            self.choose(self.points[index].key)
+
+    def clicked(self, row: int, cell: int) -> None:
+        """See `Pane`: select the point; of the selected one the changes are opened."""
+        index = hit(self._hits, row, cell)
+        if index is None:
+            return
+        if self.points[index].key == self.chosen:
+            self.action_look()
+        else:
+            self.choose(self.points[index].key)
+
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
         if not self.points:
-            return [[("the baseline comes first", "dim")]]
-        mark = find(self.points, self.marked)
-        rows = [track(self.points, self.current, mark, width, lit=self.lit)]
-        if height > 5:
-            rows.append([])
-        return rows + self.told(width)
+            return [[("the tests are run once before iteration 1", "dim")]]
+        mark, told = find(self.points, self.marked), self.told(width)
+        if self.zoomed:
+            room = max(3, height - len(told) - 1)
+            rows, drawn = table(
+                self.points, self.state, self.current, mark, width, room, lit=self.lit
+            )
+            self._hits = [(), *(((index, 0, width),) for index in drawn)]
+        else:
+            groups = groups_of(self.points, self.state, self.current, mark, lit=self.lit)
+            drawn_rows = rows_of(groups, self.current, width, max(1, height - len(told) - 1))
+            rows = [row.line for row in drawn_rows]
+            self._hits = [row.hits for row in drawn_rows]
+        gap: list[Line] = [[]] if height > len(rows) + len(told) else []
+        return [*rows, *gap, *told]
 
     def told(self, width: int) -> list[Line]:
         """What is known of what is selected."""
         ends = self.ends
         if ends is not None:
             return between(*ends, self.state, self.now, width)
-        return facts(self.points[self.current], self.state, self.now, width)
+        return facts(self.points[self.current], self.state, self.now, width, self._way_back())
+
+    def _way_back(self) -> str:
+        """How the selected point is restored from here; ``{}`` stands for its snapshot."""
+        if self._able:
+            return "r restores it"
+        started = self.state.run.started
+        if started is not None and started.watched:
+            return ""
+        if self._source.live and over(self.state) is None:
+            return "to restore it: p pause, then r"
+        return "ralph-tui restore {}"
+
+    @property
+    def _able(self) -> bool:
+        """Whether r restores now."""
+        if not self._source.live:
+            return False
+        if over(self.state) is not None:
+            return self._source.restores_ended
+        return BY_NAME["restore"].refusal(self.state) is None
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`; what the keys do while it has the focus, as far as there is room."""
-        number = sum(len(span.checkpoints) for span in self.state.timeline.spans)
-        total: Line = [(count(number, "checkpoint"), "dim")]
         if not self.lit:
-            return total
+            return self._legend(width)
         if self.marked is None:
             keys = [("←→", "select"), ("enter", "changes"), ("v", "mark")]
-            able = self._live and BY_NAME["restore"].refusal(self.state) is None
-            keys += [("r", "restore")] if able else []
+            keys += [("r", "restore")] if self._able else []
         else:
             keys = [("enter", "compare"), ("esc", "unmark"), ("←→", "select")]
         spans: Line = []
@@ -170,3 +223,16 @@ class IterationsPane(LinesPane):
                 break
             spans += more
         return spans
+
+    def _legend(self, width: int) -> Line:
+        """What the marks that are drawn mean."""
+        spans = self.state.timeline.spans
+        kept = any(point.checkpoint is not None for point in self.points)
+        meant = (
+            (BEST, bool(self.state.run.completions)),
+            (Term(CRITICAL.glyph, "asked"), any(span.interventions for span in spans)),
+            (Term(ROLLED_BACK.glyph, "restored"), any(span.rollbacks for span in spans)),
+            (Term(CHECKPOINTS["key"].glyph, "checkpoint"), kept),
+        )
+        words = "  ".join(term.label for term, holds in meant if holds)
+        return [(words, "dim")] if cell_len(words) <= width else []

@@ -1,7 +1,7 @@
 """What all panes share: frame, title, scrolling, and doing nothing when nothing changed.
 
 Rule: `sync` is the only way in. A pane draws what the state says and knows no other pane: a click
-on a tab does what that pane's digit does.
+on a tab presses that pane's digit.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
-from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, tab_at, title
+from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
 
 FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""
@@ -189,14 +189,10 @@ class Pane(LineWidget, can_focus=True):
 
     # the mouse --------------------------------------------------------------------------------
 
-    async def on_click(self, event: events.Click) -> None:
-        """A tab brings its pane to the front; what a row does its pane says."""
+    def on_click(self, event: events.Click) -> None:
+        """What a row does its pane says; a tab is the key that it names."""
         row = event.y - 1
-        if event.y == 0:
-            tab = tab_at(self._tabs, self.size.width - TITLE_FRAME, event.x - len("╭─ "))
-            if tab is not None and not tab.shown:
-                await self.run_action(f"screen.pane('{tab.key}')")
-        elif row < self.inner_height and self.top + row < self._drawn_rows:
+        if 0 <= row < self.inner_height and self.top + row < self._drawn_rows:
             self.clicked(self.top + row, event.x - len("│ "))
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from ralph_tui.tui.draw.spans import Line, cells, clip_line
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip_line
 
 NAMES = {
     "progress": ("progress", "chart"),
@@ -35,7 +35,6 @@ LETTERS = 2
 class Tab:
     """One pane as the title of its group names it."""
 
-    key: str
     digit: int
     heading: str
     shown: bool
@@ -52,7 +51,7 @@ def tab(key: str, *, shown: bool) -> Tab:
     """The pane of this key, as a title names it."""
     heading, brief = NAMES.get(key, (key, ""))
     digit = (list(NAMES).index(key) + 1) % 10 if key in NAMES else 0
-    return Tab(key, digit, heading, shown, brief)
+    return Tab(digit, heading, shown, brief)
 
 
 Placed = tuple[Tab, str, int]
@@ -88,7 +87,9 @@ def _end(tab: Placed) -> int:
 
 
 def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
-    """All tabs on at most `width` cells; `lit`: the pane in front has the focus."""
+    """All tabs on at most `width` cells, a click on one presses its digit; `lit`: the pane in front
+    has the focus.
+    """
     spans: Line = []
     column = 0
     for tab, name, start in placed(tabs, width):
@@ -98,16 +99,8 @@ def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
             style = "focus strong" if lit else "strong" if len(tabs) > 1 else "title"
             spans += [(f"{tab.digit} ", "focus" if lit else "dim"), (name, style)]
         else:
-            spans.append((f"{tab.digit} {name}", "dim"))
+            spans += clickable([(f"{tab.digit} {name}", "dim")], str(tab.digit))
     return clip_line(spans, width)
-
-
-def tab_at(tabs: tuple[Tab, ...], width: int, cell: int) -> Tab | None:
-    """The tab that is drawn on this cell of the title; None for a gap."""
-    for tab in placed(tabs, width):
-        if tab[2] <= cell < min(_end(tab), width):
-            return tab[0]
-    return None
 
 
 def edge(left: str, right: str, head: Line, tail: Line, width: int, style: str) -> Line:

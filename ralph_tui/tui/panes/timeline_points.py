@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from ralph_tui.events import InterventionMade, SnapshotTaken, WorktreeRestored
+from ralph_tui.events import SnapshotTaken, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
-from ralph_tui.text.terms import BEST, CHECKPOINTS, ROLLED_BACK, ROLLOVER, SEVERITIES
-from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.draw.words import level_mark
+from ralph_tui.text.format import place
 
 Key = tuple[str, int]
 """What a point is called as long as the run goes on: its kind, and the event it came from."""
@@ -15,96 +13,56 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True)
 class TimelinePoint:
-    """A point on the line that can be selected."""
+    """An iteration, or a checkpoint or a restore in it, that can be selected."""
 
     key: Key
     span: IterationSpan
-    glyph: str
-    style: str
-    label: str = ""
-    """Stands before the glyph: the iteration's number."""
     checkpoint: CheckpointPoint | None = None
-    alarm: str = ""
-    made: InterventionMade | None = None
     rollback: WorktreeRestored | None = None
 
     @property
-    def width(self) -> int:
-        """Cells of label and glyph."""
-        return len(self.label) + 1
+    def whole(self) -> bool:
+        """It is the iteration itself."""
+        return self.checkpoint is None and self.rollback is None
 
     @property
     def place(self) -> str:
         """The iteration in words."""
-        return f"iteration {self.span.number}" if self.span.number else "the baseline"
+        return place(self.span.number)
 
     @property
     def name(self) -> str:
         """The point in words."""
         if self.checkpoint is not None:
             return f"{self.place}, checkpoint {self.checkpoint.number}"
-        return f"{self.place}, rollback" if self.rollback is not None else self.place
+        return f"{self.place}, restored" if self.rollback is not None else self.place
 
     @property
     def at(self) -> datetime | None:
         """Its moment; None for an iteration that is still open."""
-        event = self.checkpoint or self.made or self.rollback
+        event = self.checkpoint or self.rollback
         return event.at if event is not None else self.span.ended_at
 
     @property
-    def midway(self) -> bool:
-        """It lies in its iteration's midst: what that had cost by then is not known."""
-        return self.early and self.checkpoint is not None and self.checkpoint.trigger != "start"
-
-    @property
     def early(self) -> bool:
-        """It lies before its iteration was measured."""
-        return self.checkpoint is not None and self.checkpoint.trigger != "end"
+        """It lies in its iteration's midst: neither its reading nor its cost is known yet."""
+        return self.checkpoint is not None
 
 
 def points_of(state: RunState) -> list[TimelinePoint]:
-    """Every point of the run in order: an iteration, then what happened in it."""
+    """Every point of the run in order: an iteration, then what was kept or restored in it.
+
+    The checkpoints at its start and end are its own: what it found, and what it left.
+    """
     points: list[TimelinePoint] = []
-    timeline, run = state.timeline, state.run
-    watched = run.started is not None and run.started.watched  # nothing is kept at a rollover then
-    rolled = {use.iteration: use.rollovers for use in state.context.history}
-    for span in timeline.spans:
-        open_ = span is timeline.current and run.live
-        glyph, style = ("○", "accent") if open_ else ("●", "text")
-        points.append(
-            TimelinePoint(("iteration", span.start_seq), span, glyph, style, str(span.number))
-        )
-        for checkpoint in span.checkpoints:
-            if checkpoint.trigger == "start" and not span.number:
-                continue  # the baseline itself
-            glyph, style = (
-                ("!", "warn")
-                if checkpoint.error
-                else (
-                    CHECKPOINTS[checkpoint.trigger].glyph,
-                    "accent" if checkpoint.trigger == "rollover" else "dim",
-                )
-            )
-            points.append(
-                TimelinePoint(
-                    ("checkpoint", checkpoint.seq), span, glyph, style, checkpoint=checkpoint
-                )
-            )
-        if watched and rolled.get(span.number):
-            key = ("rolled over", span.start_seq)
-            points.append(TimelinePoint(key, span, ROLLOVER.glyph, "accent"))
-        for index, alarm in enumerate(span.alarms):
-            glyph, style = level_mark(SEVERITIES[alarm.severity])
-            key = (f"alarm {index}", span.start_seq)
-            points.append(TimelinePoint(key, span, glyph, style, alarm=alarm.alarm))
-        if span.number == timeline.best_iteration and run.completions:
-            points.append(TimelinePoint(("best", 0), span, BEST.glyph, "good"))
-        acted = level_mark("critical")
-        points += [TimelinePoint(("made", m.seq), span, *acted, made=m) for m in span.interventions]
+    for span in state.timeline.spans:
+        points.append(TimelinePoint(("iteration", span.start_seq), span))
         points += [
-            TimelinePoint(("back", b.seq), span, ROLLED_BACK.glyph, "owner", rollback=b)
-            for b in span.rollbacks
+            TimelinePoint(("checkpoint", checkpoint.seq), span, checkpoint=checkpoint)
+            for checkpoint in span.checkpoints
+            if checkpoint.trigger not in ("start", "end")
         ]
+        points += [TimelinePoint(("back", b.seq), span, rollback=b) for b in span.rollbacks]
     return points
 
 
@@ -117,7 +75,7 @@ def find(points: list[TimelinePoint], key: Key | None) -> int | None:
 
 
 def to_restore(point: TimelinePoint, state: RunState) -> SnapshotTaken | None:
-    """The snapshot that a restore of this point brings back; a rollback's undoes it."""
+    """The snapshot that a restore of this point brings back; that of a restore undoes it."""
     if point.rollback is not None:
         return state.timeline.snapshots.get(point.rollback.present)
     if point.checkpoint is not None:
@@ -135,14 +93,13 @@ def tree_at(point: TimelinePoint, state: RunState) -> str | None:
 
 def tree_before(point: TimelinePoint, state: RunState) -> str | None:
     """The files that a point is told against: as its iteration found them; None: it is first."""
-    if point.checkpoint is None and point.rollback is None and not point.span.number:
+    if point.whole and not point.span.number:
         return None
     if point.rollback is not None:
         before = state.timeline.snapshots.get(point.rollback.present)
     else:
         first = next((p for p in point.span.checkpoints if p.trigger == "start"), None)
-        at_start = point.checkpoint is not None and point.checkpoint is first
-        before = None if first is None or at_start else _of(first, state)
+        before = None if first is None else _of(first, state)
         before = before or _left_before(point.span, state)
     return None if before is None else before.tree
 
@@ -162,43 +119,18 @@ def _left_before(span: IterationSpan, state: RunState) -> SnapshotTaken | None:
     return next((held for held in (_left_by(s, state) for s in earlier) if held is not None), None)
 
 
-# the line ---------------------------------------------------------------------------------------
+def net_trees(state: RunState) -> tuple[str, str] | None:
+    """The files as the run found them, and as it left them; None where one is not kept."""
+    snapshots, spans = state.timeline.snapshots, state.timeline.spans
+    if not snapshots:
+        return None
+    last = next((t for t in (_left_last(span, state) for span in reversed(spans)) if t), None)
+    return None if last is None else (snapshots[min(snapshots)].tree, last)
 
 
-def track(
-    points: list[TimelinePoint], selected: int, mark: int | None, width: int, *, lit: bool
-) -> Line:
-    """The part of the line around the selected point that fills at most `width` cells."""
-
-    def size(index: int) -> int:
-        return points[index].width + (2 if index == mark else 0)
-
-    first = last = selected
-    used = size(selected)
-    room = width - 4
-    while True:
-        grown = False
-        for index, joined in ((first - 1, first), (last + 1, last + 1)):
-            if not 0 <= index < len(points):
-                continue
-            more = size(index) + (2 if points[joined].label else 1)
-            if used + more <= room:
-                used += more
-                first, last, grown = min(first, index), max(last, index), True
-        if not grown:
-            break
-    spans: Line = [("… ", "dim")] if first > 0 else []
-    for index in range(first, last + 1):
-        point = points[index]
-        if index > first:
-            spans.append(("──" if point.label else "─", "faint"))
-        here = " badge" if lit and index == selected else ""
-        opening, closing = ("‹", "›") if index == mark else ("", "")
-        spans += [(opening, "focus")] if opening else []
-        if point.label:
-            spans.append((point.label, f"dim{here}"))
-        spans.append((point.glyph, point.style + here))
-        spans += [(closing, "focus")] if closing else []
-    if last < len(points) - 1:
-        spans.append((" …", "dim"))
-    return spans
+def _left_last(span: IterationSpan, state: RunState) -> str | None:
+    """The files behind an iteration, and behind a restore that followed it."""
+    left = _left_by(span, state)
+    if span.rollbacks and (left is None or span.rollbacks[-1].seq > left.seq):
+        return span.rollbacks[-1].tree
+    return None if left is None else left.tree

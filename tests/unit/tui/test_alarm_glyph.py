@@ -1,4 +1,4 @@
-"""The points of a run that can be selected."""
+"""An alarm on the screen."""
 
 from typing import Literal
 
@@ -6,7 +6,6 @@ import pytest
 
 from ralph_tui.events import AlarmRaised, IterationStarted
 from ralph_tui.state import RunState
-from ralph_tui.tui.panes.timeline_points import points_of
 
 
 @pytest.mark.parametrize(("severity", "glyph"), [("warning", "▲"), ("critical", "◆")])
@@ -21,6 +20,5 @@ def test_an_alarm_has_the_glyph_of_its_severity_everywhere(
     ]
     for seq, event in enumerate(events, 1):
         state.apply(event.model_copy(update={"seq": seq}))
-    (point,) = (point for point in points_of(state) if point.alarm)
-    shown = (point.glyph, state.control.marks[-1].glyph, state.log.rows[-1].glyph)
-    assert shown == (glyph, glyph, glyph)
+    shown = (state.control.marks[-1].glyph, state.log.rows[-1].glyph)
+    assert shown == (glyph, glyph)

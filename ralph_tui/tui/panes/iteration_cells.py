@@ -1,0 +1,216 @@
+"""A run as a row of cells, one per iteration with what it gained: ``1 +12   2 +8   3 +3 ★``.
+
+Rule: pure. A row that is too long is continued on the next one; where there are not so many, the
+selected cell and the newest stay in view.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.text.format import percent, signed, step
+from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, PHASES, ROLLED_BACK, ROLLOVER
+from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.panes.timeline_points import TimelinePoint
+
+GAP = 3
+"""Cells between two iterations."""
+MOST_CHECKPOINTS = 3
+"""Of one iteration that stand one by one; more are a glyph and a number."""
+CUT = "… "
+
+Hit = tuple[int, int, int]
+"""Index of a point, and the cells that it begins and ends before."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """An iteration and the points in it, which stand together."""
+
+    indices: range
+    line: Line
+    hits: tuple[Hit, ...]
+
+    @property
+    def width(self) -> int:
+        """Cells."""
+        return cells(self.line)
+
+
+def gain_of(span: IterationSpan, state: RunState) -> float | None:
+    """Points that an iteration brought to the files it began with; None while nobody knows."""
+    before = state.timeline.began_with(span)
+    return None if before is None or span.completion is None else step(before, span.completion)
+
+
+def tone_of(gain: float | None) -> str:
+    """Its style."""
+    return "good" if (gain or 0) > 0 else "bad" if (gain or 0) < 0 else "dim"
+
+
+def open_now(span: IterationSpan, state: RunState) -> bool:
+    """It goes on."""
+    return span is state.timeline.current and state.run.live and span.ended_at is None
+
+
+def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
+    """What stands behind an iteration's number: its gain, or its one state; and the style."""
+    if open_now(span, state) and span.completion is None:
+        waits = state.needs.wait is not None
+        return (PHASES["limited"].glyph, "warn") if waits else (PHASES["starting"].glyph, "accent")
+    if span.completion is None:
+        return "–", "dim"
+    gain = gain_of(span, state)
+    if gain is None:
+        return percent(span.completion), "text"
+    return signed(gain), tone_of(gain)
+
+
+def marks_of(span: IterationSpan, state: RunState) -> Line:
+    """Best, asked about, and a rollover that left no checkpoint."""
+    marks: Line = []
+    if span.number == state.timeline.best_iteration and state.run.completions:
+        marks.append((BEST.glyph, "good strong"))
+    if any(made.level != "ABORT" for made in span.interventions):
+        marks.append((CRITICAL.glyph, "bad"))
+    use = next((u for u in state.context.history if u.iteration == span.number), None)
+    kept = any(point.trigger == "rollover" for point in span.checkpoints)
+    if use is not None and use.rollovers and not kept:
+        marks.append((ROLLOVER.glyph, "accent"))
+    return marks
+
+
+def glyph_of(point: TimelinePoint) -> tuple[str, str]:
+    """Of a point in an iteration."""
+    if point.checkpoint is None:
+        return ROLLED_BACK.glyph, "owner"
+    if point.checkpoint.error:
+        return "!", "warn"
+    return CHECKPOINTS[point.checkpoint.trigger].glyph, "accent"
+
+
+def groups_of(
+    points: Sequence[TimelinePoint], state: RunState, selected: int, mark: int | None, *, lit: bool
+) -> list[Group]:
+    """The iterations as they are drawn."""
+    numbered = groupby(range(len(points)), lambda index: points[index].span.start_seq)
+    return [
+        _group(points, list(indices), state, _Style(selected, mark, lit=lit))
+        for _, indices in numbered
+    ]
+
+
+@dataclass(frozen=True)
+class _Style:
+    selected: int
+    mark: int | None
+    lit: bool
+
+    def drawn(self, index: int, line: Line) -> Line:
+        """Selected and marked ones are told from the others without a colour."""
+        if index == self.selected:
+            line = [(text, f"{style} {'badge' if self.lit else 'strong'}") for text, style in line]
+        return [("‹", "focus"), *line, ("›", "focus")] if index == self.mark else line
+
+
+def _group(
+    points: Sequence[TimelinePoint], indices: list[int], state: RunState, style: _Style
+) -> Group:
+    head, *inside = indices
+    span = points[head].span
+    first: Line = [(f"{span.number or 'start'} ", "dim"), came_to(span, state)]
+    for mark in marks_of(span, state):
+        first += [(" ", ""), mark]
+    parts: list[tuple[Sequence[int], Line]] = [([head], style.drawn(head, first))]
+    kept = [index for index in inside if points[index].checkpoint is not None]
+    if len(kept) > MOST_CHECKPOINTS:
+        here = style.selected if style.selected in kept else kept[-1]
+        number = f"{kept.index(here) + 1}/" if here == style.selected else ""
+        glyph, tone = glyph_of(points[here])
+        parts.append((kept, style.drawn(here, [(f"{glyph}{number}{len(kept)}", tone)])))
+        inside = [index for index in inside if index not in kept]
+    parts += [([index], style.drawn(index, [glyph_of(points[index])])) for index in inside]
+    line: Line = []
+    hits: list[Hit] = []
+    for those, drawn in parts:
+        line += [(" ", "")] if line else []
+        start = cells(line)
+        line += drawn
+        here = style.selected if style.selected in those else those[-1]
+        hits.append((here, start, cells(line)))
+    return Group(range(head, indices[-1] + 1), line, tuple(hits))
+
+
+# rows ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """One row of them."""
+
+    line: Line
+    hits: tuple[Hit, ...]
+
+
+def rows_of(groups: Sequence[Group], selected: int, width: int, most: int) -> list[CellRow]:
+    """At most `most` rows of at most `width` cells; of a run too long for them the rows with the
+    selected point and the newest.
+    """
+    everything = _filled(groups, width)
+    if len(everything) <= most:
+        return [_row(row) for row in everything]
+    here = next(i for i, group in enumerate(groups) if selected in group.indices)
+    newest = _from_behind(groups, width, most)
+    if sum(map(len, newest)) >= len(groups) - here:
+        return [_row(row, before=not i) for i, row in enumerate(newest)]
+    room = width - 2 * len(CUT)
+    around = _filled(groups[here:], room)[: max(1, most - 1)]
+    rows = [
+        _row(row, before=not i and here > 0, after=i == len(around) - 1)
+        for i, row in enumerate(around)
+    ]
+    return rows + [_row(row, before=True) for row in _from_behind(groups, width, most - 1)[-1:]]
+
+
+def _filled(groups: Sequence[Group], width: int) -> list[list[Group]]:
+    rows: list[list[Group]] = []
+    for group in groups:
+        if not rows or _width([*rows[-1], group]) > width:
+            rows.append([])
+        rows[-1].append(group)
+    return rows
+
+
+def _from_behind(groups: Sequence[Group], width: int, most: int) -> list[list[Group]]:
+    """The newest that fill `most` rows."""
+    rows: list[list[Group]] = []
+    for group in reversed(groups):
+        if not rows or _width([group, *rows[0]]) > width - len(CUT):
+            if len(rows) == most:
+                break
+            rows.insert(0, [])
+        rows[0].insert(0, group)
+    return rows
+
+
+def _width(row: Sequence[Group]) -> int:
+    return sum(group.width for group in row) + GAP * (len(row) - 1)
+
+
+def _row(row: Sequence[Group], *, before: bool = False, after: bool = False) -> CellRow:
+    line: Line = [(CUT, "dim")] if before else []
+    hits: list[Hit] = []
+    for number, group in enumerate(row):
+        line += [(" " * GAP, "")] if number else []
+        start = cells(line)
+        line += group.line
+        hits += [(index, start + begin, start + end) for index, begin, end in group.hits]
+    line += [(" …", "dim")] if after else []
+    return CellRow(line, tuple(hits))
+
+
+def hit(rows: Sequence[tuple[Hit, ...]], row: int, cell: int) -> int | None:
+    """The point that is drawn there."""
+    hits = rows[row] if row < len(rows) else ()
+    return next((index for index, start, end in hits if start <= cell < end), None)
