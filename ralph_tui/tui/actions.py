@@ -6,7 +6,7 @@ what it does to the screen, and while it cannot be done, why not: an ignored key
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from ralph_tui.commands import (
     Checkpoint,
@@ -25,6 +25,9 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 
 Where = Literal["live", "replay", "everywhere"]
+Task = Literal["watch", "steer", "go back", "leave", "replay"]
+TASKS: tuple[Task, ...] = get_args(Task)
+"""What somebody wants who looks for a key."""
 Refusal = Callable[[RunState], str | None]
 """Why an action cannot be done in this state; None when it can."""
 
@@ -156,7 +159,9 @@ class Action:
     verb: str
     """What the footer says."""
     help: str
-    """One sentence for help and palette."""
+    """What it does, for help and palette: at most 27 cells, half a line of a small terminal."""
+    task: Task
+    """Below which heading of the help it stands."""
     do: Effect
     where: Where = "everywhere"
     refusal: Refusal = _always
@@ -179,81 +184,75 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("decide", "d", "decide", "Open the question that waits for you.",
+    Action("decide", "d", "decide", "answer the open question", "steer",
            lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
-    Action("retry", "w", "retry now", "Try again now, without waiting for the end of a limit.",
+    Action("retry", "w", "retry now", "try again now, do not wait", "steer",
            _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True,
            said="sent; the wait ends"),
-    Action("pause", "p", "pause", "Pause before the next iteration, or go on.",
+    Action("pause", "p", "pause", "pause, or go on again", "steer",
            lambda screen: screen.dialogs.toggle_pause(), "live", stopping, footer=True),
-    Action("guide", "g", "guide", "Send words to the agent: into its session where it can take "
-           "them, else into the next prompt.",
+    Action("guide", "g", "guide", "send words to the agent", "steer",
            lambda screen: screen.dialogs.guide(), "live", stopping, footer=True),
-    Action("abort", "a", "abort",
-           "Give the run up: keep the work, or roll back to its best. Asks first.",
+    Action("abort", "a", "abort", "abort the run (asks)", "steer",
            lambda screen: screen.dialogs.abort(), "live", over, footer=True),
     # By key, a checkpoint is for what an agent does; a paused run takes one by command.
-    Action("checkpoint", "c", "checkpoint", "Take a checkpoint now.",
+    Action("checkpoint", "c", "checkpoint", "save the files as they are", "go back",
            _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True,
            said="sent; it is being taken"),
-    Action("roll_over", "C", "roll over", "Let a fresh session of this iteration go on, from a "
-           "handoff of what was done. Asks first.",
+    Action("roll_over", "C", "roll over", "a fresh session (asks)", "steer",
            lambda screen: screen.dialogs.roll_over(), "live", _takes(RollOver()), footer=True,
            spare=True),
-    Action("interrupt", "i", "interrupt", "End the agent's turn; the run goes on.",
+    Action("interrupt", "i", "interrupt", "end this turn, and measure", "steer",
            _sends(Interrupt()), "live", _takes(Interrupt()), footer=True,
            said="sent; the turn ends here, and what it did is measured"),
-    Action("grant", "plus", "more", "Grant the run one more iteration.",
+    Action("grant", "plus", "more", "one iteration more", "steer",
            _sends(GRANT), "live", _takes(GRANT), key_display="+",
            said="sent; one iteration more"),
-    Action("take_back", "minus", "fewer", "Take one iteration back; those that were begun stay.",
+    Action("take_back", "minus", "fewer", "one iteration less", "steer",
            _sends(TAKE_BACK), "live", _while_more_is_left, key_display="-",
            said="sent; one iteration less"),
-    Action("restore", "r", "restore", "Bring the files back to the point selected in the "
-           "checkpoints; on ↶ that undoes it. Asks.",
+    Action("restore", "r", "restore", "restore that point (asks)", "go back",
            lambda screen: screen.restore(), "live", _while_files_rest, footer=True),
-    Action("play", "space", "play", "Play or hold the replay.",
+    Action("play", "space", "play", "play or hold", "replay",
            _moves(lambda player: player.toggle()), "replay", footer=True),
-    Action("back", "left,comma", "event", "Step one event back.",
+    Action("back", "left,comma", "event", "one event back", "replay",
            _moves(lambda player: player.seek(player.position - 1)), "replay", key_display="←"),
-    Action("forward", "right,full_stop", "event", "Step one event forward.",
+    Action("forward", "right,full_stop", "event", "one event forward", "replay",
            _moves(lambda player: player.seek(player.position + 1)), "replay",
            footer=True, key_display="←→"),
     Action("back_iteration", "less_than_sign,shift+left", "iteration",
-           "Step one iteration back; in a live run, its tests, prompt, assessment, context.",
+           "one iteration back", "watch",
            lambda screen: screen.step_iteration(-1), key_display="<"),
     Action("forward_iteration", "greater_than_sign,shift+right", "iteration",
-           "Step one iteration forward.",
+           "one iteration forward", "watch",
            lambda screen: screen.step_iteration(1), footer=True, footer_where="replay",
            key_display="< >"),
-    Action("slower", "left_square_bracket", "slower", "Halve the speed.",
+    Action("slower", "left_square_bracket", "slower", "half the speed", "replay",
            _moves(lambda player: player.change_speed(-1)), "replay", key_display="["),
-    Action("faster", "right_square_bracket", "speed", "Double the speed, up to 64x and instant.",
+    Action("faster", "right_square_bracket", "speed", "double the speed", "replay",
            _moves(lambda player: player.change_speed(1)), "replay",
            footer=True, key_display="[ ]"),
-    Action("start", "home", "start", "Go to the first event.",
+    Action("start", "home", "start", "go to the beginning", "replay",
            _moves(lambda player: player.seek(1)), "replay"),
-    Action("end", "end", "end", "Go to the last event.",
+    Action("end", "end", "end", "go to the end", "replay",
            _moves(lambda player: player.seek(player.length)), "replay"),
-    Action("next_mark", "m", "next alarm", "Go to the next alarm.",
+    Action("next_mark", "m", "next alarm", "next alarm or question", "replay",
            _moves(lambda player: player.step_mark(1)), "replay"),
-    Action("previous_mark", "M", "last alarm", "Go to the alarm before.",
+    Action("previous_mark", "M", "last alarm", "the one before", "replay",
            _moves(lambda player: player.step_mark(-1)), "replay"),
-    Action("zoom", "z", "zoom", "Show the focused pane alone, or all panes again.",
+    Action("zoom", "z", "zoom", "one pane alone, or all", "watch",
            lambda screen: screen.toggle_zoom(), footer=True),
-    Action("prompt", "P", "prompt", "Read the prompt of this iteration as it was sent.",
+    Action("prompt", "P", "prompt", "read the prompt as sent", "watch",
            lambda screen: screen.show_prompt()),
-    Action("search", "slash", "search", "Search all runs of this repository; enter opens one "
-           "at that moment, esc leads back.",
+    Action("search", "slash", "search", "search all runs here", "watch",
            lambda screen: screen.search(), key_display="/"),
-    Action("palette", "colon,ctrl+p", "commands",
-           "Search all commands; permissions are changed here, too.",
+    Action("palette", "colon,ctrl+p", "commands", "find any command by name", "watch",
            lambda screen: screen.dialogs.palette(), key_display=":"),
-    Action("theme", "t", "theme", "Switch between dark, light and the terminal's own colours.",
+    Action("theme", "t", "theme", "dark, light, terminal's own", "watch",
            lambda screen: screen.next_theme()),
-    Action("help", "question_mark,f1", "help", "Explain keys, lines and glyphs.",
+    Action("help", "question_mark,f1", "help", "explain keys and signs", "watch",
            lambda screen: screen.open_help(), footer=True, key_display="?"),
-    Action("leave", "q,ctrl+q,ctrl+c", "leave", "Leave; a live run asks how.",
+    Action("leave", "q,ctrl+q,ctrl+c", "leave", "leave; a live run asks how", "leave",
            lambda screen: screen.leave(), footer=True),
 )  # fmt: skip
 

@@ -465,20 +465,35 @@ def test_no_colour_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("is_live", [True, False])
-def test_help_explains_every_key_and_scrolls(*, is_live: bool) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60)])
+def test_help_explains_every_key_on_one_line(is_live: bool, size: tuple[int, int]) -> None:  # noqa: FBT001
     async def look(driver: Driver) -> None:
         await driver.press("?")
-        seen: set[str] = set()
+        seen: list[str] = []
         for _ in range(12):
-            seen.update(row[6:-6].strip() for row in driver.text())
+            seen += driver.text()
             await driver.press("pagedown")
         text = "\n".join(seen)
         for action in ACTIONS:
             if offered(action, live=is_live):
-                assert action.help.split(".")[0][:44] in text
-        assert "waiting for the agent" in text
+                assert re.search(
+                    rf"{re.escape(action.shown_key[-1:])} +{re.escape(action.help)}", text
+                )
+        for words in ("steer" if is_live else "replay", "agent at work", "fresh session went on"):
+            assert words in text
+        assert "…" not in text.replace("y n …", "")
 
-    drive((live if is_live else replay)(story("running")), look)
+    drive((live if is_live else replay)(story("running")), look, size)
+
+
+def test_two_screens_of_80_by_24_hold_the_help() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("?")
+        assert isinstance(driver.app.screen, Help)
+        text = driver.app.screen.text
+        assert len(text.rows) <= 2 * text.size.height
+
+    drive(live(story("running")), look)
 
 
 def test_the_footer_dims_what_cannot_be_done_and_fits() -> None:

@@ -10,7 +10,6 @@ from ralph_tui import commands
 from ralph_tui.analysis.context import roll_over_words
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
-from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.modals.confirm import Confirm
@@ -167,9 +166,8 @@ class Dialogs:
             self._host.say("permissions: from the agent's next session on")
 
     def help(self) -> None:
-        """Keys, lines, glyphs."""
-        live, panes = self._source.live, len(layout.ORDER)
-        self._app.push_screen(Help(live=live, panes=panes, clock=self._clock))
+        """Keys and signs."""
+        self._app.push_screen(Help(live=self._source.live, clock=self._clock))
 
     def palette(self) -> None:
         """All commands, to search."""

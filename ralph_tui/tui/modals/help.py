@@ -1,16 +1,24 @@
-"""Keys, lines and glyphs, explained from the tables that draw them."""
+"""The help: the whole screen, by what one wants to do, a line for each key and each sign.
 
-from collections.abc import Callable, Iterable
+Rule: keys come from the table of actions, signs from the glossary that all panes draw with.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
 from time import monotonic
+from typing import ClassVar
 
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 
 from ralph_tui.text.terms import (
+    ASKED,
     BEST,
     CHECKPOINTS,
-    CONTEXT_LEVELS,
     CRITICAL,
-    FITS,
     FORGOT,
     GOOD,
     IN_PROMPT,
@@ -24,97 +32,198 @@ from ralph_tui.text.terms import (
     ROLLOVER,
     UNPROVEN,
     WARNING,
+    Term,
 )
-from ralph_tui.tui.actions import ACTIONS, offered
-from ralph_tui.tui.draw.chart import KINDS
-from ralph_tui.tui.draw.spans import wrap
-from ralph_tui.tui.modals.text_dialog import TextDialog
+from ralph_tui.tui.actions import ACTIONS, TASKS, Action, offered
+from ralph_tui.tui.draw.spans import Line, cells, clip_line
+from ralph_tui.tui.modals.modal import Modal, Pair
+from ralph_tui.tui.modals.scroll_text import ScrollText
 
-PANE_KEYS = (
-    ("tab", "The next pane; shift+tab the one before."),
-    ("↑ ↓", "Move in the focused pane; page up, page down, home and end too."),
-    ("← →", "In the checkpoints: select a point; shift+← shift+→ an iteration."),
-    ("v space", "In the checkpoints: mark the point, to compare it with another; esc unmarks."),
-    (
-        "enter",
-        "Open what is selected: evidence, the whole of a tool call, changes and diff, the "
-        "card of a learning.",
+LEFT, RIGHT, GAP = 8, 27, 2
+"""Cells of a key and of what it does; between two columns of them."""
+FRAME = 4
+"""Cells of the frame with its margin; it takes half as many rows."""
+
+Block = tuple[str, Sequence[tuple[str, str]]]
+"""A heading, and what stands below it."""
+
+BESIDE: dict[str, Sequence[tuple[str, str]]] = {
+    "watch": (
+        ("1-9 0", "go to a pane"),
+        ("tab", "next pane; shift+tab back"),
+        ("↑ ↓", "move in it; page, home, end"),
+        ("enter", "open what is selected"),
+        ("esc", "close; then all panes again"),
     ),
-    ("p m e d", "On that card: pin, mute, edit, delete the learning."),
-    ("esc", "Close a zoom or a dialog."),
-)
-
-
-def _captured(first: str, second: str) -> tuple[str, str]:
-    one, other = CHECKPOINTS[first], CHECKPOINTS[second]
-    return f"{one.glyph} {other.glyph}", f"checkpoint {one.word} · {other.word}"
-
-
-MEANS = {
-    "L0": "nothing is to be done",
-    "L1": "a warning",
-    "L2": "the running tool ends, then a fresh session goes on",
-    "L3": "the session is ended at once",
+    "steer": (("8, e", "edit the next prompt once"),),
+    "go back": (
+        ("3, ← →", "select an iteration"),
+        ("v", "mark it, to compare two"),
+        ("enter", "what it changed, as a diff"),
+    ),
+    "leave": (("ctrl+c", "the same; twice: at once"),),
 }
-"""What follows from a level; the context pane says where each begins."""
-_LOG, _OWNER = LEVELS["log"], LEVELS["owner"]
-GLYPHS = (
-    (_LOG.glyph, f"{_LOG.word} · an iteration in the checkpoints · agent at work in the header"),
+"""Keys of panes, by what they are good for; where they are no action of the whole screen."""
+IN_A_QUESTION: Block = (
+    "in a question",
     (
-        GOOD.glyph,
-        f"{GOOD.word}: an alarm cleared, a new best, a passed gate, a learning that helped",
+        ("y n …", "its letters answer"),
+        ("e", "edit what is proposed"),
+        ("space", "stop its countdown"),
+        ("↑ ↓", "read on"),
+        ("esc", "answer later; d opens it"),
     ),
-    (WARNING.glyph, WARNING.word),
-    (CRITICAL.glyph, f"{CRITICAL.word} · the overseer acted"),
-    (_OWNER.glyph, f"{_OWNER.word} · a tool call"),
-    (BEST.glyph, "the best completion so far"),
-    *(
-        (term.glyph, f"learning: {term.word}")
-        for term in (IN_PROMPT, NO_HELP, LEARNED, FITS, PINNED, MUTED, UNPROVEN)
-    ),
-    ("○", "the iteration that runs now"),
-    ("└", "what was decided about an intervention, and what it changed"),
-    (ROLLED_BACK.glyph, "the files were rolled back"),
-    _captured("start", "end"),
-    _captured("timer", "key"),
-    (ROLLOVER.glyph, "context rollover: the session handed over to a fresh one"),
-    (FORGOT.glyph, "the agent summed its own context up, and forgot details"),
-    ("‹●›", "the point that is marked, to be compared"),
 )
-CONTEXT = tuple((name, f"{term.word}: {MEANS[name]}") for name, term in CONTEXT_LEVELS.items())
-
-LEFT, RIGHT = 10, 50
-"""Cells of the two columns; together they fit a dialog at 80 columns."""
-
-
-def rows(title: str, pairs: Iterable[tuple[str, str]]) -> Content:
-    """A headed two-column table."""
-    parts: list[tuple[str, str]] = [(title, "bold")]
-    for left, right in pairs:
-        first, *more = wrap(right, RIGHT, 9)
-        parts += [("\n", ""), (f"  {left:<{LEFT}}", "bold"), (first, "")]
-        parts += [("\n" + " " * (LEFT + 2) + piece, "") for piece in more]
-    return Content.assemble(*parts)
+LEARNINGS: Block = (
+    "learnings",
+    (
+        ("5, enter", "all about one of them"),
+        ("p m", "there: pin it, mute it"),
+        ("e d", "there: edit, delete it"),
+    ),
+)
 
 
-class Help(TextDialog):
-    """What keys, lines and glyphs mean on this screen."""
+def _sign(term: Term, words: str = "") -> tuple[str, str]:
+    return term.glyph, words or term.word
 
-    def __init__(self, *, live: bool, panes: int, clock: Callable[[], float] = monotonic) -> None:
-        """`panes`: how many there are, each with its number."""
-        digits = "1-9 0" if panes > 9 else f"1-{panes}"
-        numbers = (digits, "Focus a pane; in a group its number opens its tab.")
-        keys = [(a.shown_key, a.help) for a in ACTIONS if offered(a, live=live)]
-        lines = [(f"{k.sample * 3} {k.letter}", f"{k.name}: {k.meaning}") for k in KINDS]
-        super().__init__(
-            "Help",
-            [
-                rows("Keys", keys),
-                rows("Panes", (numbers, *PANE_KEYS)),
-                rows("Lines of the control signal", lines),
-                rows("Glyphs", GLYPHS),
-                rows("How full the context is", CONTEXT),
-                rows("What the loop is doing", (term[:2] for term in PHASES.values())),
-            ],
-            clock,
+
+SIGNS: tuple[Block, ...] = (
+    (
+        "signs",
+        (
+            _sign(ASKED, "it needs you"),
+            _sign(GOOD, "good, passed, helped"),
+            _sign(WARNING, "a warning"),
+            _sign(CRITICAL, "critical; you were asked"),
+            _sign(LEVELS["owner"], "what you asked for"),
+            ("└", "what was done about it"),
+            _sign(BEST, "the best so far"),
+            ("○", "the iteration that runs"),
+            _sign(ROLLED_BACK, "files were restored"),
+            _sign(CHECKPOINTS["key"], "saved by key (◦ by timer)"),
+            _sign(ROLLOVER, "a fresh session went on"),
+            _sign(FORGOT, "the agent forgot details"),
+        ),
+    ),
+    (
+        "what the run does",
+        tuple(
+            _sign(PHASES[name])
+            for name in ("agent", "thinking", "verifying", "limited", "paused", "finished")
+        ),
+    ),
+    (
+        "signs of learnings",
+        tuple(_sign(term) for term in (IN_PROMPT, NO_HELP, LEARNED, PINNED, MUTED, UNPROVEN)),
+    ),
+    (
+        "words",
+        (
+            ("push", "how hard the prompt urges"),
+            ("restore", "files go back; undoable"),
+        ),
+    ),
+)
+
+
+def _key(action: Action) -> str:
+    """Its own key, where the footer shows it with that of its counterpart: ``< >``."""
+    return action.key_display[-1:] or action.shown_key
+
+
+def blocks(*, live: bool) -> list[Block]:
+    """All that is explained on this kind of screen."""
+    told: list[Block] = []
+    for task in TASKS:
+        keys = [(_key(a), a.help) for a in ACTIONS if a.task == task and offered(a, live=live)]
+        rows = (*keys, *(BESIDE.get(task, ()) if live or task != "steer" else ()))
+        if keys:
+            told.append((task, rows))
+        if task == "steer" and live:
+            told.append(IN_A_QUESTION)
+    return [*told, LEARNINGS, *SIGNS]
+
+
+def _rows(block: Block) -> list[Line]:
+    title, pairs = block
+    keys: list[Line] = [[(f"{key:<{LEFT}} ", "key"), (words, "text")] for key, words in pairs]
+    return [[(title, "accent strong")], *keys]
+
+
+def _filled(laid: Sequence[list[Line]], most: int) -> list[list[Line]]:
+    """The blocks below one another, in columns of at most so many rows where they are divisible."""
+    sides: list[list[Line]] = []
+    for rows in laid:
+        if sides and len(sides[-1]) + 1 + len(rows) <= most:
+            sides[-1] += [[], *rows]
+        else:
+            sides.append(list(rows))
+    return sides
+
+
+def columns(told: Sequence[Block], width: int) -> list[Line]:
+    """The blocks in as many columns as there is room for, about equally long."""
+    number = max(1, min(3, (width + GAP) // (LEFT + RIGHT + GAP + 1)))
+    size = (width + GAP) // number - GAP
+    laid = [_rows(block) for block in told]
+    sides = next(sides for most in count(1) if len(sides := _filled(laid, most)) <= number)
+    beside: list[Line] = []
+    for row in range(max(map(len, sides))):
+        line: Line = []
+        for index, side in enumerate(sides):
+            spans = clip_line(side[row], size) if row < len(side) else []
+            gap = GAP if index < len(sides) - 1 else 0
+            line += [*spans, (" " * (size - cells(spans) + gap), "")]
+        beside.append(line)
+    return beside
+
+
+class Help(Modal[None]):
+    """Fills the screen; it scrolls where that is not enough."""
+
+    HELPS = (("q", "leave"),)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,question_mark,f1", "close", show=False),
+        Binding("down,j", "roll(1)", show=False),
+        Binding("up,k", "roll(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("home", "roll(-100000)", show=False),
+        Binding("end", "roll(100000)", show=False),
+    ]
+
+    def __init__(self, *, live: bool, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(clock)
+        self._told = blocks(live=live)
+        self.text = ScrollText("help-text")
+
+    def parts(self) -> ComposeResult:
+        """One text in a frame."""
+        with Vertical(id="help", classes="dialog"):
+            yield self.text
+
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        return (("↑", ""), ("↓", "scroll"), ("esc", "close"))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay it out: it comes first, and with each other size."""
+        frame = self.query_one("#help")
+        frame.border_title = Content(" help ")
+        wide, high = event.size
+        self.text.show(
+            columns(self._told, max(8, wide - FRAME - ScrollText.EDGE)), max(1, high - 3)
         )
+
+    def action_roll(self, by: int) -> None:
+        """Scroll."""
+        self.scrolled(self.text.roll(by))
+
+    def action_page(self, by: int) -> None:
+        """A screenful."""
+        self.scrolled(self.text.page(by))
+
+    def action_close(self) -> None:
+        """Close."""
+        self.dismiss(None)

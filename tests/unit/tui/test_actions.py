@@ -1,10 +1,12 @@
 """The table of actions: one key, one meaning, and always a reason."""
 
 import pytest
+from rich.cells import cell_len
 
 from ralph_tui.events import AbortRequested, RunFinished, StopRequested
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.modals.help import RIGHT
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -17,7 +19,7 @@ def test_no_key_means_two_things_on_one_screen(live: bool) -> None:  # noqa: FBT
 
 def test_every_action_explains_itself() -> None:
     for action in ACTIONS:
-        assert action.help.endswith(".")
+        assert 0 < cell_len(action.help) <= RIGHT, "it fits into half of 80 columns"
         assert action.shown_key
         assert BY_NAME[action.name] is action
 
