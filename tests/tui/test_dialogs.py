@@ -87,9 +87,10 @@ def test_no_key_is_silent_in_a_dialog(name: str) -> None:
             assert driver.text() != before, f"{key} is not answered"
             dialog.tell_how()
         assert driver.sent == []
-        await driver.press("question_mark")
-        assert isinstance(driver.app.screen, Help)
-        await driver.press("escape")
+        if name != "help":
+            await driver.press("question_mark")
+            assert isinstance(driver.app.screen, Help)
+            await driver.press("escape")
         if name not in ("help", "leave"):
             await driver.press("q")
             assert isinstance(driver.app.screen, Leave)
