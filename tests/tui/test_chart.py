@@ -370,6 +370,8 @@ def test_the_axis_fits_a_run_that_is_over_and_leaves_a_live_one_room() -> None:
     assert horizon(40, 200, live=True) == 80
     assert horizon(20, 10, live=True) == 20
     assert horizon(0, 0, live=True) == 1
+    assert horizon(5, 20, live=True, leads_to=13) == 13, "as the forecast needs"
+    assert horizon(5, 200, live=True, leads_to=90) == 12, "and without squeezing"
 
 
 def test_a_finished_run_fills_the_axis() -> None:
@@ -511,8 +513,7 @@ def test_a_zoomed_chart_tells_every_number_with_a_plain_word(size: tuple[int, in
             rf"v +velocity +{re.escape(fraction(signal.velocity))} +mean of the last steps",
             rf"σ +volatility +{re.escape(fraction(signal.volatility))} +how much",
             rf"reports +{signal.issue_load:.1f} +learnings and blockers",
-            r"kp ki kd +\.\d+ \.\d+ \.\d+ +the weights of P, I and D",
-            r"weights +settled +the usual weights",
+            r"kp ki kd +\.\d+ \.\d+ \.\d+ +settled: the usual weights",
             "from .3 moderate, .5 high, .7 critical",
             "▲ alarm  ◆ serious alarm, or a question  ↶ files restored  ★ best",
         ):
@@ -530,3 +531,38 @@ def test_every_profile_has_its_words() -> None:
 def test_the_scale_of_a_damaged_record_is_one() -> None:
     assert seen([]).row(0.0, 4) == 3
     assert isinstance(seen([float("nan"), float("inf")]), Scale)
+
+
+def test_ten_thousand_iterations_are_drawn_as_few_are() -> None:
+    """Each column of dots has at most four of the readings that fall into it."""
+    readings = [float(k % 97) for k in range(10_000)]
+    found = Course([list(enumerate(readings))], (96, 96.0), None, 9_999)
+    rows = text(plot(found, width=76, height=6))
+    columns = columns_of(76, found.end)
+    last = columns.left + columns.cell(9_999)
+    assert all(dotted(row[columns.left]) and dotted(row[last]) for row in rows[1:4])
+    assert len(thinned([(columns.dot(k), value) for k, value in enumerate(readings)])) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("empty", "the first reading comes before iteration 1"),
+        ("hooked", "with an iteration's end"),
+    ],
+)
+def test_before_any_reading_it_is_one_calm_sentence(name: str, says: str) -> None:
+    pane = ProgressPane()
+    if name in STORIES:
+        pane.state = RunState().apply_all(story(name))
+    else:
+        pane.state = RunState().apply_all([Recorder(10, watched=True).events[0]])
+    for width in (76, 30):
+        assert says in " ".join(text(pane.build(width, 6)))
+
+
+def test_one_reading_is_a_point_with_its_label() -> None:
+    for value in (0.0, 50.0, 100.0):
+        rows = text(plot(course(value), width=76, height=6))
+        assert f"{value:.0f}" in labels(rows[:4])
+        assert any(dotted(row[5]) or row[5] == "★" for row in rows[:4])

@@ -15,7 +15,7 @@ from ralph_tui.tui.draw.terms import PACE, PARTS, lines_of
 
 LEFT = 5
 """Cells of the labels at the left, with their blank."""
-RIGHT = (15, 8)
+RIGHT = (14, 8)
 """Cells of what stands at the right, with its blank: whole, and the least of it."""
 
 
@@ -55,6 +55,12 @@ class Heights:
     gap: int = 0
     """Empty rows between two strips."""
 
+    @property
+    def not_drawn(self) -> str:
+        """Letters of the lines that have no strip at this size."""
+        terms = ((PARTS, self.parts), (PACE, self.pace))
+        return "".join(term.letter for strip, size in terms if not size for term in strip)
+
 
 def heights(rows: int, *, zoomed: bool = False) -> Heights:
     """Completion has what the others leave; they are there from a size on that can be read."""
@@ -74,7 +80,7 @@ def heights(rows: int, *, zoomed: bool = False) -> Heights:
 def columns_of(width: int, end: int) -> Columns:
     """The field and its margins; a field of few cells has none."""
     left = LEFT if width >= 4 * LEFT else 0
-    right = RIGHT[0] if width >= 4 * RIGHT[0] else RIGHT[1] if width >= 4 * RIGHT[1] else 0
+    right = next((size for size in RIGHT if width >= size * 7 // 2), 0)
     return Columns(left, max(2, width - left - right), right, max(1, end))
 
 

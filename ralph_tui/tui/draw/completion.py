@@ -54,9 +54,10 @@ def _cut(
 
 
 def _where(ahead: Ahead, width: int) -> Line:
-    said = f"{AHEAD} {in_points(ahead.points)} %"
+    said = f"{in_points(ahead.points)} %"
     full = f"{said} at {ahead.at}"
-    return [(full if len(full) <= width else said, "dim")]
+    fits = len(full) + 2 <= width
+    return [(f"{AHEAD} ", "dim"), (full if fits else said, "text")]
 
 
 def _name_rows(shown: Field, course: Course, scale: Scale) -> None:

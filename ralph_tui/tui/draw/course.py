@@ -13,7 +13,7 @@ from ralph_tui.tui.draw.scale import within
 from ralph_tui.tui.draw.spans import Span
 
 ROOM_AHEAD = 12
-"""Iterations the axis of a live run shows if its budget has as many; the others need half of it."""
+"""Iterations that the axis of a live run shows, if its budget has as many."""
 
 Point = tuple[int, float]
 """Iteration and value."""
@@ -62,22 +62,26 @@ def course_of(state: RunState) -> Course:
     timeline = state.timeline
     best = timeline.best if run.completions else None
     found = None if best is None or best.completion is None else (best.number, best.completion)
+    leads = ahead_of(state)
     return Course(
         segments=segments(readings, restores(state)),
         best=None if found is None else (found[0], within(found[1])),
-        ahead=ahead_of(state),
-        end=horizon(done, limit, live=run.live),
+        ahead=leads,
+        end=horizon(done, limit, live=run.live, leads_to=leads.at if leads else 0),
         signals=state.control.points,
         marks=glyphs(marks_of(state), timeline.best_iteration if found else None),
     )
 
 
-def horizon(done: int, limit: int, *, live: bool) -> int:
+def horizon(done: int, limit: int, *, live: bool, leads_to: int = 0) -> int:
     """The last iteration of the axis: what was done, and of a live run what may follow.
 
-    What was done keeps at least half of a long axis.
+    What was done keeps at least half of a long axis; a third where a forecast ends by then.
     """
-    return max(1, done, min(limit, max(ROOM_AHEAD, 2 * done)) if live else 0)
+    if not live:
+        return max(1, done)
+    needed = leads_to if leads_to <= 3 * done else 0
+    return max(1, done, min(limit, max(ROOM_AHEAD, 2 * done, needed)))
 
 
 def ahead_of(state: RunState) -> Ahead | None:

@@ -7,15 +7,14 @@ from typing import ClassVar
 from ralph_tui.events import ReadingTaken
 from ralph_tui.layers.control import profile_words
 from ralph_tui.state import RunState
-from ralph_tui.tui.draw.chart import plot
+from ralph_tui.tui.draw.chart import heights, plot
 from ralph_tui.tui.draw.course import course_of
 from ralph_tui.tui.draw.spans import Line, cells, wrap
-from ralph_tui.tui.draw.words import fraction
 from ralph_tui.tui.panes.pane import LinesPane
-from ralph_tui.tui.panes.progress_words import explanation
+from ralph_tui.tui.panes.progress_words import explanation, gain
 
-CHART_SHARE = 0.55
-"""Of a zoomed pane; the explanation has the rest, and scrolls where it needs more."""
+LEAST_CHART = 10
+"""Rows of a zoomed chart; the explanation has the rest, and scrolls where it needs more."""
 ARROW = " → "
 
 
@@ -83,11 +82,11 @@ class ProgressPane(LinesPane):
             calm = wrap(f"nothing is measured yet: {comes}", width, height)
             return [[(row, "dim")] for row in calm]
         course = course_of(state)
-        if not self.zoomed or height < 12:
+        if not self.zoomed or height <= LEAST_CHART:
             return plot(course, width=width, height=height)
-        rows = max(9, int(height * CHART_SHARE))
-        words = explanation(state, course, width)
-        rows = max(rows, height - len(words) - 1)
+        words = explanation(state, course, heights(LEAST_CHART, zoomed=True))
+        rows = max(LEAST_CHART, height - len(words) - 1)
+        words = explanation(state, course, heights(rows, zoomed=True))
         return [*plot(course, width=width, height=rows, zoomed=True), [], *words]
 
     def headline(self, width: int) -> Line:
@@ -103,12 +102,6 @@ class ProgressPane(LinesPane):
             return []
         spans: Line = []
         for name, value in (("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd)):
-            spans += [(f"{' ' if spans else ''}{name} ", "dim"), (short(value), "text")]
+            spans += [(f"{' ' if spans else ''}{name} ", "dim"), (gain(value), "text")]
         full: Line = [(f"{profile_words(latest.profile)}  ", "dim"), *spans]
         return full if cells(full) <= width else spans if cells(spans) <= width else []
-
-
-def short(value: float) -> str:
-    """A gain: ``.5``, ``.35``, ``1.0``."""
-    text = fraction(value)
-    return text if text == "1.0" else text.rstrip("0").rstrip(".") or "0"

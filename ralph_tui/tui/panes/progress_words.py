@@ -4,7 +4,7 @@ from ralph_tui.layers.control import BAND_BOUNDS, profile_words, push_words
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
-from ralph_tui.tui.draw.chart import KINDS
+from ralph_tui.tui.draw.chart import KINDS, Heights
 from ralph_tui.tui.draw.course import Course
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.draw.terms import signed
@@ -17,7 +17,7 @@ PROFILES = {
     "aggressive": "harder: it is too slow, or unsteady",
     "damped": "calmer, until it goes up and down no more",
 }
-"""What each set of gains is for."""
+"""What each set of gains, the weights of P, I and D, is for."""
 SIGNS: Line = [
     (WARNING.glyph, "warn"),
     (" alarm  ", "dim"),
@@ -32,13 +32,14 @@ NAME, VALUE = 11, 14
 """Cells of the name and of the value."""
 
 
-def explanation(state: RunState, course: Course, width: int) -> list[Line]:
+def explanation(state: RunState, course: Course, drawn: Heights) -> list[Line]:
     """A row for each line and number, and the signs below the axis."""
     rows: list[Line] = []
     signal = state.control.latest
     values = _values(state, course)
     for kind in KINDS:
-        mark = f"{kind.sample * 3} {kind.letter}"
+        sample = " " if kind.letter in drawn.not_drawn else kind.sample
+        mark = f"{sample * 3} {kind.letter}"
         value = values.get(kind.letter, "")
         rows.append(
             [
@@ -55,13 +56,19 @@ def explanation(state: RunState, course: Course, width: int) -> list[Line]:
             )
             rows.append([(" " * (7 + NAME + VALUE), ""), (f"from {bounds}", "dim")])
     if signal is not None:
-        gains = f"{fraction(signal.kp)} {fraction(signal.ki)} {fraction(signal.kd)}"
+        gains = " ".join(gain(value) for value in (signal.kp, signal.ki, signal.kd))
+        told = f"{profile_words(signal.profile)}: {PROFILES[signal.profile]}"
         rows += [
             _plain("reports", f"{signal.issue_load:.1f}", "learnings and blockers told; they fade"),
-            _plain("kp ki kd", gains, "the weights of P, I and D in the push"),
-            _plain("weights", profile_words(signal.profile), PROFILES[signal.profile]),
+            _plain("kp ki kd", gains, told),
         ]
     return [*rows, [(" " * 7, ""), *SIGNS]]
+
+
+def gain(value: float) -> str:
+    """``.5``, ``.35``, ``1.0``."""
+    text = fraction(value)
+    return text if text == "1.0" else text.rstrip("0").rstrip(".") or "0"
 
 
 def _plain(name: str, value: str, meaning: str) -> Line:

@@ -1,6 +1,7 @@
 """The control law: worked examples to the printed digit, and each rule at its edge."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.events.control import Band
+from ralph_tui.events.control import Band, Profile
 from ralph_tui.layers.control import (
+    BAND_BOUNDS,
     Budget,
     ControlSettings,
     Evaluation,
@@ -17,6 +19,7 @@ from ralph_tui.layers.control import (
     Sample,
     advice,
     evaluate,
+    profile_words,
     push_words,
     urgency_of,
 )
@@ -173,6 +176,22 @@ def test_a_damped_evaluation_takes_the_damped_profile_before_any_other() -> None
 )
 def test_bands_begin_at_their_lower_bound(signal: float, band: str) -> None:
     assert band_of(signal) == band
+
+
+def test_the_bounds_of_the_bands_are_told_to_who_draws_them() -> None:
+    assert list(BAND_BOUNDS.values()) == sorted(BAND_BOUNDS.values())
+    for band, bound in BAND_BOUNDS.items():
+        assert band_of(bound) == band
+        assert band_of(bound - 1e-9) != band
+
+
+def test_every_profile_has_a_name_for_people() -> None:
+    words = [profile_words(profile) for profile in get_args(Profile)]
+    assert len(set(words)) == len(words)
+    assert (profile_words("exploration"), profile_words("focused")) == (
+        "first iterations",
+        "settled",
+    )
 
 
 def test_the_forecast_may_exceed_what_is_left_by_rounding_only() -> None:
