@@ -72,7 +72,7 @@ def test_the_agent_follows_until_somebody_scrolls_up() -> None:
         assert not pane.following
         top = pane.top
         driver.inbox.extend(said(20, 51))
-        await driver.sees("20 new")
+        await driver.sees("20 new · end: follow")
         assert pane.top == top
         await driver.press("end")
         await driver.sees("word 70")
@@ -308,6 +308,6 @@ def test_the_gate_says_when_its_result_is_of_files_that_are_not_there_any_more()
         pane.state.apply(event)
         if isinstance(event, (PromptPrepared, ReadingTaken)):
             rows = ["".join(text for text, _ in row) for row in pane.build(60, 20)]
-            stale = "↶ before the files were brought back" in rows
+            stale = "↶ measured before the files were restored" in rows
             said.append((event.kind, event.iteration, stale))
     assert [(kind, k) for kind, k, stale in said if stale] == [("prompt_prepared", 4)]

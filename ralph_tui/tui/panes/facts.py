@@ -59,7 +59,7 @@ def facts(
         use = use_of(state, span)
         happened, calm = _context(use) if use is not None else ([], [])
         rows = [_when(span, state, now), *_gain(span, state), *happened, *_files(span, width)]
-        rows += [*_tests(span.gate, _gate_before(span, state), width), *_made(span, state, width)]
+        rows += [*_tests(span.gate, gate_before(span, state), width), *_made(span, state, width)]
         rows += calm
     return [*rows, *_point(point, state, width), *_saved(point, state, way_back)]
 
@@ -81,10 +81,10 @@ def between(
 
 def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
     """The last measurement there was; the open iteration's own counts from its end on."""
-    return _gate_before(point.span, state) if point.early else point.span.gate
+    return gate_before(point.span, state) if point.early else point.span.gate
 
 
-def _gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
+def gate_before(span: IterationSpan, state: RunState) -> GateFinished | None:
     """The last measurement before an iteration, of the files that it began with; None where those
     were not measured.
     """

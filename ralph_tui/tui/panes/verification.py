@@ -1,19 +1,25 @@
-"""The last verification: what the completion command said."""
+"""The last time the tests ran: what failed, what passes or fails anew, and the output's end."""
 
+import re
 from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
 from ralph_tui.state.wording import gate_words
-from ralph_tui.text.format import clock, duration
+from ralph_tui.text.format import clock, duration, place
 from ralph_tui.text.terms import FAILED, PASSED, PHASES, ROLLED_BACK, WARNING
+from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
+from ralph_tui.tui.panes.facts import gate_before
 from ralph_tui.tui.panes.iteration_pane import IterationPane
 
 NAMED = 20
 """Failing tests that stand here by name, so that the output below them is not pushed away."""
+CHANGED = 3
+"""Tests that are named of those that pass or fail anew."""
+_INTERPRETER = re.compile(r"(?<!\S)/\S*/(?=[^\s/]+(\s|$))")
 
 
 class VerificationPane(IterationPane):
@@ -23,48 +29,82 @@ class VerificationPane(IterationPane):
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        second = int(now.timestamp()) if state.gate.running_since else 0
-        return (state.gate.revision, state.oversight.stale, second)
+        runs = state.gate.running_since is not None and state.run.live
+        second = int(now.timestamp()) if runs else 0
+        return (state.gate.revision, state.oversight.stale, state.run.live, second)
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
-        gate = self.state.gate
-        if self.chosen is not None and self.span is not None:
-            told = self.span.gate
-            return [self.past(), *(_result(told, width) if told else [[("not verified", "dim")]])]
-        rows: list[Line] = []
-        if gate.running_since is not None:
-            age = since(gate.running_since, self.now)
-            rows.append([(f"{PHASES['verifying'].label} ", "accent"), (age, "text")])
-        if gate.last is not None and self.state.oversight.stale:
-            before = clip("before the files were brought back", width - 2)
+        rows: list[Line] = [self.past()] if self.chosen is not None and self.span else []
+        runs = self.state.gate.running_since
+        if self.chosen is None and runs is not None and self.state.run.live:
+            rows.append(
+                [
+                    (f"{PHASES['verifying'].label} ", "accent"),
+                    (f"for {since(runs, self.now)}", "text"),
+                ]
+            )
+        last = self._shown
+        if self.chosen is None and last is not None and self.state.oversight.stale:
+            before = clip("measured before the files were restored", width - 2)
             rows.append([(f"{ROLLED_BACK.glyph} ", "warn"), (before, "warn")])
-        if gate.last is not None:
-            rows += _result(gate.last, width)
-        elif not rows:
-            rows.append([("not verified yet", "dim")])
-        return rows
+        if last is not None:
+            return rows + _result(last, self._before(last), width)
+        if self.chosen is not None:
+            return [*rows, [("the tests did not run in this iteration", "dim")]]
+        return rows or [[("the tests have not run yet", "dim")]]
+
+    @property
+    def _shown(self) -> GateFinished | None:
+        """The result that is told of."""
+        if self.chosen is not None:
+            return self.span.gate if self.span is not None else None
+        return self.state.gate.last
+
+    def _before(self, last: GateFinished) -> GateFinished | None:
+        """The result before it; None where there is none to compare with."""
+        spans = self.state.timeline.spans
+        span = next((s for s in reversed(spans) if s.gate is last), None)
+        return None if span is None else gate_before(span, self.state)
 
     def subtitle(self, width: int) -> Line:
-        """See `Pane`."""
+        """See `Pane`: the command, its program without the folders."""
         started = self.state.run.started
         command = self.state.gate.command or (started.command if started else "") or ""
-        return [(clip(flat(command), width // 2), "dim")] if command else []
+        shown = _INTERPRETER.sub("", flat(command), count=1) if command.startswith("/") else command
+        return [(middle(flat(shown), width), "dim")] if command else []
 
 
-def _result(last: GateFinished, width: int) -> list[Line]:
+def _verdict(last: GateFinished) -> tuple[str, str]:
     term, style = (PASSED, "good") if last.ok else (FAILED, "bad")
-    head: Line = [(f"{term.glyph} {'passed' if last.ok else 'red'}", f"{style} strong")]
-    if last.passed is not None:
-        head.append((f"  {last.passed}/{last.total}", "text"))
-    for number, word in (
-        (last.failed, "failed"),
-        (last.errors, "error" if last.errors == 1 else "errors"),
-        (last.skipped, "skipped"),
-    ):
+    return f"{term.glyph} {'passed' if last.ok else 'failed'}", style
+
+
+def _counts(last: GateFinished) -> Line:
+    """``29 failed, 37 passed``."""
+    parts = [
+        (last.failed, "failed", "bad"),
+        (last.errors, "error" if last.errors == 1 else "errors", "bad"),
+        (last.passed or 0, "passed", "good" if last.ok else "text"),
+        (last.skipped, "skipped", "dim"),
+    ]
+    line: Line = []
+    for number, word, style in parts:
         if number:
-            head.append((f" · {number} {word}", "dim" if word == "skipped" else "bad"))
-    when = f"  {gate_words(last)} · {duration(last.duration_s)} · {clock(last.at)}"
+            line += [(", ", "dim")] if line else []
+            line.append((f"{number} {word}", style))
+    return line or [("no test ran", "warn")]
+
+
+def _result(last: GateFinished, before: GateFinished | None, width: int) -> list[Line]:
+    glyph, style = _verdict(last)
+    head: Line = [(f"{glyph[0]} ", f"{style} strong")]
+    if last.passed is None:
+        head.append((f"completion command {glyph[2:]}", f"{style} strong"))
+    else:
+        head += _counts(last)
+    where = place(last.iteration) if last.iteration else "before iteration 1"
+    when = f"  {gate_words(last)} · {duration(last.duration_s)} · {where}, {clock(last.at)}"
     fits = cells(head) + cells([(when, "dim")]) <= width
     rows: list[Line] = [[*head, (when, "dim")]] if fits else [head, [(when, "dim")]]
     if last.error:
@@ -72,8 +112,9 @@ def _result(last: GateFinished, width: int) -> list[Line]:
             [(f"{WARNING.glyph} ", "warn"), (piece, "warn")]
             for piece in wrap(last.error, width - 2, 4)
         ]
+    rows += _changed(last, before, width)
     rows += [
-        [(f"{FAILED.glyph} ", "bad"), (clip(flat(name), width - 2), "text")]
+        [(f"{FAILED.glyph} ", "bad"), (name_of_test(flat(name, 4000), width - 2), "text")]
         for name in last.failing[:NAMED]
     ]
     unnamed = last.unnamed + max(0, len(last.failing) - NAMED)
@@ -84,4 +125,27 @@ def _result(last: GateFinished, width: int) -> list[Line]:
         rows += [
             [(clip(line.expandtabs(4), width), "dim")] for line in last.tail.rstrip().split("\n")
         ]
+    return rows
+
+
+def _changed(last: GateFinished, before: GateFinished | None, width: int) -> list[Line]:
+    """Which tests pass and which fail anew, where all that could tell it are named."""
+    if before is None or before is last or before.passed is None or last.passed is None:
+        return []
+    then, now = set(before.failing), set(last.failing)
+    passes = [name for name in before.failing if name not in now] if not last.unnamed else []
+    fails = [name for name in last.failing if name not in then] if not before.unnamed else []
+    rows: list[Line] = []
+    for words, names, style in (("passing", passes, "good"), ("failing", fails, "bad")):
+        if names:
+            row: Line = [(f"newly {words}: ", style)]
+            shown = [name_of_test(flat(name, 4000), 40).partition(" (")[0] for name in names]
+            more = f" and {len(names) - CHANGED} more" if len(names) > CHANGED else ""
+            more = " and others" if words == "passing" and before.unnamed else more
+            rows += [
+                [*(row if not n else [("  ", "")]), (piece, "text")]
+                for n, piece in enumerate(
+                    wrap(", ".join(shown[:CHANGED]) + more, max(8, width - cells(row)), 2)
+                )
+            ]
     return rows
