@@ -38,6 +38,7 @@ from ralph_tui.state.wording import (
     wait_words,
 )
 from ralph_tui.text.foreign_json import parse_json_at
+from ralph_tui.text.format import duration
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
@@ -107,9 +108,9 @@ class AgentFold(Fold):
             on(RunStarted, self._run_started),
             on(SessionStarted, self._session_started),
             on(SessionFinished, self._session_finished),
-            on(RunResumed, self._cut_off),
+            on(RunResumed, self._resumed),
             on(RunFinished, self._cut_off),
-            on(RunCrashed, self._cut_off),
+            on(RunCrashed, self._crashed),
             on(AgentSpoke, self._agent_spoke),
             on(ToolStarted, self._tool_started),
             on(ToolFinished, self._tool_finished),
@@ -166,8 +167,20 @@ class AgentFold(Fold):
             )
         )
 
-    def _cut_off(self, e: RunResumed | RunFinished | RunCrashed) -> bool:
+    def _cut_off(self, e: RunFinished) -> bool:
         return self._close_rows()
+
+    def _crashed(self, e: RunCrashed) -> None:
+        self._broken_off(e, f"the run crashed: {e.error}", ok=False)
+
+    def _resumed(self, e: RunResumed) -> None:
+        self._broken_off(e, _resumed_words(e), ok=True)
+
+    def _broken_off(self, e: RunCrashed | RunResumed, text: str, *, ok: bool) -> None:
+        """A line between what was before and what comes."""
+        self._close_rows()
+        iteration = self.rows[-1].iteration if self.rows else 0
+        self._add(AgentRow(e.seq, e.at, iteration, "session", text[:KEPT_TEXT], ok=ok))
 
     def _close_rows(self) -> bool:
         """Whether any call was still open."""
@@ -267,6 +280,13 @@ class AgentFold(Fold):
         self.promised = True
         text = f"{SAYS_DONE}; {self._judge}"
         self._add(AgentRow(e.seq, e.at, e.iteration, "report", text))
+
+
+def _resumed_words(e: RunResumed) -> str:
+    """``the run goes on, 2h later: it had ended in iteration 3``."""
+    later = f", {duration(e.away_s)} later" if e.away_s >= 1 else ""
+    found = f": {e.found.rstrip('.')}" if e.found else ""
+    return f"the run goes on{later}{found}"
 
 
 def _carried(report: AgentReported | None, iteration: int) -> AgentReported | None:

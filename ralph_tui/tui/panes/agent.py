@@ -169,7 +169,8 @@ class AgentPane(RowsPane):
             spans.append((f"{count(fold.tool_calls, 'call')}{errors} · ", "dim"))
         if self.following:
             return [*spans, ("following", "dim")]
-        return [*spans, (f"{self.unseen} new · end follows", "accent")]
+        new = f"{self.unseen} new · " if self.unseen else ""
+        return [*spans, (f"{new}end: follow", "accent")]
 
     def _guidance(self) -> Line:
         """How far the owner's last words have come."""

@@ -54,10 +54,10 @@ class CommandSession(ProcessSession):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        self._batch = Batch()
+        self._prompt_lines = frozenset(self._turn.whole_prompt.splitlines())
+        self._batch = Batch(self._prompt_lines)
         self._wait_s = BATCH_S
         self._spoken = False
-        self._prompt_lines = frozenset(self._turn.whole_prompt.splitlines())
         self._send(self._turn.whole_prompt.encode("utf-8", "surrogateescape"))
         self._close_stdin()
 
@@ -83,7 +83,7 @@ class CommandSession(ProcessSession):
         return self._flush()
 
     def _flush(self) -> list[Event]:
-        batch, self._batch = self._batch, Batch()
+        batch, self._batch = self._batch, Batch(self._prompt_lines)
         flooded = batch.rate > FLOOD_RATE
         self._wait_s = min(self._wait_s * 2, SLOWEST_S) if flooded else BATCH_S
         return batch.events(self._turn.iteration)
@@ -103,8 +103,10 @@ class CommandSession(ProcessSession):
 class Batch:
     """Lines printed within one span of time; the middle of a long one is only counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, echo: frozenset[str] = frozenset()) -> None:
+        """`echo`: lines that claim nothing, because they are the agent's orders."""
         self.began = time.monotonic()
+        self._echo = echo
         self._offset = 0
         self._head: list[str] = []
         self._tail: deque[str] = deque(maxlen=LINES)
@@ -137,6 +139,9 @@ class Batch:
         """The batch as the agent's words, then what they claim."""
         left_out = self._count - len(self._head) - len(self._tail)
         middle = [f"… {left_out} more lines …"] if left_out else []
+        own = "\n".join(line for line in (*self._head, *self._tail) if line not in self._echo)
+        for claim in claims(own, iteration):  # a report over several lines is whole only here
+            self._claims.setdefault(claim.kind, claim)
         lines = [shorten(line, SPOKEN // 2) for line in (*self._head, *middle, *self._tail)]
         text = "\n".join(lines).strip("\n")
         if len(text) > SPOKEN:

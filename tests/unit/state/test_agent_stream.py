@@ -1,0 +1,60 @@
+"""The agent's stream: what breaks it off leaves a line, and no report is shown raw."""
+
+import pytest
+
+from ralph_tui.adapters.agents.command.agent import Batch
+from ralph_tui.events import AgentReported, Event, RunCrashed, RunResumed, ToolStarted
+from ralph_tui.state import RunState
+
+REPORT = """\
+```json
+{
+  "ralph": {
+    "completion": 56,
+    "summary": "fixed two",
+    "next": "the parser"
+  }
+}
+```
+<promise>COMPLETE</promise>"""
+
+
+def folded(*events: Event) -> RunState:
+    state = RunState()
+    for seq, event in enumerate(events, start=1):
+        state.apply(event.model_copy(update={"seq": seq}))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (
+            RunResumed(found="It had ended in iteration 3.", away_s=7200),
+            "the run goes on, 2h later: It had ended in iteration 3",
+        ),
+        (RunCrashed(error="KeyError: 'x'", traceback=""), "the run crashed: KeyError: 'x'"),
+    ],
+)
+def test_a_crash_and_a_resume_leave_a_line_between_two_iterations(event: Event, line: str) -> None:
+    state = folded(ToolStarted(iteration=3, tool_id="a", tool="Bash", summary="make"), event)
+    assert [row.text for row in state.agent.rows] == ["make", line]
+    assert state.agent.rows[-1].kind == "session"
+    assert not state.agent.rows[0].running
+
+
+def test_a_report_over_several_lines_is_told_as_a_claim_and_not_raw() -> None:
+    batch = Batch()
+    for line in ("I did two things.", *REPORT.splitlines()):
+        batch.add(line, 0, [])
+    told = [row.text for row in folded(*batch.events(1)).agent.rows]
+    assert told[:2] == ["I did two things.", "claims 56 % · fixed two · next: the parser"]
+    assert told[2].startswith("says it is done")
+    assert not any("ralph" in text or "promise" in text for text in told)
+
+
+def test_an_agent_that_echoes_its_orders_claims_nothing() -> None:
+    batch = Batch(frozenset(REPORT.splitlines()))
+    for line in REPORT.splitlines():
+        batch.add(line, 0, [])
+    assert not any(isinstance(event, AgentReported) for event in batch.events(1))
