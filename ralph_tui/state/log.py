@@ -1,17 +1,18 @@
 """The log of what happened: one entry per episode, for everything that a human should have noticed.
 
-What the chart and the iterations tell, a new best say, has no entry of its own.
+What other panes tell has no entry: a new best, an item of the plan, what a learning has helped.
 """
 
 from functools import partial
 
 from ralph_tui.events import (
+    AssessmentRefined,
+    CriterionJudged,
     Event,
     GateFinished,
     JournalRestored,
     Noticed,
     PermissionsChanged,
-    PlanItemBegan,
     PromptEditRequested,
     ReadingTaken,
     SessionFinished,
@@ -20,7 +21,6 @@ from ralph_tui.events import (
     ToolDenied,
     UnknownEvent,
 )
-from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.log_affairs import Affairs
 from ralph_tui.state.log_ends import Ends
@@ -79,11 +79,10 @@ class LogFold(Fold):
         """See `Fold`; the words of an event are told apart from where they go."""
         strategies = StrategyRows()
         alone: tuple[tuple[type[Event], Wording], ...] = (
-            *MODEL_ROWS.items(),
+            *((kind, MODEL_ROWS[kind]) for kind in (CriterionJudged, AssessmentRefined)),
             *MemoryRows().wordings(),
             *(row for row in strategies.wordings() if row[0] is not StrategyPlanned),
             *((kind, ROWS[kind]) for kind in (StandingInstructionChanged, PromptEditRequested)),
-            (PlanItemBegan, CONTEXT_ROWS[PlanItemBegan]),
             on(ReadingTaken, _sensor),
             on(PermissionsChanged, _permissions),
             on(JournalRestored, lambda e: Row("warn", "RECORD", JOURNAL_RESTORED, e.path)),
@@ -117,10 +116,7 @@ class LogFold(Fold):
         if entry is None:
             self._log.add(event, row)
         else:
-            text = row.text
-            for said in self._episodes.sentences:
-                text = text.replace(said, "").strip()
-            self._log.nest(entry, event, row._replace(text=" ".join(text.split())))
+            self._log.nest(entry, event, row._replace(text=self._episodes.beyond(row.text)))
         return True
 
     def _add_once(self, wording: Wording, event: Event) -> bool:

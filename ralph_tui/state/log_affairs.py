@@ -237,7 +237,8 @@ class Affairs:
     # people elsewhere ---------------------------------------------------------------------------
 
     def _escalated(self, e: EscalationRaised) -> bool:
-        entry = self._log.asking if e.about == "question" else self._episodes.latest
+        made = self._episodes.latest
+        entry = self._log.asking if e.about == "question" else made and made[0]
         if entry is not None and e.about != "oversight":
             self._escalations[e.escalation_id] = entry
         return False

@@ -65,6 +65,8 @@ OWED: Final[dict[str, type[Event]]] = {
     "abort": AbortRequested,
 }
 """What follows from an answer."""
+LOUD = ("REDIRECT", "PAUSE", "ABORT")
+"""Levels whose name is the word of their row; else it is their subject."""
 OVERSEERS = ("redirect", "pause")
 """Topics of the questions that belong to an intervention."""
 
@@ -95,7 +97,7 @@ class Episodes:
         """The iteration in which the overseer met the open episode; None: it has not."""
         self._made: dict[tuple[int, str], LogEntry] = {}
         """Entries of interventions, by iteration and level."""
-        self._latest: tuple[LogEntry, int, str] | None = None
+        self.latest: tuple[LogEntry, int, str] | None = None
         """The intervention made last: its entry, its row, what that says."""
         self._asked: dict[str, _Asked] = {}
         self._owed: tuple[str, LogEntry] | None = None
@@ -134,13 +136,7 @@ class Episodes:
 
     def adopt(self, group: str, entry: LogEntry) -> None:
         """What comes next about `group` belongs to this entry."""
-        self._groups[group] = entry
-        self._said[group] = set()
-
-    @property
-    def latest(self) -> LogEntry | None:
-        """Where the intervention that was made last is told."""
-        return self._latest[0] if self._latest is not None else None
+        self._groups[group], self._said[group] = entry, set()
 
     @property
     def current(self) -> LogEntry | None:
@@ -148,10 +144,11 @@ class Episodes:
         entry = self._groups.get(PROGRESS)
         return entry if entry is not None and entry.open else None
 
-    @property
-    def sentences(self) -> set[str]:
-        """What the open episode has said."""
-        return self._said.get(PROGRESS, set())
+    def beyond(self, sentence: str) -> str:
+        """What a sentence adds to those that the open episode has said."""
+        for said in self._said.get(PROGRESS, ()):
+            sentence = sentence.replace(said, "")
+        return " ".join(sentence.split())
 
     # alarms -------------------------------------------------------------------------------------
 
@@ -187,9 +184,9 @@ class Episodes:
         self._met = None
         if entry is None or not entry.open:
             return False
-        how = f": a new best, {percent(self._completion)}" if self._rose else ""
-        how = how or f", it stands at {percent(self._completion)}"
-        self._log.nest(entry, e, Row("good", "", f"over{how}"))
+        stands = percent(self._completion)
+        how = f"over: a new best, {stands}" if self._rose else f"over, it stands at {stands}"
+        self._log.nest(entry, e, Row("good" if self._rose else "log", "", how))
         self._log.close(entry)
         return None
 
@@ -206,7 +203,8 @@ class Episodes:
         entry = self._groups.get(group)
         nests = entry is not None and (entry.open or group != PROGRESS)
         if entry is not None and nests:
-            self._log.nest(entry, event, row)
+            same = row.word == entry.head.word
+            self._log.nest(entry, event, row._replace(word="") if same else row)
             entry.open = entry.open or opens
         else:
             entry = self._log.add(event, row, "episode" if opens else "notice", going=opens)
@@ -231,25 +229,31 @@ class Episodes:
         detail = "\n".join(
             [e.reason, *e.others, *(f"recommended: {what}" for what in e.recommendations)]
         )
-        text = "" if known else _clause(e.reason)
+        text = "" if known else _clause(_beyond(e.reason, self._said.get(group, set())))
         if e.about == "owner":
             text = GIVEN_UP
         elif known and not asks:
             text = NOTED
-        row = Row(intervention_level(e), e.level, text, detail)
+        word = e.level if e.level in LOUD else in_words(e.about).upper()
+        row = Row(intervention_level(e), word, text, detail)
         entry, nested = self._tell(
             group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
         )
-        if not nested and e.about != "owner":
+        if not nested and e.level in LOUD and e.about != "owner":
             text = f"{in_words(e.about)}: {text}"
             self._log.amend(entry, e.seq, text=text)
-        self._latest = (entry, e.seq, text)
+        self.latest = (entry, e.seq, text)
         self._made[e.iteration, e.level] = entry
-        if asks:
-            self._answer_of(entry, e.seq, text, WAITING)
+        if asks and nested:
+            self._log.amend(entry, e.seq, text=f"{WAITING} · {text}" if text else WAITING)
 
-    def _answer_of(self, entry: LogEntry, seq: int, said: str, answer: str) -> None:
-        self._log.amend(entry, seq, text=" · ".join(part for part in (answer, said) if part))
+    def _decided(self, asked: _Asked, event: Event, decision: str) -> None:
+        """Who decided stands first in its row: it is what must not be cut off."""
+        if asked.seq == asked.entry.head.seq:
+            self._log.nest(asked.entry, event, Row("owner", "", decision))
+        else:
+            text = f"{decision} · {asked.said}" if asked.said else decision
+            self._log.amend(asked.entry, asked.seq, text=text)
 
     def _conflicts(self, e: ConflictsFound) -> bool | None:
         words = conflict_words(e)
@@ -270,39 +274,45 @@ class Episodes:
     # questions ----------------------------------------------------------------------------------
 
     def _question(self, e: QuestionAsked) -> bool:
-        if e.topic in OVERSEERS and self._latest is not None:
-            self._log.asking = self._latest[0]
-            self._asked[e.question_id] = _Asked(e, *self._latest)
+        if e.topic in OVERSEERS and self.latest is not None:
+            self._log.asking = self.latest[0]
+            self._asked[e.question_id] = _Asked(e, *self.latest)
         return False
 
-    def _held(self, e: QuestionHeld) -> bool | None:
+    def _held(self, e: QuestionHeld) -> bool:
         asked = self._asked.get(e.question_id)
-        if asked is None:
-            return False
-        self._log.nest(asked.entry, e, Row("owner", "", held_words(e)))
-        return None
+        if asked is not None:
+            self._log.nest(asked.entry, e, Row("owner", "", held_words(e)))
+        return asked is not None
 
     def _answered(self, e: QuestionAnswered) -> bool | None:
         asked = self._asked.pop(e.question_id, None)
         if asked is None:
             return False
-        self._answer_of(asked.entry, asked.seq, asked.said, decision_words(e, asked.question))
+        self._decided(asked, e, decision_words(e, asked.question))
         self._owed = (e.answer, asked.entry) if e.answer in OWED else None
         return None
 
-    def _withdrawn(self, e: QuestionWithdrawn) -> bool | None:
+    def _withdrawn(self, e: QuestionWithdrawn) -> bool:
         asked = self._asked.pop(e.question_id, None)
-        if asked is None:
-            return False
-        self._answer_of(asked.entry, asked.seq, asked.said, f"no answer was needed: {e.reason}")
-        return None
+        if asked is not None:
+            self._decided(asked, e, f"no answer was needed: {e.reason}")
+        return asked is not None
 
-    def _over(self, e: RunFinished | RunCrashed | RunResumed) -> bool | None:
+    def _over(self, e: RunFinished | RunCrashed | RunResumed) -> bool:
         """What was open when the run ended needs no answer any more."""
         for asked in self._asked.values():
-            self._answer_of(asked.entry, asked.seq, asked.said, LEFT)
+            self._decided(asked, e, LEFT)
         left, self._asked = bool(self._asked), {}
-        return None if left else False
+        return left
+
+
+def _beyond(reason: str, said: set[str]) -> str:
+    """What a sentence adds to those that were said: ``and the pace is enough``."""
+    for sentence in said:
+        if reason.startswith(sentence.rstrip(".")):
+            return reason.removeprefix(sentence.rstrip(".")).lstrip(",. ") or reason
+    return reason
 
 
 def _clause(reason: str) -> str:

@@ -95,7 +95,8 @@ class Waits:
             self._waited = 0.0
             word = WAITS[e.cause].brief.upper()
             until = f"waiting until {day_and_clock(e.until, e.at)}" if e.until else "waiting"
-            what = f": {wait_words(e, e.at)}" if e.since is not None else ""
+            cause = wait_words(e, e.at)
+            what = "" if cause == WAITS[e.cause].word else f": {cause}"
             row = Row("warn", word, f"{until}{what}; the iteration is not spent", e.reason)
             self._wait = self._log.add(e, row, "wait", going=True)
         self._waiting = e

@@ -1,12 +1,10 @@
 """How learnings are worded, on every screen and line: what they say, how far they are proven.
 
-Rule: a credit says nothing that its iteration has not said: the log tells of an iteration once,
-however many learnings its prompt carried.
+Rule: the log tells what changed in what is known; whether it helped stands beside each learning.
 """
 
 from ralph_tui.events import (
     LearningChanged,
-    LearningCredited,
     LearningPromoted,
     LearningsRetrieved,
     LearningStaged,
@@ -17,7 +15,7 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.state.fold import on
 from ralph_tui.state.memory import SeenLearning
 from ralph_tui.state.wording import Row, Wording
-from ralph_tui.text.format import count, points_gained
+from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import (
     DELETED_SINCE,
@@ -26,7 +24,6 @@ from ralph_tui.text.terms import (
     JOINED_SINCE,
     LEARNINGS,
     MUTED_SINCE,
-    NO_HELP,
     UNPROVEN,
     Term,
     in_words,
@@ -148,10 +145,6 @@ class MemoryRows:
 
     def __init__(self) -> None:
         self._words: dict[str, str] = {}
-        self._carried: dict[int, dict[str, str]] = {}
-        """By iteration, the ids in its prompt and what they say there; the last look-up alone."""
-        self._judged = 0
-        """The last iteration that was told of."""
 
     def wordings(self) -> tuple[tuple[type, Wording], ...]:
         """A row of the table for each type of event; most look-ups are worth no row."""
@@ -159,7 +152,6 @@ class MemoryRows:
             on(LearningsRetrieved, self._retrieved),
             on(LearningStaged, self._staged),
             on(LearningPromoted, self._promoted),
-            on(LearningCredited, self._credited),
             on(LearningChanged, self._changed),
         )
 
@@ -169,8 +161,6 @@ class MemoryRows:
     def _retrieved(self, e: LearningsRetrieved) -> None:
         for one in e.learnings:
             self._name(one)
-        carried = {one.learning_id: saying(one) for one in e.learnings if one.in_prompt}
-        self._carried = {e.iteration: carried}
 
     def _staged(self, e: LearningStaged) -> None:
         self._name(e.learning)
@@ -178,17 +168,6 @@ class MemoryRows:
     def _promoted(self, e: LearningPromoted) -> Row:
         self._name(e.learning)
         return promoted_row(e)
-
-    def _credited(self, e: LearningCredited) -> Row | None:
-        if e.iteration == self._judged:
-            return None
-        self._judged = e.iteration
-        otherwise = {e.learning_id: self._words.get(e.learning_id, e.learning_id)}
-        names = [*(self._carried.get(e.iteration) or otherwise).values()]
-        only = f"“{clip(names[0], NAMED)}”"
-        who = only if len(names) == 1 else f"{len(names)} learnings in the prompt"
-        came = f"{(HELPED if e.success else NO_HELP).word}, {points_gained(e.points)}"
-        return Row("log", WORD, f"iteration {e.iteration}: {who} {came}", "\n".join(names))
 
     def _changed(self, e: LearningChanged) -> Row:
         if e.change == "edit":

@@ -28,11 +28,8 @@ def line(event: Event) -> str | None:
     return told and told.split(" ", 1)[1]
 
 
-def test_the_log_tells_once_of_an_iteration_whether_its_learnings_helped() -> None:
+def test_the_log_tells_what_became_knowledge_and_not_what_helped() -> None:
     assert rows(TAUGHT["taught"]()) == [
-        ("log", "MEMORY", "iteration 1: 3 learnings in the prompt helped, +24 points"),
-        ("log", "MEMORY", "iteration 2: 3 learnings in the prompt did not help, +2 points"),
-        ("log", "MEMORY", "iteration 3: 3 learnings in the prompt helped, +22 points"),
         (
             "log",
             "MEMORY",
@@ -40,41 +37,6 @@ def test_the_log_tells_once_of_an_iteration_whether_its_learnings_helped() -> No
             "(it was used with success)",
         ),
     ]
-
-
-def test_one_learning_is_named_and_the_evidence_names_all() -> None:
-    one = LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[RUN_ONE, ABOUT_FOUR])
-    state = RunState().apply_all(
-        [one, LearningCredited(iteration=1, learning_id=RUN_ONE.learning_id, success=True)]
-    )
-    (row,) = state.log.rows
-    assert row.text == (
-        "iteration 1: “Run one failing test first, then trace it to its root cause…” "
-        "helped, +0 points"
-    )
-    assert row.detail == RUN_ONE.text
-
-
-def test_what_helped_is_told_in_the_words_that_were_sent() -> None:
-    state = RunState().apply_all(
-        [
-            LearningsRetrieved(iteration=1, task_type="test-fix", learnings=[LARGE]),
-            LearningChanged(learning_id=LARGE.learning_id, change="edit", text="Small steps."),
-            LearningCredited(iteration=1, learning_id=LARGE.learning_id, success=True, points=5),
-        ]
-    )
-    assert [row.text for row in state.log.rows] == [
-        "reworded by you: Small steps.",
-        "iteration 1: “avoid: Large refactors across many files in one iteration.” "
-        "helped, +5 points",
-    ]
-
-
-def test_a_credit_of_what_was_never_looked_up_has_its_id() -> None:
-    state = RunState().apply_all(
-        [LearningCredited(iteration=2, learning_id="learn-x", success=False, points=-3)]
-    )
-    assert state.log.rows[0].text == "iteration 2: “learn-x” did not help, −3 points"
 
 
 def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:

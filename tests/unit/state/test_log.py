@@ -1,0 +1,357 @@
+"""The log tells each episode once: what was wrong, what was done, who decided, what it changed."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.events import (
+    AbortRequested,
+    AlarmCleared,
+    AlarmRaised,
+    CommandRefused,
+    EscalationDelivered,
+    EscalationRaised,
+    Event,
+    GuidanceAcknowledged,
+    GuidanceDelivered,
+    GuidanceQueued,
+    HealthChecked,
+    InterventionMade,
+    IterationStarted,
+    LimitsChanged,
+    Noticed,
+    Paused,
+    PauseRequested,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionHeld,
+    QuestionWithdrawn,
+    ReadingTaken,
+    RunCrashed,
+    RunFinished,
+    RunResumed,
+    StopRequested,
+    ToolDenied,
+    Unpaused,
+    WaitEnded,
+    WaitStarted,
+    WorktreeRestored,
+    parse_event,
+)
+from ralph_tui.events.waiting import SILENCE
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.event_rows import entry_rows
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+START = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def told(*events: Event | float) -> list[str]:
+    """The log's entries as text, nested rows indented; a number lets so many seconds pass."""
+    state, at, seq = RunState(), START, 0
+    for event in events:
+        if isinstance(event, int | float):
+            at += timedelta(seconds=event)
+            continue
+        seq += 1
+        state.apply(event.model_copy(update={"seq": seq, "at": at}))
+    rows = []
+    for entry in state.log.entries:
+        counted = f" ({entry.times} times)" if entry.times > 1 else ""
+        rows.append(f"{entry.head.word} {entry.head.text}{counted}{' …' * entry.open}")
+        rows += [f"  {row.word} {row.text}".replace("   ", "  ") for row in entry.follow]
+    return rows
+
+
+def reading(iteration: int, completion: float) -> ReadingTaken:
+    return ReadingTaken(iteration=iteration, completion=completion, source="tests")
+
+
+def stuck(iteration: int = 4) -> AlarmRaised:
+    return AlarmRaised(
+        iteration=iteration, alarm="STUCK", severity="warning", reason="No rise for 3 iterations."
+    )
+
+
+def made(level: Any = "REDIRECT", about: Any = "stuck", iteration: int = 4, **more: Any) -> Event:
+    reason = more.pop("reason", "No rise for 3 iterations.")
+    return InterventionMade(iteration=iteration, level=level, about=about, reason=reason, **more)
+
+
+def asked(topic: Any = "redirect", wait_s: float = 120, question_id: str = "q") -> QuestionAsked:
+    return QuestionAsked(
+        iteration=4,
+        question_id=question_id,
+        topic=topic,
+        text="is it so?",
+        options=[],
+        deadline=START + timedelta(seconds=wait_s),
+    )
+
+
+def answer(name: str, by: str = "you", **more: Any) -> QuestionAnswered:
+    return QuestionAnswered(question_id="q", answer=name, by=by, **more)
+
+
+def test_refused_commands_never_fill_the_log() -> None:
+    refused = CommandRefused(command="pause", reason="a pause was asked for already")
+    assert told(refused, refused) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (answer("approve", SILENCE), "no answer in 2 min: approved"),
+        (answer("approve"), "approved by you"),
+        (answer("decline", "the terminal pts/3"), "declined by you (terminal pts/3)"),
+        (QuestionWithdrawn(question_id="q", reason="so"), "no answer was needed: so"),
+        (RunFinished(outcome="interrupted", reason="", iterations=4, completion=5),
+         "the run ended before an answer"),
+    ],
+)  # fmt: skip
+def test_an_intervention_says_who_decided(given: Event, says: str) -> None:
+    rows = told(stuck(), made(), asked(), 120, given)
+    assert rows[:2] == ["STUCK No rise for 3 iterations …", f"  REDIRECT {says}"]
+
+
+def test_while_nobody_has_answered_it_waits() -> None:
+    held = QuestionHeld(question_id="q")
+    assert told(stuck(), made(), asked(), held) == [
+        "STUCK No rise for 3 iterations …",
+        "  REDIRECT waiting for your answer",
+        "  countdown stopped by you",
+    ]
+
+
+def test_what_belongs_to_an_episode_is_nested_in_it_until_a_new_best() -> None:
+    later = "Still nothing new 3 iterations after the redirect."
+    assert told(
+        reading(3, 60),
+        stuck(),
+        made(),
+        asked(),
+        answer("approve"),
+        AlarmCleared(iteration=5, alarm="STUCK"),
+        AlarmRaised(iteration=6, alarm="REGRESSING", severity="critical", reason="It fell."),
+        made("PAUSE", "stuck", 7, reason=later),
+        asked("pause"),
+        answer("guide", text="look at b.py"),
+        GuidanceQueued(guidance_id="g", text="look at b.py"),
+        GuidanceDelivered(guidance_id="g", into="prompt"),
+        reading(8, 80),
+        HealthChecked(iteration=8, status="healthy", ended="stuck"),
+        AlarmCleared(iteration=8, alarm="REGRESSING"),
+    ) == [
+        "STUCK No rise for 3 iterations",
+        "  REDIRECT approved by you",
+        "  REGRESSING It fell",
+        "  PAUSE guided by you · Still nothing new 3 iterations after the redirect",
+        "  GUIDE look at b.py",
+        "  delivered with the prompt",
+        "  over: a new best, 80 %",
+    ]
+
+
+def test_an_alarm_that_nobody_was_asked_about_is_over_with_its_condition() -> None:
+    ended = AlarmCleared(iteration=5, alarm="STUCK")
+    assert told(reading(3, 60), stuck(), reading(5, 60), ended, stuck(9)) == [
+        "STUCK No rise for 3 iterations",
+        "  over, it stands at 60 %",
+        "STUCK No rise for 3 iterations …",
+    ]
+
+
+def test_an_episode_may_end_where_the_next_one_opens() -> None:
+    rows = told(
+        reading(3, 60),
+        stuck(),
+        made(),
+        reading(6, 80),
+        made("REDIRECT", "objective_deviation", 6, reason="Off the objective."),
+        HealthChecked(iteration=6, status="warning", ended="stuck"),
+    )
+    assert rows[-2:] == [
+        "  over: a new best, 80 %",
+        "REDIRECT objective deviation: Off the objective …",
+    ]
+
+
+def test_a_question_that_opens_an_episode_has_its_answer_below_it() -> None:
+    idle = made("PAUSE", "circuit", 4, reason="3 iterations in a row changed no file.")
+    assert told(idle, asked("pause"), answer("continue")) == [
+        "PAUSE circuit: 3 iterations in a row changed no file …",
+        "  continued by you",
+    ]
+
+
+def test_an_answer_brings_its_consequences_along() -> None:
+    restored = WorktreeRestored(iteration=4, snapshot=3, present=9, tree="t", files=1)
+    assert told(
+        stuck(),
+        made(),
+        asked(),
+        answer("roll_back"),
+        restored,
+        made("PAUSE", "stuck", 5, reason="Still."),
+        asked("pause"),
+        answer("extend", iterations=2),
+        LimitsChanged(max_iterations=12),
+        restored.model_copy(update={"snapshot": 9, "present": 10}),
+    ) == [
+        "STUCK No rise for 3 iterations …",
+        "  REDIRECT restored by you",
+        "  RESTORED 1 file as in snapshot 3, by you; what was there is saved as snapshot 9",
+        "  PAUSE extended by you · Still",
+        "  now 12 iterations, by you",
+        "  undone by you: 1 file as in snapshot 9, by you; what was there is saved as snapshot 10",
+    ]
+
+
+def test_an_abort_is_one_entry_with_the_end_and_the_resume() -> None:
+    assert told(
+        AbortRequested(),
+        made("ABORT", "owner", reason="aborted by you"),
+        RunFinished(outcome="aborted", reason="aborted by you", iterations=4, completion=62),
+        RunResumed(away_s=300),
+    ) == [
+        "ABORT asked by you",
+        "  the agent is stopped",
+        "  ABORTED 62 % after 4 iterations",
+        "  RESUMED after 5m: the run goes on",
+    ]
+
+
+def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
+    end = RunFinished(outcome="interrupted", reason="stopped", iterations=1, completion=9)
+    assert told(
+        RunCrashed(error="KeyError", traceback=""),
+        RunResumed(),
+        StopRequested(mode="now"),
+        end,
+        RunResumed(),
+        RunResumed(found="it had died"),
+    ) == [
+        "CRASH KeyError",
+        "  RESUMED the run goes on",
+        "STOP now, asked by you",
+        "  INTERRUPTED 9 % after 1 iteration",
+        "  RESUMED the run goes on",
+        "RESUMED it had died",
+    ]
+
+
+def test_guidance_is_one_entry_from_queued_to_acknowledged() -> None:
+    assert told(
+        GuidanceQueued(guidance_id="g", text="look at b.py"),
+        GuidanceDelivered(guidance_id="g", into="session"),
+        GuidanceAcknowledged(guidance_id="g"),
+    ) == ["GUIDE look at b.py", "  delivered into the session", "  acknowledged by the agent"]
+
+
+def test_a_pause_is_one_entry() -> None:
+    assert told(PauseRequested(), Paused(), 300, Unpaused()) == [
+        "PAUSE asked by you",
+        "  paused: no agent runs",
+        "  went on after 5m, said by you",
+    ]
+    assert told(PauseRequested(), Unpaused())[-1] == "  taken back by you"
+
+
+def test_waits_in_a_row_are_one_entry() -> None:
+    first = WaitStarted(iteration=2, cause="overload", until=START + timedelta(minutes=1))
+    again = first.model_copy(update={"attempt": 2, "until": START + timedelta(hours=1)})
+    ended = WaitEnded(iteration=2, waited_s=60)
+    rows = told(first, ended, again)
+    assert rows[1:] == [f"  1 try in vain; next try at {_clock(hours=1)}"]
+    assert rows[0].endswith("the iteration is not spent …")
+    assert told(first, ended, again, WaitEnded(iteration=2, waited_s=3540, by="you"))[1:] == [
+        "  went on after 1h, asked by you"
+    ]
+
+
+def _clock(**after: float) -> str:
+    return (START + timedelta(**after)).astimezone().strftime("%H:%M")
+
+
+def test_a_question_is_one_entry() -> None:
+    assert told(asked("silence"), answer("retry")) == ["QUESTION is it so?", "  interrupted by you"]
+    assert told(asked("criterion", 1800), 1800, answer("no", SILENCE)) == [
+        "QUESTION is it so?",
+        "  no answer in 30 min: not accepted",
+    ]
+
+
+def test_people_are_told_of_an_entry_below_it() -> None:
+    carried = EscalationDelivered(escalation_id="e", channel="webhook", ok=True, text="told")
+    raised = EscalationRaised(
+        iteration=4, escalation_id="e", level="critical", about="stuck", reason="x"
+    )
+    assert told(stuck(), made(), raised, carried)[-1] == "  WEBHOOK told"
+    unanswered = raised.model_copy(update={"about": "question"})
+    assert told(asked("silence"), unanswered, carried) == ["QUESTION is it so? …", "  WEBHOOK told"]
+
+
+def test_what_comes_again_is_counted() -> None:
+    denied = ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)")
+    assert told(denied, denied, denied)[0].endswith("permits it (3 times)")
+    warned = Noticed(level="warn", source="sensor", text="Test files changed: a.py.")
+    other = warned.model_copy(update={"text": "Test files changed: b.py."})
+    begun = IterationStarted(iteration=2, max_iterations=9)
+    assert told(warned, begun, other, warned) == [
+        "WARN Test files changed: a.py. (2 times)",
+        "  iteration 2: b.py.",
+    ]
+
+
+def demo(scenario: str) -> list[Event]:
+    """A demo that nobody watched, without what the log does not look at."""
+    lines = (FIXTURES / "log" / f"{scenario}.jsonl").read_text().splitlines()
+    return [parse_event(line) for line in lines]
+
+
+def drawn(state: RunState, width: int) -> str:
+    """The pane's rows."""
+    rows = [
+        row for entry in state.log.entries for row in entry_rows(entry, width, past=not entry.open)
+    ]
+    return "\n".join("".join(text for text, _ in row).rstrip() for row in rows) + "\n"
+
+
+@pytest.mark.parametrize("scenario", ["stuck", "oscillating", "regressing", "limit", "context"])
+@pytest.mark.parametrize("width", [38, 58])
+def test_a_demo_reads_as_a_short_list(
+    scenario: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ralph_tui.tui.panes.event_rows.clock", lambda at: "09:00")
+    state = RunState().apply_all(demo(scenario))
+    golden = FIXTURES / "log" / f"{scenario}-{width}.txt"
+    assert drawn(state, width) == golden.read_text()
+
+
+@pytest.mark.parametrize(
+    "journal",
+    (FIXTURES / "journals").glob("*.jsonl"),
+    ids=lambda path: path.stem,
+)
+def test_every_journal_that_is_kept_can_be_told(journal: Path) -> None:
+    state = RunState().apply_all(read_journal(journal).events)
+    seqs = [entry.head.seq for entry in state.log.entries]
+    assert seqs == sorted(seqs)
+    for entry in state.log.entries:
+        assert [row.seq for row in entry.rows] == sorted(row.seq for row in entry.rows)
+        assert entry.head.word
+
+
+def test_ten_thousand_alarms_are_folded_and_drawn_in_time() -> None:
+    state = RunState()
+    began = perf_counter()
+    for number in range(10_000):
+        state.apply(stuck().model_copy(update={"seq": number + 1, "at": START}))
+    assert perf_counter() - began < 5
+    (entry,) = state.log.entries
+    assert len(entry.follow) == 9_999
+    assert len(entry_rows(entry, 58, past=False)) < 20
