@@ -43,16 +43,8 @@ from ralph_tui.text.format import count, percent, points_gained
 from ralph_tui.text.terms import SEVERITIES, RowLevel, in_words, remedy_words
 
 PROGRESS: Final = "progress"
-GROUPS = {
-    "stuck": PROGRESS,
-    "oscillating": PROGRESS,
-    "regressing": PROGRESS,
-    "objective_deviation": PROGRESS,
-    "circuit": PROGRESS,
-    "no_progress": PROGRESS,
-    "strategy": PROGRESS,
-    "pace": PROGRESS,
-}
+_OF_PROGRESS = "stuck oscillating regressing objective_deviation circuit no_progress strategy pace"
+GROUPS = dict.fromkeys(_OF_PROGRESS.split(), PROGRESS)
 """Subjects that are told together."""
 WAITING = "waiting for your answer"
 NOTED = "told, nothing is changed"
