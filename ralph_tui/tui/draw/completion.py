@@ -14,6 +14,8 @@ HERO = Ink("accent strong", thick=True)
 FORECAST = Ink("dim", 1, 3)
 AHEAD = "⋰"
 """A forecast, where it is named."""
+Place = tuple[float, float]
+"""Iteration and points."""
 GUIDE = "┄"
 
 
@@ -21,36 +23,36 @@ def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
     """The hero: what was measured, its best, and where it goes, over the range seen."""
     drawn = [value for part in course.segments for _, value in part]
     ahead = course.ahead
-    scale = seen(drawn, ahead.points if ahead else None)
+    goal = _upto(ahead.since, (ahead.iteration, ahead.points), columns.end) if ahead else None
+    scale = seen(drawn, goal[1] if goal else None)
     raster = Raster(columns.room, rows)
 
-    def dots(part: Sequence[tuple[float, float]]) -> list[Dot]:
+    def dots(part: Sequence[Place]) -> list[Dot]:
         kept = thinned([(columns.dot(iteration), value) for iteration, value in part])
         return [(column, scale.dot(value, rows)) for column, value in kept]
 
-    if ahead:
-        end, points = _cut(ahead.since, (ahead.iteration, ahead.points), columns.end, scale.high)
-        raster.polyline(dots([ahead.since, (end, points)]), FORECAST)
+    if ahead and goal:
+        goal = _below(ahead.since, goal, scale.high)
+        raster.polyline(dots([ahead.since, goal]), FORECAST)
     for part in course.segments:
         raster.polyline(dots(part), HERO)
     shown = Field(columns, rows, raster.cell)
     _name_rows(shown, course, scale)
-    if ahead:
-        shown.right[scale.row(points, rows)] = _where(ahead, columns.right - 1)
+    if ahead and goal:
+        shown.right[scale.row(goal[1], rows)] = _where(ahead, columns.right - 1)
     return shown.lines()
 
 
-def _cut(
-    since: tuple[float, float], goal: tuple[float, float], end: float, top: float
-) -> tuple[float, float]:
-    """The part of the way to the goal that lies within the axis and below the upper end."""
+def _upto(since: Place, goal: Place, end: float) -> Place:
+    """Where the way to the goal leaves the axis; the goal where it does not."""
     (x0, y0), (x1, y1) = since, goal
-    part = 1.0
-    if x1 > end:
-        part = max(0.0, min(part, (end - x0) / (x1 - x0)))
-    if y1 > top:
-        part = min(part, (top - y0) / (y1 - y0))
-    return x0 + (x1 - x0) * part, y0 + (y1 - y0) * part
+    return goal if x1 <= end else (end, y0 + (y1 - y0) * max(0.0, end - x0) / (x1 - x0))
+
+
+def _below(since: Place, goal: Place, top: float) -> Place:
+    """Where the way to the goal leaves the strip; the goal where it does not."""
+    (x0, y0), (x1, y1) = since, goal
+    return goal if y1 <= top else (x0 + (x1 - x0) * (top - y0) / (y1 - y0), top)
 
 
 def _where(ahead: Ahead, width: int) -> Line:

@@ -57,12 +57,12 @@ def course_of(state: RunState) -> Course:
     readings = state.gate.readings
     if not readings:
         return Course()
-    done = readings[-1].iteration
     run, limit = state.run, state.run.max_iterations
     timeline = state.timeline
     best = timeline.best if run.completions else None
     found = None if best is None or best.completion is None else (best.number, best.completion)
     leads = ahead_of(state)
+    done = max(readings[-1].iteration, leads.since[0] if leads else 0)
     return Course(
         segments=segments(readings, restores(state)),
         best=None if found is None else (found[0], within(found[1])),

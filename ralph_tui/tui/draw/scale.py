@@ -6,7 +6,7 @@ from math import ceil, floor, isfinite
 
 LEAST_RANGE = 8.0
 """Points that a scale spans at least: within them one test more or less is noise, not drama."""
-SEEN_SHARE = 3
+SEEN_SHARE = 8
 """What was measured has at least one part in so many of the height; a forecast has the rest."""
 DOTS = 4
 """Rows of dots in a row of cells."""
@@ -45,7 +45,7 @@ def seen(readings: Iterable[float], ahead: float | None = None) -> Scale:
     drawn = [within(points) for points in readings] or [0.0]
     low, high = min(drawn), max(drawn)
     if ahead is not None and ahead > high:
-        high = min(ahead, low + SEEN_SHARE * max(high - low, LEAST_RANGE / 2))
+        high = min(ahead, low + SEEN_SHARE * max(high - low, LEAST_RANGE / 4))
     if high - low < LEAST_RANGE:
         middle = (low + high) / 2
         low = floor(min(max(0.0, middle - LEAST_RANGE / 2), 100 - LEAST_RANGE))
