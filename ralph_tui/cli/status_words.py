@@ -202,7 +202,7 @@ def _rollback(rollback: dict[str, Any]) -> list[str]:
     changed = f"{count(rollback['files'], 'file')} +{rollback['added']} −{rollback['removed']}"
     paths = [f"  {one_line(path)}" for path in rollback["paths"]]
     more = rollback["files"] - len(paths)
-    head = f"rolling back goes to snapshot {rollback['snapshot']} ({where}{points}): {changed}"
+    head = f"restoring goes to snapshot {rollback['snapshot']} ({where}{points}): {changed}"
     return [head, *paths, *([f"  and {more} more"] if more > 0 else [])]
 
 

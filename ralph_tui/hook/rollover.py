@@ -61,9 +61,7 @@ def roll_over(call: Call, level: Level, percent: float) -> None:
     checkpoint = _with_evidence(call, checkpoint, heard, evidence)
     _keep(call, checkpoint)
     if before is None:
-        call.record(
-            "rollover_began", number=1, cause=level, percent=percent, reason=_reason(level, shown)
-        )
+        call.record("rollover_began", number=1, cause=level, percent=percent, reason=_reason(shown))
     if before is None or not (call.root / handoff).exists():
         handoff = _write_handoff(call, checkpoint, heard).handoff_file
     if level == "L3":
@@ -265,5 +263,5 @@ def _handoff(call: Call, checkpoint: Checkpoint, heard: Heard) -> Handoff:
     )
 
 
-def _reason(level: str, percent: int) -> str:
-    return f"the context window is {percent}% full ({level})"
+def _reason(percent: int) -> str:
+    return f"the context window is {percent} % full"

@@ -60,8 +60,8 @@ def sums_up_before(window: int, checkpoint: float, environ: Mapping[str, str]) -
     if percent >= checkpoint or environ.get("DISABLE_AUTO_COMPACT"):
         return ""
     return (
-        f"Claude Code sums up its context by itself at about {percent:.0f}%, before the "
-        f"checkpoint at {checkpoint:.0f}%, unless you have turned that off: start it with "
+        f"Claude Code sums up its context by itself at about {percent:.0f} %, before the "
+        f"checkpoint at {checkpoint:.0f} %, unless you have turned that off: start it with "
         "DISABLE_AUTO_COMPACT=1 (`env` in .claude/settings.json), or set context_thresholds in the "
         "state file"
     )

@@ -48,7 +48,7 @@ def ended_at(level: str, percent: int, handoff: str, prompt: str) -> str:
 def fresh_session(percent: int, handoff: str, prompt: str) -> str:
     """When a session stops after its checkpoint, for the user."""
     return (
-        f"ralph-tui: the session handed over at {percent}% of its context window, which nothing "
+        f"ralph-tui: the session handed over at {percent} % of its context window, which nothing "
         f"said here can empty. {_fresh(handoff, prompt)}"
     )
 

@@ -64,7 +64,7 @@ def test_a_gate_that_cannot_be_found_ends_the_run_before_it_costs(git_repo: Path
     done = run("run", "x", "-c", "no-such-gate", *agent("true"), cwd=git_repo)
     assert done.returncode == 1
     assert "no-such-gate" in done.stdout
-    assert "iteration 1/" not in done.stdout
+    assert "iteration 1 of" not in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
@@ -238,7 +238,7 @@ def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> N
     done = here("run", "x", "-c", "false", *agent("no-such-agent"), cwd=git_repo)
     assert done.returncode == 1
     assert "no-such-agent" in done.stdout
-    assert "iteration 2/" not in done.stdout
+    assert "iteration 2 of" not in done.stdout
 
 
 def test_an_unwritable_folder_is_said(git_repo: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_loop_begins_with_its_window_and_is_told_what_comes_before_its_checkpo
 ) -> None:
     said = here(*LOOP, "--window", "200k", cwd=git_repo).stdout
     assert state_of(git_repo)["context_window"] == 200_000
-    assert "sums up its context by itself at about 84%, before the checkpoint at 85%" in said
+    assert "sums up its context by itself at about 84 %, before the checkpoint at 85 %" in said
     assert "DISABLE_AUTO_COMPACT=1" in said
     settings = git_repo / ".claude" / "settings.json"
     fields = json.loads(settings.read_text()) | {"env": {"DISABLE_AUTO_COMPACT": "1"}}

@@ -37,10 +37,8 @@ def run(args: argparse.Namespace) -> int:
     question = live.question
     if question is None:
         raise RalphError(f"no question of {live.run.name} is open; {_instead(live, args)}")
-    if args.answer is not None:
+    if args.answer is not None or args.iterations or args.budget:
         return _answer(live, question, args)
-    if args.iterations or args.budget:
-        raise UsageError(_which(question))
     print(f"{live.run.name} asks in iteration {question['iteration']}\n")
     print(question_text(question))
     return 0
@@ -94,6 +92,8 @@ def _offer_as_guidance(live: LiveRun, refusal: str, text: str) -> int:
 
 def _fields(question: dict[str, Any], args: argparse.Namespace) -> dict[str, object]:
     """The command's; raises ``UsageError`` when they do not make an answer to this question."""
+    if args.answer is None:
+        raise UsageError(_which(question))
     word, offered = _word(args), list(answers(question))
     if word not in map(answer_name, offered):
         raise UsageError(

@@ -55,13 +55,14 @@ def run(args: argparse.Namespace) -> int:
 def _as_lines(found: "RecordedRun", at: int | None, *, as_json: bool) -> int:
     # A screen's first frame is painted before these are loaded.
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
-    from ralph_tui.cli.fronts.common import print_event  # noqa: PLC0415
+    from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
     from ralph_tui.sources.recorded import within  # noqa: PLC0415
 
     recording = read_journal(found.journal)
     until = None if at is None else within(recording, at)
+    printer = Printer(as_json=as_json)
     for event in recording.events[:until]:
-        print_event(event, as_json=as_json)
+        printer.print(event)
     if recording.problem:
         print(f"ralph-tui: {recording.problem}", file=sys.stderr)
     return ExitCode.COMPLETED

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.common import print_event
+from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.cli.fronts.lines import Lines, print_until_over, signals_stop
 from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.events import Event
@@ -47,8 +47,9 @@ def run_in_background(run: "AssembledRun") -> None:
             # This closes the pipe, which is what the parent waits for.
             signals.detach_stdio()
             signals.redirect_output(run.attempt.folder / signals.LOG)
-            print_event(first, as_json=False)
-            print_until_over(run, events)
+            printer = Printer()
+            printer.print(first)
+            print_until_over(run, events, printer)
         run.engine.join(END_SECONDS)
 
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import (
+    Printer,
     collect_garbage_again,
     exit_code,
-    print_event,
     say_what_is_next,
     warn,
     words_of_wait,
@@ -147,7 +147,7 @@ class CockpitRun:
             warn(sentence)
         with contextlib.suppress(OSError):  # the terminal may be gone
             if end is not None:
-                print_event(end, as_json=False)
+                Printer(state=run.engine.state).print(end)
             if self._presentation.lasting:
                 say_what_is_next(run)
                 print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
@@ -194,7 +194,7 @@ class CockpitRun:
             words = f"the screen: {words_to_attach(self._run.attempt)}"
             how = words_of_wait(self._run.engine.state)
             print(f"the run {how}; ctrl+c stops it; {words}", flush=True)
-            print_until_over(self._run, self._lines)
+            print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
         except OSError:
             self.handle_signal(signal.SIGHUP)  # which is under way
 
@@ -240,7 +240,7 @@ class CockpitRun:
             self.leave()
         elif self._run is not None:
             self._receive = self._keep_for_lines
-            print_until_over(self._run, self._lines)
+            print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
         self._let_go()
         self._thread.join()
         if self.error is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
-from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.cli.status_words import next_step
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
@@ -53,11 +53,20 @@ def warn(text: str) -> None:
         print(f"ralph-tui: {text}", file=sys.stderr)
 
 
-def print_event(event: Event, *, as_json: bool) -> None:
-    """Print the line of an event; of some kinds only a screen shows anything."""
-    text = event.model_dump_json() if as_json else plain_line(event)
-    if text is not None:
-        print(text, flush=True)
+class Printer:
+    """Prints the events of a run; of some kinds only a screen shows anything."""
+
+    def __init__(self, *, as_json: bool = False, state: RunState | None = None) -> None:
+        """`state`: the run as it stands before the first event that is printed."""
+        run = state.run if state is not None else None
+        self._as_json = as_json
+        self._lines = PlainLines(run.iteration, run.max_iterations) if run else PlainLines()
+
+    def print(self, event: Event) -> None:
+        """Its line, if it has one."""
+        text = event.model_dump_json() if self._as_json else self._lines.line(event)
+        if text is not None:
+            print(text, flush=True)
 
 
 def exit_code(run: "AssembledRun") -> int:

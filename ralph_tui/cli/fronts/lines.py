@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from ralph_tui.cli.fronts.common import print_event
+from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.cli.fronts.presentation import END_SECONDS
 from ralph_tui.commands import Stop
 from ralph_tui.events import Event
@@ -30,7 +30,7 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
     with signals_stop(run):
         run.begin()
         try:
-            print_until_over(run, events, as_json=as_json)
+            print_until_over(run, events, Printer(as_json=as_json))
         except OSError:
             # The output is closed: the run is stopped in order, so that its end is recorded.
             run.engine.send(Stop(by="a closed output"))
@@ -39,7 +39,7 @@ def run_as_lines(run: "AssembledRun", *, as_json: bool) -> None:
             run.engine.join(END_SECONDS)
 
 
-def print_until_over(run: "AssembledRun", events: Lines, *, as_json: bool = False) -> None:
+def print_until_over(run: "AssembledRun", events: Lines, printer: Printer) -> None:
     """Print what arrives in `events`, until the run has ended and all of it is told."""
 
     def end() -> None:
@@ -48,7 +48,7 @@ def print_until_over(run: "AssembledRun", events: Lines, *, as_json: bool = Fals
 
     threading.Thread(target=end, name="ralph-lines", daemon=True).start()
     while (event := events.get()) is not None:
-        print_event(event, as_json=as_json)
+        printer.print(event)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,7 @@
-"""A run as plain lines, for pipes, CI and logs: one line per fact that a human would want."""
+"""A run as plain lines, for pipes, CI and logs: one line per fact that a human would want.
+
+Rule: an event is worded for itself here; `PlainLines` leaves out what a line before has said.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +17,7 @@ from ralph_tui.events import (
     BackgroundAwaited,
     CheckpointCaptured,
     CommandRefused,
+    EffectObserved,
     Event,
     FilesChanged,
     GateFinished,
@@ -40,7 +44,6 @@ from ralph_tui.events import (
     RunFinished,
     RunStarted,
     SessionFinished,
-    SignalComputed,
     StopRequested,
     StrategyPlanned,
     ToolDenied,
@@ -52,7 +55,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.layers.control import push_words
+from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state.agent import without_claims
 from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import on
@@ -75,6 +78,7 @@ from ralph_tui.state.wording import (
     background_words,
     delivered_words,
     denied_words,
+    effect_words,
     gate_words,
     permit_words,
     report_words,
@@ -101,43 +105,39 @@ def _run_started(e: RunStarted) -> str:
 
 
 def _iteration_started(e: IterationStarted) -> str:
-    return f"iteration {e.iteration}/{e.max_iterations}"
+    return f"iteration {e.iteration} of {e.max_iterations}"
 
 
 def _redirect(e: RedirectDecided) -> str:
     decided = "approved" if e.approved else "declined"
-    return f"redirect {in_words(e.about)} {decided} by {e.by}"
+    by = "no answer" if e.by == SILENCE else f"by {e.by}"
+    return f"redirect {in_words(e.about)}: {decided}, {by}"
 
 
 def _gate_finished(e: GateFinished) -> str:
     if e.error:
-        return f"gate    {e.error}"
-    word = "passed" if e.ok else gate_words(e)
-    counts = "" if e.passed is None else f", {e.passed}/{e.total} tests pass"
-    if e.ok and e.iteration == 0:
-        counts += f"; it passes already, so {PROMISE_NEEDED}"
-    return f"gate    {word}{counts} ({duration(e.duration_s)})"
+        return f"command {e.error}"
+    ended = "" if e.ok else f", {gate_words(e)}"
+    so = f"; it passes already, so {PROMISE_NEEDED}" if e.ok and e.iteration == 0 else ""
+    took = duration(e.duration_s)
+    if e.passed is None:
+        return f"command {ended.removeprefix(', ') or 'passed'}{so} ({took})"
+    return f"tests   {e.passed} of {e.total} pass{ended}{so} ({took})"
 
 
 def _reading_taken(e: ReadingTaken) -> str:
-    where = "baseline" if e.iteration == 0 else f"after iteration {e.iteration}"
-    held = ", held" if e.held else ""
-    source = e.accepted or f"from {e.source}{held}"
-    return f"reading {percent(e.completion)} {where} ({source})"
-
-
-def _signal_computed(e: SignalComputed) -> str:
-    return (
-        f"control output {e.output:.2f} push {push_words(e.band)} · {e.profile} "
-        f"kp {e.kp:.2f} ki {e.ki:.2f} kd {e.kd:.2f} · urgency {e.urgency}"
-    )
+    where = "at the start" if e.iteration == 0 else f"after iteration {e.iteration}"
+    kept = ", as before: nothing new could be read" if e.held else ""
+    source = e.accepted or f"from {e.source}{kept}"
+    return f"progress {percent(e.completion)} {where} ({source})"
 
 
 def _agent_spoke(e: AgentSpoke) -> str | None:
     """What it says, a line each; report and promise have lines of their own."""
     text = e.text if e.parent is not None else without_claims(e.text)
     lines = [line for line in text.splitlines() if line.strip()]
-    more = [f"… and {count(len(lines) - SPOKEN_LINES, 'more line')}"]
+    rest = count(len(lines) - SPOKEN_LINES, "more line")
+    more = [f"… and {rest}, in the transcript of iteration {e.iteration}"]
     return "\n".join(
         f"agent   {line}"
         for line in [*lines[:SPOKEN_LINES], *(more if lines[SPOKEN_LINES:] else [])]
@@ -184,7 +184,8 @@ def _wait_started(e: WaitStarted) -> str:
     return f"waiting{until}{what}, the iteration is not spent: {e.reason}"
 
 
-def _question_asked(e: QuestionAsked) -> str:
+def question_line(e: QuestionAsked) -> str:
+    """What is asked, its answers, and what happens without one."""
     choices = ", ".join(dict.fromkeys(option.answer for option in e.options))
     by = "" if e.deadline is None else f" at {clock(e.deadline)}"
     silence = f"{e.default}{by} when nobody answers" if e.default else "it waits for an answer"
@@ -201,7 +202,8 @@ def _validated(e: ValidationDone) -> str | None:
     return words and f"check   {e.when} the session: {words}"
 
 
-def _row(wording: Wording, e: Event) -> str | None:
+def row_line(wording: Wording, e: Event) -> str | None:
+    """A row of the log as a line."""
     row = wording(e)
     return None if row is None else f"{row.word.lower():<7} {row.text}"
 
@@ -216,15 +218,15 @@ def _run_finished(e: RunFinished) -> str:
 LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
     [
         *(
-            (event_type, partial(_row, wording))
+            (event_type, partial(row_line, wording))
             for event_type, wording in (ROWS | MODEL_ROWS | CONTEXT_ROWS).items()
         ),
+        on(EffectObserved, lambda e: f"result  {effect_words(e)}"),
         on(RedirectDecided, _redirect),
         on(RunStarted, _run_started),
         on(IterationStarted, _iteration_started),
         on(GateFinished, _gate_finished),
         on(ReadingTaken, _reading_taken),
-        on(SignalComputed, _signal_computed),
         on(AlarmRaised, lambda e: f"alarm   {e.severity} {e.alarm}: {e.reason}"),
         on(AlarmCleared, lambda e: f"alarm   {e.alarm} cleared"),
         on(AgentSpoke, _agent_spoke),
@@ -248,13 +250,13 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(JournalRestored, lambda e: f"warn    {JOURNAL_RESTORED}"),
         on(WaitStarted, _wait_started),
         on(WaitEnded, lambda e: f"goes on after {duration(e.waited_s)}, by {e.by}"),
-        on(QuestionAsked, _question_asked),
-        on(QuestionAnswered, lambda e: f"answer   {answer_words(e)}"),
+        on(QuestionAsked, question_line),
+        on(QuestionAnswered, lambda e: f"answer  {answer_words(e)}"),
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
         on(InterruptRequested, lambda e: f"interrupting the agent, asked by {e.by}"),
         on(PermissionsChanged, lambda e: f"permissions from the next session on: {e.mode}"),
         on(LearningsRetrieved, _retrieved),
-        on(LearningPromoted, partial(_row, promoted_row)),
+        on(LearningPromoted, partial(row_line, promoted_row)),
         on(LearningChanged, lambda e: f"memory  {changed_words(e)}"),
         on(StrategyPlanned, lambda e: f"strategy {strategy_words(e)}"),
         on(ValidationDone, _validated),
@@ -273,10 +275,21 @@ def plain_line(event: Event) -> str | None:
 
     What the agent says has as many lines as it said, and a denied tool has two.
     """
+    return stamped(event, text_of(event))
+
+
+def text_of(event: Event) -> str | None:
+    """What the line says."""
     word = LINES.get(type(event))
-    text = word(event) if word else None
+    return word(event) if word else None
+
+
+def stamped(event: Event, text: str | None, where: str = "") -> str | None:
+    """The line, or lines, with local time and `where` in front; None for no text."""
     if not text:
         return None
     at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
     pieces = text.splitlines() if isinstance(event, AgentSpoke | ToolDenied) else [text]
-    return "\n".join(f"{at} {clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces)
+    return "\n".join(
+        f"{at} {where}{clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces
+    )

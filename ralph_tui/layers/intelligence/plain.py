@@ -51,5 +51,5 @@ def sound(prompt: Prompt, given: PromptInput, *, whole: bool = True) -> Prompt:
     left = given.handoff.read_at if given.handoff else ""
     said = [given.objective, given.criterion, given.instruction, *given.guidance, left]
     if not prompt.text.strip() or (whole and any(it.strip() not in prompt.text for it in said)):
-        raise ValueError("words of its owner are missing in a prompt")
+        raise ValueError("words of the user are missing in a prompt")
     return prompt

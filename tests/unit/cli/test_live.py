@@ -278,8 +278,8 @@ class TestAnswer:
 
     @pytest.mark.parametrize("option", ["--iterations=3", "--budget=2.5", "--budget=nan"])
     def test_a_grant_without_an_answer_is_refused(self, option: str) -> None:
-        with pytest.raises(UsageError, match="add it, as in ralph-tui decide extend --iterations"):
-            decide.run(words(option))
+        with pytest.raises(UsageError, match="say ralph-tui decide extend in front"):
+            fields(option)
 
     @pytest.mark.parametrize(
         ("event", "arguments", "advice"),

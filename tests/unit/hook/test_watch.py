@@ -50,7 +50,7 @@ def test_with_the_warning_comes_what_would_spoil_the_checkpoint(project: Project
     """A window of 200,000 tokens is summed up at 167,000; one of a million after the checkpoint."""
     line, early = used(project, 144_000).user.split("\n")
     assert line == "CCS_WARNING|L1|72|Context at 72%"
-    assert "at about 84%, before the checkpoint at 85%" in early
+    assert "at about 84 %, before the checkpoint at 85 %" in early
     assert "DISABLE_AUTO_COMPACT=1" in early
     project.write_state(objective="x", context_window="1m")
     project.transcript.unlink()

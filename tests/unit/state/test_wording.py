@@ -304,7 +304,7 @@ def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
     many = "\n".join(str(n) for n in range(50))
     lines = str(plain_line(AgentSpoke(iteration=1, text=many))).splitlines()
     assert len(lines) == 41
-    assert lines[-1].endswith("agent   … and 10 more lines")
+    assert lines[-1].endswith("agent   … and 10 more lines, in the transcript of iteration 1")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,88 @@
+"""The plain lines of one run in their order: time, iteration, and each fact once."""
+
+from ralph_tui.cli.fronts.plain import question_line, row_line, stamped, text_of
+from ralph_tui.events import (
+    AlarmRaised,
+    Event,
+    InterventionMade,
+    IterationStarted,
+    LimitsChanged,
+    QuestionAnswered,
+    QuestionAsked,
+    RedirectDecided,
+    RunStarted,
+    StrategyPlanned,
+)
+from ralph_tui.state.strategy_wording import StrategyRows
+from ralph_tui.state.wording import ROWS, decision_words
+from ralph_tui.text.terms import in_words
+
+
+class PlainLines:
+    """The lines of one run, in order: time, iteration, and the fact."""
+
+    def __init__(self, iteration: int = 0, max_iterations: int = 0) -> None:
+        """Where the run stands; 0 and 0 before its first event."""
+        self._iteration, self._of = iteration, max_iterations
+        self._reasons: set[str] = set()
+        """Of the alarms and interventions of this iteration, which need no second line."""
+        self._asked: dict[str, QuestionAsked] = {}
+        self._decided = False
+        """What is decided about the latest REDIRECT has a line."""
+        self._strategies = dict(StrategyRows().wordings())
+
+    def line(self, event: Event) -> str | None:
+        """As `plain_line`, and None for what was said."""
+        self._follow(event)
+        width = 2 * len(str(self._of)) + 1
+        where = f"{f'{self._iteration}/{self._of}':>{width}} " if self._of else ""
+        return stamped(event, self._text(event), where)
+
+    def _follow(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._of = event.max_iterations
+            case IterationStarted():
+                self._iteration, self._of = event.iteration, event.max_iterations
+                self._reasons = set()
+            case LimitsChanged():
+                self._of = event.max_iterations
+
+    def _text(self, event: Event) -> str | None:
+        match event:
+            case InterventionMade():
+                return self._once(event.reason, event)
+            case AlarmRaised():
+                self._reasons.add(event.reason)
+            case QuestionAsked():
+                return self._question(event)
+            case QuestionAnswered():
+                asked = self._asked.pop(event.question_id, None)
+                if asked is not None and asked.topic in ("redirect", "pause"):
+                    self._decided = True
+                    return (
+                        f"{asked.topic:<7} {in_words(asked.about)}: {decision_words(event, asked)}"
+                    )
+            case RedirectDecided() if self._decided:
+                self._decided = False
+                return None
+            case StrategyPlanned():
+                row = self._strategies[StrategyPlanned](event)
+                return row and f"strategy {row.text}"
+        return text_of(event)
+
+    def _once(self, reason: str, event: InterventionMade) -> str | None:
+        if reason in self._reasons:
+            return None
+        self._reasons.add(reason)
+        return row_line(ROWS[InterventionMade], event)
+
+    def _question(self, event: QuestionAsked) -> str | None:
+        """Nobody is asked where no time is given, and what was said is not said again."""
+        self._asked[event.question_id] = event
+        self._decided = False
+        if event.deadline is not None and event.deadline <= event.at:
+            return None
+        if event.text in self._reasons:
+            event = event.model_copy(update={"text": f"{event.topic} {in_words(event.about)}"})
+        return question_line(event)

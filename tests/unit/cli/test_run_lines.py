@@ -1,0 +1,117 @@
+"""The plain lines of whole runs: each fact once, nothing glued, nothing for screens alone."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.cli.fronts.run_lines import PlainLines
+from ralph_tui.events import (
+    AgentSpoke,
+    AlarmRaised,
+    Event,
+    InterventionMade,
+    IterationStarted,
+    QuestionAnswered,
+    QuestionAsked,
+    RedirectDecided,
+    SignalComputed,
+    StrategyPlanned,
+)
+from ralph_tui.events.waiting import SILENCE
+from tests.fixtures.journals.make import FOLDER
+from tests.words import retired
+
+NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+KEPT = sorted(FOLDER.glob("*.jsonl"))
+REASON = "No rise for 3 iterations."
+
+
+def lines_of(*events: Event) -> list[str]:
+    """As they are printed, without the time."""
+    printed = PlainLines()
+    found = [printed.line(event.model_copy(update={"at": NOW})) for event in events]
+    return [line.split(" ", 1)[1] for text in found if text for line in text.splitlines()]
+
+
+def asked(deadline: timedelta | None, **fields: object) -> QuestionAsked:
+    return QuestionAsked.model_validate(
+        {
+            "iteration": 3,
+            "question_id": "q",
+            "topic": "redirect",
+            "about": "stuck",
+            "text": REASON,
+            "options": [{"key": "y", "answer": "approve", "verb": "approve"}],
+            "default": "approve",
+            "deadline": None if deadline is None else NOW + deadline,
+            **fields,
+        }
+    )
+
+
+STUCK = (
+    IterationStarted(iteration=3, max_iterations=10),
+    AlarmRaised(iteration=3, alarm="STUCK", severity="warning", reason=REASON, interventions=[]),
+    InterventionMade(iteration=3, level="REDIRECT", about="stuck", reason=REASON),
+)
+DECIDED = RedirectDecided(iteration=3, about="stuck", approved=True, by=SILENCE, instructions="x")
+
+
+def test_a_reason_is_told_once_however_many_events_carry_it() -> None:
+    answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
+    assert lines_of(*STUCK, asked(timedelta()), answer, DECIDED) == [
+        " 3/10 iteration 3 of 10",
+        f" 3/10 alarm   warning STUCK: {REASON}",
+        " 3/10 redirect stuck: nobody to ask: approved",
+    ]
+
+
+def test_a_question_that_somebody_may_answer_has_a_line() -> None:
+    answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
+    *_, question, decided = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
+    assert question.startswith(" 3/10 question redirect stuck (approve; approve at ")
+    assert decided == " 3/10 redirect stuck: no answer in 2 min: approved"
+
+
+def test_a_strategy_is_told_when_it_changes() -> None:
+    def planned(k: int, approach: str) -> StrategyPlanned:
+        return StrategyPlanned.model_validate(
+            {"iteration": k, "approach": approach, "focus": "continue", "reasoning": "So it is."}
+        )
+
+    told = lines_of(planned(1, "persist"), planned(2, "pivot"), planned(3, "pivot"))
+    assert told == ["strategy another approach: So it is."]
+
+
+def test_the_control_law_has_no_line() -> None:
+    events = read_journal(FOLDER / "v1-stuck.jsonl").events
+    computed = [event for event in events if isinstance(event, SignalComputed)]
+    assert computed
+    assert lines_of(*computed) == []
+
+
+def test_what_the_agent_says_has_a_line_for_each_of_its_own() -> None:
+    report = '{"ralph": {"completion": 100, "summary": "x"}}'
+    text = f"Repaired toolz/itertoolz.py\n\nAll is done.\n{report}\n<promise>COMPLETE</promise>"
+    assert lines_of(AgentSpoke(iteration=1, text=text)) == [
+        "agent   Repaired toolz/itertoolz.py",
+        "agent   All is done.",
+    ]
+
+
+@pytest.mark.parametrize("journal", KEPT, ids=lambda path: path.stem)
+def test_every_line_of_a_kept_run_is_one_with_its_time_and_its_iteration(journal: object) -> None:
+    path = FOLDER / f"{getattr(journal, 'stem', '')}.jsonl"
+    printed = PlainLines()
+    texts = [printed.line(event) for event in read_journal(path).events]
+    lines = [line for text in texts if text for line in text.splitlines()]
+    assert lines
+    for line in lines:
+        assert re.match(r"\d\d:\d\d:\d\d +\d+/\d+ \S", line), line
+        assert "⏎" not in line
+        assert "\x1b" not in line
+        assert "<promise>" not in line
+        assert '{"ralph"' not in line
+    assert not retired("\n".join(lines), record=path.read_text()), path.stem

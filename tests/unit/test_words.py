@@ -1,0 +1,113 @@
+"""The words that were retired do not come back, wherever a person reads."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ralph_tui
+from ralph_tui.cli import main
+from tests.unit.loop.golden_prompts import GOLDEN
+from tests.words import RETIRED, retired, sentences
+
+PACKAGE = Path(ralph_tui.__file__).parent
+REPOSITORY = PACKAGE.parent
+NO_WORDS = (
+    "text/secrets",  # formats of keys
+    "layers/oversight/objective.py",  # words of others that say nothing
+    "layers/memory/orders.py",
+    "demo/project",
+)
+"""What holds texts that nobody reads as ours."""
+SAID_SO = {
+    "hook/words.py": "a line that programs read",
+    "tui/cockpit/history_view.py": "not looked through yet",
+    "tui/actions.py": "not looked through yet",
+    "tui/modals/help.py": "not looked through yet",
+    "tui/panes/timeline_points.py": "not looked through yet",
+    "tui/panes/verification.py": "not looked through yet",
+}
+
+
+@pytest.mark.parametrize("instead", RETIRED)
+def test_each_of_them_is_found(instead: str) -> None:
+    """A word on the list that no text can be found by guards nothing."""
+    samples = {
+        "tests, or the completion command": "the gate passed",
+        "failing": "while it is red",
+        "restore": "rolled back to the best",
+        "restored": "the files were brought back",
+        "saved": "80 % held",
+        "you": "by its owner",
+        "iteration N/M": "it 2/10",
+        "context": "ctx 12 %",
+        "what the verdict says": "slow, healthy",
+        "progress": "control output 0.3",
+        "another approach": "pivot: reframe",
+        "go on": "strategy persist",
+        "a level in words": "at L2",
+        "may edit files": "acceptEdits",
+        "no answer in 2 min": "approved by the default",
+        "next try at": "tried again at 10:59",
+        "nothing": "taken: 0 new",
+        "7 of 10 iterations are used": "70 % of the budget is used",
+        "a blank before %": "70% done",
+        "correct it": "is not valid TOML: mend it there",
+        "singular": "+3 in 1 calls",
+    }
+    assert any(f"(say: {instead})" in said for said in retired(samples[instead]))
+
+
+def unquoted(page: str) -> str:
+    """Markdown without its blocks of code, which others have printed."""
+    return re.sub(r"^(```+|~~~+).*?^\1", "", page, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_names_are_no_words() -> None:
+    assert not retired("abort --roll-back, decide roll_back, `gate_finished`, ``L2``, 1 point")
+    assert not retired("the gate is red", record='{"text": "the gate is red"}')
+    assert retired("the gate is red", record='{"text": "the wall is red"}')
+
+
+def test_no_sentence_of_the_program_uses_them() -> None:
+    """Every text in the code with a blank in it, which is how messages differ from names."""
+    found = [
+        f"{path}:{line}: {said}"
+        for module in sorted(PACKAGE.rglob("*.py"))
+        if not (path := module.relative_to(PACKAGE).as_posix()).startswith(NO_WORDS)
+        if path not in SAID_SO
+        for line, text in sentences(module)
+        if " " in text.strip()
+        for said in retired(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_page_of_the_project_does_not_use_them() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert not retired(unquoted(text)), "\n".join(retired(unquoted(text)))
+
+
+def test_no_help_uses_them(capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(*words: str) -> str:
+        assert main([*words, "--help"]) == 0
+        return capsys.readouterr().out
+
+    pages = {"": shown()}
+    inner = re.compile(r"^    ([a-z]+)(?:  |$)", re.MULTILINE)
+    for command in inner.findall(pages[""]):
+        pages[command] = shown(command)
+        actions = inner.findall(pages[command]) if "ACTION" in pages[command] else []
+        pages |= {f"{command} {action}": shown(command, action) for action in actions}
+    assert {"restore", "memory list", "hooks install"} <= set(pages)
+    found = [f"{name} --help: {said}" for name, page in pages.items() for said in retired(page)]
+    assert not found, "\n".join(found)
+
+
+def test_no_prompt_uses_them() -> None:
+    kept = sorted(GOLDEN.glob("*.md"))
+    assert kept
+    found = [
+        f"{path.name}: {said}" for path in kept for said in retired(unquoted(path.read_text()))
+    ]
+    assert not found, "\n".join(found)

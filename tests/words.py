@@ -1,0 +1,97 @@
+"""Words that this program does not use any more, and how a text is looked through for them.
+
+Names in code marks, options, and names with an underscore are no words: ``--roll-back`` and
+``roll_back`` are what scripts say and journals hold.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+RETIRED = {
+    "tests, or the completion command": r"\bgates?\b",
+    "failing": r"\bred\b",
+    "restore": r"\brol(?:l|led|ling|ls)[ -]back\b|\broll-?backs?\b",
+    "restored": r"\b(?:bring(?:s|ing)?|brought) (?:(?:the )?(?:files?|work|them|it) )?back\b",
+    "saved": r"\bheld\b",
+    "you": r"\bowners?\b(?!/name| strong)",
+    "iteration N/M": r"\bit \d+/\d+",
+    "context": r"\bctx\b",
+    "what the verdict says": r"\bnear completion\b|\bon course\b|\bhealthy\b",
+    "progress": r"\bcontrol (?:signal|output)\b",
+    "another approach": r"\bpivot(?:s|ed|ing)?\b",
+    "go on": r"\bpersist\b",
+    "a level in words": r"\bL[0-3]\b",
+    "may edit files": r"\bacceptEdits\b",
+    "no answer in 2 min": r"\bby the default\b|\banswered itself\b",
+    "next try at": r"\btried again at\b",
+    "nothing": r"\b0 new\b",
+    "7 of 10 iterations are used": r"% of the budget is used\b",
+    "a blank before %": r"\d%",
+    "correct it": r"\bmend (?:it|that|them)\b|\bchange it there\b",
+    "singular": r"(?<![\d.,/:+−-])(?<!of )\b1 (?:calls|points|iterations|files|tests|minutes|"
+    r"seconds|sessions|lines|questions|answers|items|learnings|checkpoints|snapshots|events|tokens|"
+    r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b",
+}
+"""What is said instead, and how the retired word is found."""
+MINUS = r"(?:(?<=^)|(?<=[ (│]))-\d"
+"""A minus on a screen is ``−``."""
+_PATTERNS = {said: re.compile(pattern, re.IGNORECASE) for said, pattern in RETIRED.items()}
+NEAR = 12
+"""Characters of a neighbour."""
+_CODE = re.compile(r"``[^`]*``|`[^`\n]*`|(?<!\w)--[\w-]+(?:=\S+)?|\"[a-z_]+\"(?=:)")
+
+
+def retired(text: str, record: str = "") -> list[str]:
+    """Each retired word of a text with what stands beside it.
+
+    What the `record` itself says in these words is no fault of who shows it.
+    """
+    found = []
+    for line in text.splitlines():
+        plain = _CODE.sub(lambda match: "`" * len(match[0]), line)
+        for instead, pattern in _PATTERNS.items():
+            for match in pattern.finditer(plain):
+                around = plain[max(0, match.start() - 40) : match.end() + 40].strip()
+                if not (record and _says(record, plain, match)):
+                    found.append(f"{match[0]!r} (say: {instead}) in: {around}")
+    return found
+
+
+def _says(record: str, line: str, match: re.Match[str]) -> bool:
+    """Whether the record has the word beside the same neighbour; a line may be broken there."""
+    before = line[max(0, match.start() - NEAR) : match.end()].lstrip()
+    after = line[match.start() : match.end() + NEAR].rstrip()
+    return any(words in record and words != match[0] for words in (before, after))
+
+
+def sentences(module: Path) -> Iterator[tuple[int, str]]:
+    """The texts of a module that a person could read: no docstring, no name, no pattern."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    unread = {id(text) for node in ast.walk(tree) for text in _docstrings(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_pattern(node.func):
+            unread |= {id(part) for part in ast.walk(node)}
+        if isinstance(node, ast.JoinedStr):
+            unread |= {id(part) for part in node.values}
+            parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+            yield node.lineno, "".join(map(str, parts))
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and isinstance(node, ast.Constant) and id(node) not in unread:
+            yield node.lineno, text
+
+
+def _docstrings(node: ast.AST) -> Iterator[ast.Constant]:
+    """Those of a module, class and function, and those below a field or constant."""
+    body = getattr(node, "body", None)
+    for statement in body if isinstance(body, list) else []:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            yield statement.value
+
+
+def _is_pattern(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and (
+        isinstance(function.value, ast.Name) and function.value.id == "re"
+    )
