@@ -38,7 +38,9 @@ def test_a_run_in_any_repository_with_any_command(git_repo: Path) -> None:
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     status = json.loads(here("status", "--json", cwd=root).stdout)
     assert (status["outcome"], status["completion"]) == ("completed", 100.0)
-    assert here("status", "--line", cwd=root).stdout == "✓ 100 % 4/10 completed\n"
+    line = here("status", "--line", cwd=root).stdout
+    assert line.startswith("✓ 100 % 4/10 completed: the completion command passed")
+    assert here("status", cwd=root).stdout.startswith("✓ completed: the completion command passed")
     folder = root / ".aiwg/ralph/tasks/task-001/attempts/001/results/iter-001"
     assert "Make the checks pass" in (folder / "prompt.md").read_text()
     assert "step 0" in (folder / "transcript.jsonl").read_text()

@@ -388,9 +388,9 @@ def header(root: Path) -> str:
 
 def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
     measured = header(ended)
-    assert "100 % ↶" not in measured
+    assert " % ↶" not in measured
     restored(ended, "1", "--yes")
-    assert "100 % ↶" in header(ended)
+    assert " % ↶" in header(ended)
     restored(ended, "4", "--yes")
     assert header(ended) == measured
     restored(ended, "1", "--yes")
@@ -402,7 +402,7 @@ def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
     (ended / "README.md").write_text("in the way\n")
     done = here("restore", "3", "--yes", cwd=ended)
     assert done.returncode == ExitCode.FAILED
-    assert "100 % ↶" in header(ended), "one file is another than was measured"
+    assert " % ↶" in header(ended), "one file is another than was measured"
 
 
 def test_a_resume_goes_on_with_the_restored_files(ended: Path) -> None:

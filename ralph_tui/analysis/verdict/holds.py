@@ -68,7 +68,8 @@ def question(state: RunState, now: datetime, *, recorded: bool, keys: bool) -> V
 
 def _decides(asked: QuestionAsked) -> str:
     topic, text = TOPICS.get(asked.topic, ""), row(asked.text).rstrip(".")
-    return f"{topic} {text}" if topic else text
+    # Of a reason its first part: the whole stands in the dialog.
+    return f"{topic} {text.partition(';')[0]}" if topic else text
 
 
 def giving_up(state: RunState) -> Verdict | None:

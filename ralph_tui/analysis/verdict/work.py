@@ -114,9 +114,13 @@ def _reason(state: RunState, alarm: AlarmRaised | None, otherwise: str) -> str:
 
 
 def verifying(state: RunState) -> Verdict | None:
-    """The completion command runs; before iteration 1 the run is still starting."""
-    run = state.run
-    if run.phase != "verifying" or run.completion is None:
+    """The completion command runs; before iteration 1 the run is still starting.
+
+    It lasts until the pace of the reading is known: that of the one before would be out of date.
+    """
+    run, signal = state.run, state.control.latest
+    newer = signal is not None and state.gate.readings[-1].iteration > signal.iteration
+    if run.completion is None or done(state) or not (run.phase == "verifying" or newer):
         return None
     term = PHASES["verifying"]
     text = f"{term.word}: the completion command measures iteration {run.iteration}"

@@ -196,6 +196,10 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: with_(working(0, 20, 40), GateStarted(iteration=3, command="pytest -q")),
         "◐ verifying: the completion command measures iteration 3",
     ),
+    "measured, its pace not known yet": (
+        lambda: with_(working(0, 30, 50), ReadingTaken(iteration=3, completion=90, source="tests")),
+        "◐ verifying: the completion command measures iteration 3",
+    ),
     "done, not over": (lambda: working(0, 100), "✓ done: 100 % measured"),
     "limit": (limited, f"◷ {LIMIT}{{at}}, in 1h 24m; w retries now"),
     "limit, pausing": (
