@@ -31,13 +31,14 @@ OPENED: dict[str, tuple[str, Sequence[str]]] = {
     "leave": ("running", ("q",)),
     "guide": ("running", ("g",)),
     "help": ("running", ("question_mark",)),
+    "palette": ("running", ("colon",)),
     "evidence": ("running", ("2", "enter")),
     "restore": ("paused", ("3", "home", "right", "r")),
     "changes": ("paused", ("3", "home", "right", "enter")),
 }
 """Each dialog: the story and the keys that open it."""
 SIZES = [(60, 15), (80, 24), (100, 30), (140, 45), (200, 60), (120, 20), (30, 10), (20, 5)]
-ANSWERING = [name for name in OPENED if name not in ("edit", "more", "guide", "hostile")]
+ANSWERING = [name for name in OPENED if name not in ("edit", "more", "guide", "palette", "hostile")]
 
 
 async def open_(driver: Driver, name: str) -> Modal[object]:

@@ -1,14 +1,15 @@
 """The palette: every command by its name, and permissions for the next session."""
 
 import pytest
-from textual.command import CommandList
 
 from ralph_tui.commands import Pause, SetPermissions
 from ralph_tui.events import PermissionsChanged, ToolDenied
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit.palette import Palette, offers
+from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.confirm import Confirm
 from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.test_mouse import click
 from tests.world.stories import HOSTILE
 
 
@@ -19,10 +20,9 @@ async def search(driver: Driver, words: str, best: str) -> None:
     await driver.press(*words)
 
     def found() -> bool:
-        listed = driver.app.screen.query_one(CommandList)
-        still = any(not worker.is_finished for worker in driver.app.workers)
-        first = str(listed.get_option_at_index(0).prompt) if listed.option_count else ""
-        return not still and best in first
+        palette = driver.app.screen
+        assert isinstance(palette, Palette)
+        return bool(palette.found) and best in palette.found[0].text
 
     await driver.until(found)
 
@@ -33,7 +33,7 @@ def test_every_action_is_offered(is_live: bool) -> None:  # noqa: FBT001
         told = "\n".join(offer.text for offer in offers(driver.cockpit))
         for action in ACTIONS:
             wanted = offered(action, live=is_live) and action.name != "palette"
-            assert (f"({action.shown_key}): {action.help}" in told) == wanted
+            assert (f"{action.verb}: {action.help}" in told) == wanted
         assert ("permissions" in told) == is_live
 
     drive((live if is_live else replay)(story("running")), look)
@@ -45,7 +45,7 @@ def test_a_command_is_found_and_done(key: str) -> None:
         await driver.press(key)
         await driver.sees("Search commands")
         await driver.press("escape")
-        await search(driver, "pause", "pause (p)")
+        await search(driver, "pause", "pause: pause, or go on again")
         await driver.press("enter")
         await driver.until(lambda: driver.sent)
 
@@ -54,7 +54,8 @@ def test_a_command_is_found_and_done(key: str) -> None:
 
 def test_what_cannot_be_done_now_says_why() -> None:
     async def look(driver: Driver) -> None:
-        await search(driver, "retrynow", "(the run waits for no limit)")
+        await search(driver, "retrynow", "retry now: try again")
+        await driver.sees("(the run waits for no limit)")
         await driver.press("enter")
         await driver.sees("▸ w retry now: the run waits for no limit")
 
@@ -130,3 +131,54 @@ def test_the_evidence_of_a_denial_lists_all_of_them() -> None:
         await driver.sees("1 × Bash(curl:*)")
 
     drive(live(story("limited")), look)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (140, 45)])
+def test_a_command_is_one_line_with_its_key_at_the_right(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("colon")
+        palette = driver.app.screen
+        assert isinstance(palette, Palette)
+        rows = palette._list.rows
+        assert len(rows) == len(palette.found)
+        ends = {cells(row) for row, offer in zip(rows, palette.found, strict=True) if offer.key}
+        assert len(ends) == 1, "the keys stand below one another"
+        await driver.sees("pause: pause, or go on again")
+        line = next(row for row in driver.text() if "pause: pause" in row)
+        assert line.split("again")[1].strip(" │┃").startswith("p")
+
+    drive(live(story("running")), look, size)
+
+
+def test_a_command_can_be_clicked() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("colon")
+        await click(driver, "pause: pause, or go on again")
+        await driver.until(lambda: driver.sent)
+
+    assert drive(live(story("running")), look).sent == [Pause()]
+
+
+def test_what_is_typed_at_once_is_searched() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.pilot.press(":", *"zoom")
+        await driver.until(lambda: isinstance(driver.app.screen, Palette))
+        palette = driver.app.screen
+        assert isinstance(palette, Palette)
+        await driver.until(lambda: palette.found[0].text.startswith("zoom:"))
+        await driver.pilot.press("enter")
+        await driver.until(lambda: driver.cockpit.body.zoomed)
+
+    drive(live(story("running")), look)
+
+
+def test_words_that_fit_nothing_say_so() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("colon", *"xyzzy")
+        await driver.sees("no command is called so")
+        await driver.press("enter")
+        await driver.sees("no command is called so; esc closes")
+        await driver.press("escape")
+        assert driver.app.screen is driver.cockpit
+
+    drive(live(story("running")), look)

@@ -172,9 +172,13 @@ class Dialogs:
     def palette(self) -> None:
         """All commands, to search."""
         # Not before it is needed: the first paint does not wait for it.
-        from ralph_tui.tui.cockpit.palette import Palette  # noqa: PLC0415
+        from ralph_tui.tui.cockpit.palette import Palette, offers  # noqa: PLC0415
 
-        self._app.push_screen(Palette())
+        def chosen(run: Callable[[], None] | None) -> None:
+            if run is not None:
+                run()
+
+        self._app.push_screen(Palette(list(offers(self._host)), self._clock), chosen)
 
     def detail(self, title: str, body: str) -> None:
         """The evidence of one entry."""
