@@ -1,11 +1,14 @@
 """What holds for every dialog: any size, any key, any click."""
 
+import time
 from collections.abc import Sequence
 
 import pytest
+from textual import events
 
 from ralph_tui.commands import Abort, Answer
 from ralph_tui.events import Event, Paused
+from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.modal import Modal
@@ -215,3 +218,33 @@ def test_leaving_says_what_becomes_of_the_run(name: str, says: str) -> None:
 
     assert any(isinstance(event, Paused) for event in story("paused"))
     drive(live(story(name)), look, (80, 24))
+
+
+# words --------------------------------------------------------------------------------------------
+
+
+def test_a_paste_of_a_megabyte_is_told_and_not_taken() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("g", *"before")
+        area = driver.app.screen.query_one(TextEntry)
+        began = time.process_time()
+        driver.app.post_message(events.Paste("paste me " * 120_000))
+        await driver.sees("1,080,000 characters were pasted and not taken: 100,000 fit here")
+        assert area.text == "before"
+        driver.app.post_message(events.Paste("x" * 90_000))
+        await driver.until(lambda: len(area.text) == 90_006)
+        keys = time.process_time()
+        await driver.press(*"abcde")
+        assert (time.process_time() - keys) / 5 < 0.1
+        assert time.process_time() - began < 5
+        assert area.text.endswith("abcde")
+
+    assert drive(live(story("running")), look).sent == []
+
+
+def test_guidance_says_what_became_of_the_words_before() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("g")
+        await driver.sees("delivered into the session: “Leave the public names as they are.”")
+
+    drive(live(story("running")), look)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from ralph_tui import commands
 from ralph_tui.analysis.context import roll_over_words
+from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.cockpit.learning_view import LearningView
+from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way
@@ -30,8 +32,19 @@ FRESH_S = 1.0
 """A wish that was sent may not be recorded for so long."""
 MOST_CHARACTERS = 100_000
 """Of one piece of guidance."""
+SENT_SHOWN = 2
+"""Pieces of guidance that were sent before, and how they stand."""
 MOST_STANDING = 10_000
 """Of what every prompt carries."""
+
+
+def guidance_rows(state: RunState) -> list[str]:
+    """How the words stand that were sent last: queued, delivered, acknowledged; latest first."""
+    rows = []
+    for item in list(state.guidance.items.values())[: -SENT_SHOWN - 1 : -1]:
+        into = {"session": " into the session", "prompt": " with a prompt"}.get(item.into or "", "")
+        rows.append(f"{item.status}{into}: “{clip(flat(item.text), 44)}”")
+    return rows
 
 
 class Dialogs:
@@ -69,7 +82,13 @@ class Dialogs:
 
         into_session = self._host.state.run.takes_guidance
         standing = self._host.state.intelligence.standing_instruction
-        dialog = Guide(self._draft, into_session=into_session, standing=standing, clock=self._clock)
+        dialog = Guide(
+            self._draft,
+            into_session=into_session,
+            standing=standing,
+            before=guidance_rows(self._host.state),
+            clock=self._clock,
+        )
         self._app.push_screen(dialog, self._guided)
 
     def _guided(self, answer: "Written | None") -> None:

@@ -4,11 +4,9 @@ from textual.content import Content
 
 from ralph_tui.events.waiting import Takes
 from ralph_tui.text.sanitize import plain
-from ralph_tui.tui.modals.guide import TextEntry
+from ralph_tui.tui.modals.guide import LONGEST_LINE, TextEntry
 from ralph_tui.tui.modals.question_rows import EDITING
 
-LONGEST_LINE = 10_000
-"""Characters of a line that it wraps: longer ones would be wrapped anew with every key."""
 LEAST_ROWS, MOST_ROWS = 4, 14
 """With its frame."""
 

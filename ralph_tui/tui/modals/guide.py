@@ -15,6 +15,11 @@ from textual.widgets import Static, TextArea
 from ralph_tui.text.sanitize import clip, one_line, strip_controls
 from ralph_tui.tui.modals.modal import Modal, Pair
 
+MOST_CHARACTERS = 100_000
+"""Of what is written here."""
+LONGEST_LINE = 10_000
+"""Characters of a line that is wrapped: longer ones would be wrapped anew with every key."""
+
 
 class TextEntry(TextArea):
     """A text area in which enter sends and ctrl+j breaks the line.
@@ -32,8 +37,18 @@ class TextEntry(TextArea):
         """Enter was pressed."""
 
     def on_paste(self, event: events.Paste) -> None:
-        """Control sequences would draw something else than what is sent."""
+        """Control sequences would draw something else than what is sent; too much is not taken."""
+        size = len(event.text)
+        if size + len(self.text) > MOST_CHARACTERS:
+            event.stop()
+            event.prevent_default()
+            if isinstance(self.screen, Modal):
+                most = f"{MOST_CHARACTERS:,} fit here"
+                self.screen.tell(f"{size:,} characters were pasted and not taken: {most}")
+            return
         event.text = strip_controls(event.text)
+        if max(map(len, event.text.split("\n"))) > LONGEST_LINE:
+            self.soft_wrap = False
 
     def action_send(self) -> None:
         """The words are complete."""
@@ -110,12 +125,13 @@ class Guide(Writing):
         *,
         into_session: bool,
         standing: str = "",
+        before: Sequence[str] = (),
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`standing`: what every prompt carries already."""
+        """`standing`: what every prompt carries already; `before`: what became of earlier words."""
         where = "into the running session" if into_session else "with the next prompt"
         super().__init__(f"Guidance for the agent, {where}", draft, clock)
-        self._standing = standing
+        self._standing, self._before = standing, before
 
     def more(self) -> ComposeResult:
         """See `Writing`."""
@@ -124,6 +140,8 @@ class Guide(Writing):
             said = clip(one_line(self._standing), 160)
             every = every.append(Content(f" (no words: none)\nnow in every prompt: {said}"))
         yield Static(every, classes="hint")
+        for row in self._before:
+            yield Static(Content(row), classes="hint")
 
     def action_always(self) -> None:
         """These words stand in every prompt; none: nothing does any more."""

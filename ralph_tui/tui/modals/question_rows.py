@@ -166,8 +166,12 @@ def _rollback(to: Rollback, width: int) -> list[Line]:
             rows.append(line)
             line = [("  ", "")]
         line.append((f"{name}  ", "text"))
+    more = f"and {to.files - len(to.paths)} more"
     if to.files > len(to.paths):
-        line.append((f"and {to.files - len(to.paths)} more", "dim"))
+        if cells(line) + len(more) > width:
+            rows.append(line)
+            line = [("  ", "")]
+        line.append((more, "dim"))
     return [*rows, *([line] if len(line) > 1 else [])]
 
 
