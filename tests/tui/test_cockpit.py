@@ -100,7 +100,7 @@ def test_a_resize_brings_other_places() -> None:
     async def look(driver: Driver) -> None:
         await driver.sees("6 agent 2 log")
         await driver.pilot.resize_terminal(140, 45)
-        await driver.sees("5 learnings ─")
+        await driver.sees("4 files  5 learnings ─")
         frames(driver.text())
         await driver.pilot.resize_terminal(40, 10)
         await driver.until(lambda: sum(bool(row.strip()) for row in driver.text()) == 1)

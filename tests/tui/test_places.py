@@ -5,11 +5,13 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.draw.spans import CLICK, cells
 from ralph_tui.tui.panes.tabs import Tab, placed, title
 from tests.tui.driving import Driver, drive, live, story
+from tests.tui.test_cockpit import frames
 
 NAMES = st.text("abcxyz日本é", min_size=1, max_size=14)
 
@@ -77,3 +79,70 @@ def test_a_click_selects_a_row_and_one_on_the_selected_opens_it() -> None:
         await driver.sees("▾ Bash")
 
     drive(live(story("running")), look)
+
+
+@pytest.mark.parametrize(
+    ("size", "guest", "host"),
+    [
+        ((140, 45), "learnings", "files"),
+        ((140, 45), "log", "progress"),
+        ((100, 30), "log", "progress"),
+        ((120, 20), "log", "progress"),
+    ],
+)
+def test_a_pane_that_has_had_nothing_to_say_gives_its_room_away_once(
+    size: tuple[int, int], guest: str, host: str
+) -> None:
+    speak = {"learnings": "taught", "log": "running"}[guest]
+
+    async def look(driver: Driver) -> None:
+        panes = driver.cockpit.body.panes
+        assert not panes[guest].display
+        wide = panes[host].size.width
+        assert any(tab.heading == guest or tab.digit == 2 for tab in panes[host].tabs)
+        driver.inbox.extend(
+            event.model_copy(update={"seq": 1000 + event.seq}) for event in story(speak)[1:]
+        )
+        await driver.until(lambda: panes[guest].display)
+        await driver.until(lambda: panes[host].size.width < wide)
+        assert len(panes[host].tabs) == 1
+        driver.cockpit.body.place_panes()
+        assert panes[guest].display
+
+    drive(live(story("empty")), look, size)
+
+
+@pytest.mark.parametrize("back", ["P", "escape"])
+def test_the_prompts_key_leads_back_to_where_one_was(back: str) -> None:
+    async def look(driver: Driver) -> None:
+        body = driver.cockpit.body
+        await driver.press("3", "P")
+        assert (body.zoomed, body.panes["prompt"].has_focus) == ("prompt", True)
+        await driver.press(back)
+        assert body.zoomed is None
+        assert body.panes["iterations"].has_focus
+        assert body.panes["iterations"].display
+        await driver.press("4", "z", "P", back)
+        assert body.zoomed == "files"
+        assert body.panes["files"].has_focus
+
+    drive(live(story("running")), look)
+
+
+SIZES = [(w, h) for w in (20, 40, 60, 80, 100, 140, 200) for h in (5, 12, 16, 24, 30, 60)]
+
+
+@pytest.mark.parametrize("name", ["hostile", "rolled_back"])
+def test_nothing_overprints_at_any_size(name: str) -> None:
+    async def look(driver: Driver) -> None:
+        for size in SIZES:
+            await driver.resize(size)
+            rows = driver.text()
+            assert len(rows) == size[1]
+            assert all(cell_len(row) == size[0] for row in rows), size
+            frames(rows)
+            shown = [pane.region for pane in driver.cockpit.body.panes.values() if pane.display]
+            for index, one in enumerate(shown):
+                assert not any(one.overlaps(other) for other in shown[index + 1 :]), size
+
+    drive(live(story(name)), look, SIZES[-1])

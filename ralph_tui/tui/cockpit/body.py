@@ -50,6 +50,10 @@ class Body(Container):
         """The pane that is seen alone."""
         self.recent: list[str] = []
         """Panes by when they were looked at, the latest first."""
+        self._silent = set(layout.HOSTS)
+        """Panes that have had nothing to say yet: each gets its room once, and keeps it."""
+        self._before_prompt: tuple[str | None, str] | None = None
+        """What was zoomed, and looked at, when the prompt was called."""
 
     def compose(self) -> ComposeResult:
         """In the order of their places."""
@@ -57,6 +61,10 @@ class Body(Container):
 
     def sync(self, state: RunState, now: datetime) -> None:
         """Bring every pane up to date."""
+        spoken = {name for name in self._silent if self.panes[name].speaks(state)}
+        if spoken:
+            self._silent -= spoken
+            self.place_panes()
         for pane in self.panes.values():
             pane.sync(state, now)
 
@@ -66,12 +74,29 @@ class Body(Container):
         if self.zoomed is not None:
             self.zoomed = name
 
+    def prompt_or_back(self) -> str:
+        """The prompt alone, or what was there before it; says which pane to focus."""
+        if self.zoomed == "prompt" and self._before_prompt is not None:
+            return self.unzoom()
+        self._before_prompt = (self.zoomed, (self.recent or ["agent"])[0])
+        self.zoomed = "prompt"
+        return "prompt"
+
+    def unzoom(self) -> str:
+        """All panes again, or what was there before the prompt; says which pane to focus."""
+        called = self._before_prompt if self.zoomed == "prompt" else None
+        self._before_prompt = None
+        self.zoomed, pane = called or (None, str(self.zoomed))
+        return pane
+
     def place_panes(self) -> None:
         """Put the panes where this size and the last looks want them."""
-        places = layout.groups(*self.app.size)
+        places = layout.groups(*self.app.size, self._silent)
         visible = layout.shown(places, self.recent, self.zoomed)
         self.screen.set_class(self.zoomed is not None, "-zoomed")
         self.screen.set_class(len(places) == 1, "-single")
+        for name in layout.HOSTS:
+            self.screen.set_class((name,) not in places, f"-no-{name}")
         self._place_agent(places)
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
@@ -81,9 +106,9 @@ class Body(Container):
 
     def _place_agent(self, places: layout.Groups) -> None:
         """The grid is filled in order: where two columns end in one, the agent comes last."""
-        agent = self.panes["agent"]
-        if (self.children[-1] is agent) == (places is layout.WIDE):
-            if places is layout.WIDE:
+        agent, beside = self.panes["agent"], ("agent",) in places
+        if (self.children[-1] is agent) == beside:
+            if beside:
                 self.move_child(agent, before=self.panes["tests"])
             else:
                 self.move_child(agent, after=self.children[-1])

@@ -4,7 +4,7 @@ Rule: a group shows one of its panes and names the others as tabs, so that every
 at every size.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ralph_tui.tui.panes.tabs import NAMES
 
@@ -57,13 +57,23 @@ NARROW: Groups = (
 SINGLE: Groups = (("agent", "progress", *NARROW[1][1:]),)
 
 
-def groups(columns: int, rows: int) -> Groups:
-    """The places of a screen of this size, each with the panes that take turns in it."""
+HOSTS = {"log": "progress", "learnings": "files"}
+"""Who gets the room of a pane that has had nothing to say so far."""
+
+
+def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:
+    """The places of a screen of this size, each with the panes that take turns in it; a pane that
+    is `silent` has none of its own.
+    """
     if columns < 100:
         return NARROW if rows >= 22 else SINGLE
-    if rows < 28:
-        return SHORT
-    return WIDE if columns >= 140 else NORMAL
+    places = SHORT if rows < 28 else WIDE if columns >= 140 else NORMAL
+    guests = {host: (guest,) for guest, host in HOSTS.items() if guest in silent}
+    alone = [place for place in places if len(place) > 1 or place[0] not in silent]
+    return tuple(
+        (*place, *guests[place[0]]) if place[0] in guests and guests[place[0]] in places else place
+        for place in alone
+    )
 
 
 def shown(places: Groups, recent: Sequence[str], zoomed: str | None) -> set[str]:

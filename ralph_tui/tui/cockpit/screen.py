@@ -207,8 +207,7 @@ class CockpitScreen(BaseScreen):
         if self.looking_back.end():
             self.footer.say("the latest iteration again")
         elif self.body.zoomed is not None:
-            self.body.zoomed = None
-            self._arrange()
+            self.action_pane(self.body.unzoom())
         else:
             self.footer.say("esc: all panes are shown already")
 
@@ -266,9 +265,8 @@ class CockpitScreen(BaseScreen):
             self.action_pane(self.body.zoomed)
 
     def show_prompt(self) -> None:
-        """The prompt alone."""
-        self.body.zoomed = "prompt"
-        self.action_pane("prompt")
+        """The prompt alone; a second time what was there before."""
+        self.action_pane(self.body.prompt_or_back())
 
     def next_theme(self) -> None:
         """The next theme."""

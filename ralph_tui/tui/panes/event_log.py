@@ -38,6 +38,10 @@ class EventLog(RowsPane):
         """See `Pane`; what is past is dim."""
         return (state.log.revision, state.run.iteration)
 
+    def speaks(self, state: RunState) -> bool:
+        """See `Pane`."""
+        return bool(state.log.entries)
+
     def changed(self) -> None:
         """See `Pane`; what comes of an entry stands below it, so its height changes."""
         same = self._seen_state is self.state

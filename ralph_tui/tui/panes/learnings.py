@@ -48,6 +48,10 @@ class LearningsPane(LinesPane):
         """See `Pane`."""
         return (state.memory.revision, state.run.live)
 
+    def speaks(self, state: RunState) -> bool:
+        """See `Pane`."""
+        return any(seen.listed for seen in state.memory.seen.values())
+
     def changed(self) -> None:
         """See `Pane`."""
         if self.chosen not in {seen.learning.learning_id for _, seen in self.listed()}:

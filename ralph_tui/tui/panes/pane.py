@@ -106,6 +106,10 @@ class Pane(LineWidget, can_focus=True):
         """What the upper edge says beside the title."""
         return []
 
+    def speaks(self, state: RunState) -> bool:
+        """Whether it has something to say; one that never had gives its room away."""
+        return True
+
     def changed(self) -> None:
         """Take note of a new state, before it is drawn."""
 
