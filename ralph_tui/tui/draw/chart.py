@@ -72,7 +72,7 @@ def heights(rows: int, *, zoomed: bool = False) -> Heights:
         pushed = 5 if rows >= 24 else 3 if rows >= 16 else 1
         parts = 6 if rows >= 24 else 4 if rows >= 10 else 0
         pace = 4 if rows >= 24 else 3 if rows >= 16 else 0
-    gap = 1 if rows >= 28 else 0
+    gap = 1 if rows >= 24 else 0
     below = sum(size + gap for size in (pushed, parts, pace) if size) + axis
     return Heights(max(1, rows - below), pushed, parts, pace, axis, gap)
 

@@ -100,8 +100,20 @@ class ProgressPane(LinesPane):
         latest = self.state.control.latest
         if latest is None:
             return []
-        spans: Line = []
-        for name, value in (("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd)):
-            spans += [(f"{' ' if spans else ''}{name} ", "dim"), (gain(value), "text")]
-        full: Line = [(f"{profile_words(latest.profile)}  ", "dim"), *spans]
-        return full if cells(full) <= width else spans if cells(spans) <= width else []
+        gains = _told(("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
+        named: Line = [(f"{profile_words(latest.profile)}  ", "dim"), *gains]
+        parts = _told(
+            ("P", latest.proportional), ("I", latest.integral_mean), ("D", latest.derivative)
+        )
+        pace = _told(("velocity", latest.velocity), ("volatility", latest.volatility))
+        gap: Line = [(" · ", "dim")]
+        forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named, gains]
+        return next((form for form in forms if cells(form) <= width), [])
+
+
+def _told(*numbers: tuple[str, float]) -> Line:
+    """``kp .5 ki .2 kd .3``."""
+    spans: Line = []
+    for name, value in numbers:
+        spans += [(f"{' ' if spans else ''}{name} ", "dim"), (gain(value), "text")]
+    return spans

@@ -66,9 +66,9 @@ def explanation(state: RunState, course: Course, drawn: Heights) -> list[Line]:
 
 
 def gain(value: float) -> str:
-    """``.5``, ``.35``, ``1.0``."""
-    text = fraction(value)
-    return text if text == "1.0" else text.rstrip("0").rstrip(".") or "0"
+    """A number in short: ``.5``, ``.35``, ``−.1``, ``1.0``, ``0``."""
+    text = signed(value)
+    return text if text.endswith("1.0") else text.rstrip("0").rstrip(".") or "0"
 
 
 def _plain(name: str, value: str, meaning: str) -> Line:
