@@ -32,7 +32,7 @@ RETIRED = {
     "correct it": r"\bmend (?:it|that|them)\b|\bchange it there\b",
     "singular": r"(?<![\d.,/:+−-])(?<!of )\b1 (?:calls|points|iterations|files|tests|minutes|"
     r"seconds|sessions|lines|questions|answers|items|learnings|checkpoints|snapshots|events|tokens|"
-    r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b",
+    r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b(?!/)",
 }
 """What is said instead, and how the retired word is found."""
 MINUS = r"(?:(?<=^)|(?<=[ (│]))-\d"

@@ -279,8 +279,9 @@ def test_a_limit_on_file_sizes_that_the_transcript_meets(git_repo: Path) -> None
         preexec_fn=limited(60_000),
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (said,) = {line[9:] for line in done.stdout.splitlines() if "transcript is incomplete" in line}
-    assert said.startswith("agent   The transcript is incomplete: ")
+    lines = [line for line in done.stdout.splitlines() if "transcript is incomplete" in line]
+    (said,) = {line.partition("agent ")[2].strip() for line in lines}
+    assert said.startswith("The transcript is incomplete: ")
     assert said.endswith("raise it with 'ulimit -f unlimited'.")
 
 

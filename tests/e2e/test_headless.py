@@ -25,7 +25,7 @@ def test_a_run_in_any_repository_with_any_command(git_repo: Path) -> None:
     done = run("run", "Make the checks pass", "-c", GATE, *agent(ONE_MORE), cwd=root)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "completed: the completion command passed after iteration 4" in done.stdout
-    assert "baseline" in done.stdout
+    assert "at the start (from" in done.stdout
     after = git(root, "status", "--porcelain")
     assert after.splitlines() == [
         *before[0].splitlines(),

@@ -85,7 +85,7 @@ def rows(*more: Event, nth: int = 2, width: int = 60) -> list[str]:
 
 def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_came_to() -> None:
     assert rows(MADE, PIVOT, WRONG) == [
-        "iteration 2: pivot, reframe",
+        "iteration 2: another approach, reframe",
         "No rise for 3 iterations.",
         "1 test_quotes",
         "2 see what the lexer is given",
@@ -121,7 +121,7 @@ def test_a_models_verdict_is_told_where_it_was_given() -> None:
 
 def test_an_approach_that_goes_on_says_since_when() -> None:
     later = PIVOT.model_copy(update={"iteration": 3})
-    assert rows(later, nth=3)[0] == "iteration 3: pivot, reframe since iteration 2"
+    assert rows(later, nth=3)[0] == "iteration 3: another approach, reframe since iteration 2"
 
 
 def test_nothing_is_said_as_such() -> None:

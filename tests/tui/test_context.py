@@ -43,7 +43,7 @@ def rows(
 def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
     told = rows("climbing")
     assert told[:6] == [
-        "71 % of 200k · 58k left · ▲ L1 it fills",
+        "71 % of 200k · 58k left · ▲ it fills",
         "▰" * 35 + "┊▱▱▱▱▱▱┊▱▱▱▱┊▱▱",
         "70 warns · 85 hands over · 95 stops",
         "85 % in about 2 tool calls",

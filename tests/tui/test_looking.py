@@ -406,7 +406,7 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
         await driver.sees("restored snapshot 2: 3 files; r on ↶ undoes it")
         assert " % ↶" in driver.text()[1], "it was measured with other files"
         await driver.press("3", "r")
-        await driver.sees("Undo the rollback of 09:")
+        await driver.sees("Undo the restore of 09:")
         await driver.sees("would change")
         await driver.press("y")
         await driver.until(lambda: driver.sent == [Restore(snapshot=4)])

@@ -134,7 +134,7 @@ class HistoryView:
 
 def _question(point: TimelinePoint, snapshot: int) -> str:
     if point.rollback is not None:
-        return f"Undo the rollback of {clock(point.rollback.at)}: back to snapshot {snapshot}?"
+        return f"Undo the restore of {clock(point.rollback.at)}: back to snapshot {snapshot}?"
     at = "" if point.at is None else f", {clock(point.at)}"
     return f"Restore snapshot {snapshot}: {point.name}{at}?"
 

@@ -13,7 +13,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, money
-from ralph_tui.text.terms import GOOD, SEVERITIES, WARNING, in_words
+from ralph_tui.text.terms import APPROACHES, GOOD, SEVERITIES, WARNING, in_words
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import level_mark
 from ralph_tui.tui.panes.iteration_pane import IterationPane
@@ -85,7 +85,7 @@ def _strategy(strategy: StrategyPlanned, width: int) -> list[Line]:
     rows: list[Line] = [
         [
             (f"{_place(strategy.iteration)}: ", "dim"),
-            (f"{strategy.approach}{focus}", style),
+            (f"{APPROACHES[strategy.approach]}{focus}", style),
             (since, "dim"),
         ],
         *_texts(strategy.reasoning, width),

@@ -147,7 +147,7 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
             [
                 (filled(share), "strong"),
                 (f" of {window} · {left} left · ", "text"),
-                (f"{term.glyph} {level} {term.word}".strip(), f"{tone} strong"),
+                (term.label, f"{tone} strong"),
             ],
             _bar(share, known.thresholds(state), min(width, WIDEST), tone),
             *([] if scarce else _told(_limits(state), width, "dim")),

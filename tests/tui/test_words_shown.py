@@ -1,0 +1,85 @@
+"""No pane, header or report shows a retired word, of any story and any kept run, at three sizes.
+
+Prompts, which their pane shows as they were sent, are looked through in `test_words.py`.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import pytest
+
+from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.events import Event
+from ralph_tui.sources.replay import Replay
+from ralph_tui.state import RunState
+from ralph_tui.tui.panes.agent import AgentPane
+from ralph_tui.tui.panes.assessment import AssessmentPane
+from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.event_log import EventLog
+from ralph_tui.tui.panes.files import FilesPane
+from ralph_tui.tui.panes.header import header_lines
+from ralph_tui.tui.panes.iterations import IterationsPane
+from ralph_tui.tui.panes.learnings import LearningsPane
+from ralph_tui.tui.panes.pane import LinesPane, Pane
+from ralph_tui.tui.panes.progress import ProgressPane
+from ralph_tui.tui.panes.rows import RowsPane
+from ralph_tui.tui.panes.verification import VerificationPane
+from tests.fixtures.journals.make import FOLDER
+from tests.words import retired
+from tests.world.decisions import DECISIONS
+from tests.world.stories import STORIES
+from tests.world.taught import TAUGHT
+from tests.world.windows import WINDOWS
+
+SIZES = ((78, 20), (98, 26), (138, 41))
+"""Inside of 80x24, 100x30 and 140x45."""
+TOLD = {**STORIES, **DECISIONS, **TAUGHT, **WINDOWS}
+KEPT = [path.stem for path in sorted(FOLDER.glob("*.jsonl"))]
+OTHERS_WORDS = ("hostile", "nasty")
+"""Runs in which an agent says what it likes."""
+
+
+@cache
+def run_of(name: str) -> tuple[Event, ...]:
+    return tuple(TOLD[name]() if name in TOLD else read_journal(FOLDER / f"{name}.jsonl").events)
+
+
+def panes(events: Sequence[Event]) -> Iterator[Pane]:
+    source = Replay(list(events))
+    yield from (ProgressPane(), EventLog(), IterationsPane(source), FilesPane(source))
+    yield from (LearningsPane(), AgentPane(), VerificationPane())
+    yield from (AssessmentPane(), ContextPane(source))
+
+
+def shown(pane: Pane, width: int, height: int) -> str:
+    if isinstance(pane, LinesPane):
+        rows = pane.build(width, height)
+    else:
+        assert isinstance(pane, RowsPane)
+        known = enumerate(pane.entries())
+        rows = [row for number, entry in known for row in pane.rows_of(entry, number, width)]
+    return "\n".join("".join(text for text, _ in row) for row in rows)
+
+
+@pytest.mark.parametrize("name", [*TOLD, *KEPT])
+def test_no_retired_word_is_shown(name: str) -> None:
+    if name in OTHERS_WORDS:
+        pytest.skip("its agent says what it likes")
+    events = run_of(name)
+    record = "\n".join(event.model_dump_json() for event in events).replace("\\n", " ")
+    state = RunState().apply_all(events)
+    found: dict[str, str] = {}
+    for width, height in SIZES:
+        head = header_lines(state, events[-1].at, width + 2)
+        text = "\n".join("".join(part for part, _ in row) for row in head)
+        found |= dict.fromkeys(retired(text, record), f"header at {width + 2}")
+        for pane in panes(events):
+            pane.state, pane.now = state, events[-1].at
+            for zoomed in (False, True):
+                pane.zoomed = zoomed
+                text = shown(pane, width, height)
+                found |= dict.fromkeys(retired(text, record), f"{pane.key} at {width + 2}")
+    page = report(events, Circumstances("here"))
+    found |= dict.fromkeys(retired(page.replace("\\", ""), record), "report")
+    assert not found, "\n".join(f"{where}: {said}" for said, where in found.items())
