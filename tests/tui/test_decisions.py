@@ -210,7 +210,7 @@ def test_an_untouched_proposal_is_no_draft() -> None:
         await opened(driver)
         await driver.press("e")
         happens(driver, QuestionAnswered(question_id="q1", answer="approve", by="the default"))
-        await driver.sees("the question is settled: approve, by the default")
+        await driver.sees("the question is settled: no answer in 2 min: approved")
         await driver.press("escape")
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
         await driver.press("g")

@@ -76,7 +76,7 @@ def test_everything_is_permitted_only_after_a_question() -> None:
     async def look(driver: Driver) -> None:
         for key in ("n", "y"):
             assert driver.sent == []
-            await search(driver, "skip", "permissions: skip (everything)")
+            await search(driver, "unrestr", "permissions: unrestricted")
             await driver.press("enter")
             await driver.until(lambda: isinstance(driver.app.screen, Confirm))
             await driver.press(key)
@@ -92,12 +92,12 @@ def test_what_holds_already_is_not_offered() -> None:
     async def look(driver: Driver) -> None:
         told = [offer.text for offer in offers(driver.cockpit)]
         kinds = [text for text in told if text.startswith("perm")]
-        assert kinds == ["permit Bash(curl:*) (denied 1 time)", "permissions: skip (everything)"]
+        assert kinds == ["permit Bash(curl:*) (denied 1 time)", "permissions: unrestricted"]
         driver.inbox.append(free)
         await driver.until(lambda: driver.cockpit.state.needs.mode == "skip")
         told = [offer.text for offer in offers(driver.cockpit)]
-        assert [text for text in told if "perm" in text[:8]] == ["permissions: edits"]
-        await search(driver, "edits", "permissions: edits")
+        assert [text for text in told if "perm" in text[:8]] == ["permissions: may edit files"]
+        await search(driver, "may edit", "permissions: may edit files")
         await driver.press("enter")
         await driver.until(lambda: driver.sent)
 

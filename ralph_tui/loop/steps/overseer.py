@@ -41,7 +41,8 @@ from ralph_tui.loop.waiting.handlers import extended
 from ralph_tui.state.wording import failing_words
 
 _damped = PROFILES["damped"]
-DAMPED = f"damped until a new best: kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
+_gains = f"kp {_damped.kp:g}, ki {_damped.ki:g}, kd {_damped.kd:g}"
+DAMPED = f"steers more gently until a new best: {_gains}"
 UNANSWERED = "nobody answered the question in time"
 
 

@@ -20,6 +20,7 @@ from textual.widgets import Input
 
 from ralph_tui.commands import SetPermissions, stopping
 from ralph_tui.text.format import count
+from ralph_tui.text.terms import permission_words
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.spans import Line, clip, flat, spread
@@ -82,7 +83,7 @@ def _permits(host: DialogHost) -> Iterator[Offer]:
 def _other_mode(host: DialogHost) -> Offer:
     needs = host.state.needs
     wish = SetPermissions(mode="edits" if needs.mode == "skip" else "skip", allow=needs.allow)
-    text = f"permissions: {wish.mode}{' (everything)' if wish.mode == 'skip' else ''}"
+    text = f"permissions: {permission_words(wish.mode)}"
     return Offer(text, partial(host.set_permissions, wish))
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
+from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state import RunState
+from ralph_tui.state.wording import decision_words
 from ralph_tui.text.terms import answer_word
 from ralph_tui.tui.cockpit.calling import call_text
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
@@ -31,6 +33,8 @@ class QuestionPresenter:
         self._app = host.ralph
         self._source = host.source
         self._keep_draft = keep_draft
+        self._asked: QuestionAsked | None = None
+        """The question that was open last."""
         self._known: str | None = None
         """The question that is open, as far as it was looked at."""
         self._shown: str | None = None
@@ -50,6 +54,7 @@ class QuestionPresenter:
             if self._known is not None:
                 self._settled(state, self._known)
             self._known = wanted
+            self._asked = question
             if wanted is not None:
                 self._app.call_owner(call_text(state))
             else:
@@ -134,6 +139,8 @@ class QuestionPresenter:
             how = clip(flat(withdrawn.reason), 60)
         if answer is not None and answer.question_id == question_id:
             how = f"{answer_word(flat(answer.answer, 40))}, {self._place(answer.by)}"
+            if answer.by == SILENCE:
+                how = flat(decision_words(answer, self._asked))
             taken = answer.text.strip()
             mine = (question_id, answer.answer, answer.by)
             here = sent is not None and mine == (sent.question_id, sent.answer, self._source.name)

@@ -73,6 +73,7 @@ class Writing(Modal[Written]):
 
     AUTO_FOCUS = "TextEntry"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
+    HELPS = ()
     SENDS = "send"
     """What enter does."""
 

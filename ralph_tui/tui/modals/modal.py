@@ -199,7 +199,8 @@ class Modal(ModalScreen[T]):
 
     def show_keys(self) -> None:
         """The keys have changed; what is being said stands as long as it would have."""
-        self.keys_row.pairs = (*self.pairs(), *self.HELPS)
+        typing = self.focused is not None  # there, letters are text
+        self.keys_row.pairs = (*self.pairs(), *(() if typing else self.HELPS))
         self.keys_row.repaint()
 
     def named_style(self, name: str) -> Style:
