@@ -12,6 +12,7 @@ from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.recorded import opened
 from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.cockpit.returning import ReturningCockpit
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class Onlooker:
 
     def screen(self) -> BaseScreen:
         """See `Front`."""
-        return CockpitScreen(self._source)
+        kind = ReturningCockpit if self._source.elsewhere else CockpitScreen
+        return kind(self._source)
 
     def begin(self) -> None:
         """See `Front`."""

@@ -1,0 +1,62 @@
+"""The dialog of somebody who comes back: it opens, and takes no key that means something below."""
+
+from functools import partial
+
+import pytest
+
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.cockpit.returning import ReturningCockpit
+from ralph_tui.tui.modals.away import Away
+from ralph_tui.tui.modals.guide import Guide
+from ralph_tui.tui.modals.question import Question
+from tests.tui.driving import Driver, drive, live, story
+
+
+def returned(name: str) -> Driver:
+    """A screen on a run that goes on already."""
+    driver = live(story(name))
+    screen = partial(ReturningCockpit, driver.source)
+    driver.app = RalphApp(screen, monotonic=driver.watch)
+    return driver
+
+
+@pytest.mark.parametrize("key", ["enter", "escape", "space"])
+def test_it_opens_once_and_is_closed(key: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.sees("while you were away")
+        await driver.sees("REDIRECT approved by you")
+        await driver.press(key)
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+        driver.cockpit.tick()
+        await driver.pilot.pause()
+        assert driver.app.screen is driver.cockpit
+
+    drive(returned("decided"), look, (100, 30))
+
+
+def test_a_key_that_means_something_below_is_handed_on() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.press("g")
+        await driver.until(lambda: isinstance(driver.app.screen, Guide))
+
+    drive(returned("running"), look)
+
+
+def test_the_open_question_follows_it() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.sees("? needs you, since")
+        await driver.press("enter")
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+
+    drive(returned("redirect"), look)
+
+
+def test_a_run_that_has_just_begun_opens_as_it_is() -> None:
+    async def look(driver: Driver) -> None:
+        driver.cockpit.tick()
+        await driver.pilot.pause()
+        assert driver.app.screen is driver.cockpit
+
+    drive(returned("empty"), look)
