@@ -23,6 +23,8 @@ from ralph_tui.commands import (
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.tui import outcomes
+from ralph_tui.tui.outcomes import Outcome
 
 Where = Literal["live", "replay", "everywhere"]
 Task = Literal["watch", "steer", "go back", "leave", "replay"]
@@ -80,6 +82,10 @@ class ActionTarget(Protocol):
 
     def restore(self) -> None:
         """Ask whether the files shall go back to the selected point."""
+        ...
+
+    def whole_diff(self) -> None:
+        """Show what the whole run has changed."""
         ...
 
     def toggle_zoom(self) -> None:
@@ -140,6 +146,10 @@ def _while_asked(state: RunState) -> str | None:
     return over(state) or ("no question is open" if state.needs.question is None else None)
 
 
+def _while_over(state: RunState) -> str | None:
+    return "no question is open" if state.run.live else None
+
+
 def _while_files_rest(state: RunState) -> str | None:
     """As the run would refuse it, with the key that helps."""
     if files_rest(state):
@@ -176,6 +186,10 @@ class Action:
     """How the key is written; empty: as it is named."""
     said: str = ""
     """What the footer answers at once, where the screen does not show it by itself."""
+    moves: bool = False
+    """Also where it means something without a replay, it moves a replay in its time."""
+    outcome: Callable[[RunState], Outcome] | None = None
+    """Given the state as it is when the key is pressed: what is said as soon as it is recorded."""
 
     @property
     def shown_key(self) -> str:
@@ -186,11 +200,14 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("decide", "d", "decide", "answer the open question", "steer",
            lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
+    Action("diff", "d", "diff", "over: what the run changed", "watch",
+           lambda screen: screen.whole_diff(), refusal=_while_over),
     Action("retry", "w", "retry now", "try again now, do not wait", "steer",
            _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True,
            said="sent; the wait ends"),
     Action("pause", "p", "pause", "pause, or go on again", "steer",
-           lambda screen: screen.dialogs.toggle_pause(), "live", stopping, footer=True),
+           lambda screen: screen.dialogs.toggle_pause(), "live", stopping, footer=True,
+           outcome=outcomes.paused),
     Action("guide", "g", "guide", "send words to the agent", "steer",
            lambda screen: screen.dialogs.guide(), "live", stopping, footer=True),
     Action("abort", "a", "abort", "abort the run (asks)", "steer",
@@ -198,19 +215,20 @@ ACTIONS: tuple[Action, ...] = (
     # By key, a checkpoint is for what an agent does; a paused run takes one by command.
     Action("checkpoint", "c", "checkpoint", "save the files as they are", "go back",
            _sends(Checkpoint()), "live", _takes(Interrupt()), footer=True,
-           said="sent; it is being taken"),
+           said="sent; it is being taken", outcome=outcomes.captured),
     Action("roll_over", "C", "roll over", "a fresh session (asks)", "steer",
            lambda screen: screen.dialogs.roll_over(), "live", _takes(RollOver()), footer=True,
            spare=True),
     Action("interrupt", "i", "interrupt", "end this turn, and measure", "steer",
            _sends(Interrupt()), "live", _takes(Interrupt()), footer=True,
-           said="sent; the turn ends here, and what it did is measured"),
+           said="sent; it spends this iteration, what it did is measured",
+           outcome=outcomes.interrupted),
     Action("grant", "plus", "more", "one iteration more", "steer",
            _sends(GRANT), "live", _takes(GRANT), key_display="+",
-           said="sent; one iteration more"),
+           said="sent; one iteration more", outcome=outcomes.granted),
     Action("take_back", "minus", "fewer", "one iteration less", "steer",
            _sends(TAKE_BACK), "live", _while_more_is_left, key_display="-",
-           said="sent; one iteration less"),
+           said="sent; one iteration less", outcome=outcomes.granted),
     Action("restore", "r", "restore", "restore that point (asks)", "go back",
            lambda screen: screen.restore(), "live", _while_files_rest, footer=True),
     Action("play", "space", "play", "play or hold", "replay",
@@ -222,11 +240,11 @@ ACTIONS: tuple[Action, ...] = (
            footer=True, key_display="←→"),
     Action("back_iteration", "less_than_sign,shift+left", "iteration",
            "one iteration back", "watch",
-           lambda screen: screen.step_iteration(-1), key_display="<"),
+           lambda screen: screen.step_iteration(-1), key_display="<", moves=True),
     Action("forward_iteration", "greater_than_sign,shift+right", "iteration",
            "one iteration forward", "watch",
            lambda screen: screen.step_iteration(1), footer=True, footer_where="replay",
-           key_display="< >"),
+           key_display="< >", moves=True),
     Action("slower", "left_square_bracket", "slower", "half the speed", "replay",
            _moves(lambda player: player.change_speed(-1)), "replay", key_display="["),
     Action("faster", "right_square_bracket", "speed", "double the speed", "replay",
@@ -285,5 +303,5 @@ def ignored(key: str, restore: str, *, live: bool) -> str:
     if action.name == "restore":
         return f"{action.verb}: {restore}"
     if live and key in SELECTING:
-        return f"{action.verb}: only in a replay; after 3 it selects or marks a point"
+        return "selects or marks an iteration: press 3 first"
     return f"{action.verb}: only in a {'replay' if live else 'live run'}"

@@ -27,7 +27,7 @@ def answer(driver: Driver) -> str:
     ("key", "sends", "says"),
     [
         ("c", Checkpoint(), "c checkpoint: sent; it is being taken"),
-        ("i", Interrupt(), "i interrupt: sent; the turn ends here, and what it did is measured"),
+        ("i", Interrupt(), "i interrupt: sent; it spends this iteration, what it did is measured"),
         ("plus", Extend(iterations=1), "+ more: sent; one iteration more"),
         ("minus", Extend(iterations=-1), "- fewer: sent; one iteration less"),
         ("p", Pause(), "p pause: sent; this iteration ends first"),
@@ -79,8 +79,8 @@ def test_an_older_answer_never_stands_beside_a_newer_key() -> None:
 @pytest.mark.parametrize(
     ("keys", "says"),
     [
-        (("space",), "space play: only in a replay; after 3 it selects or marks a point"),
-        (("left",), "← event: only in a replay; after 3 it selects or marks a point"),
+        (("space",), "space selects or marks an iteration: press 3 first"),
+        (("left",), "← selects or marks an iteration: press 3 first"),
         (("f7",), "f7 does nothing; ? lists the keys"),
         (("ctrl+x",), "ctrl+x does nothing; ? lists the keys"),
         (("o",), "o does nothing; ? lists the keys"),

@@ -194,7 +194,7 @@ def test_abort_asks_first() -> None:
 
 def test_an_ignored_key_says_why() -> None:
     async def look(driver: Driver) -> None:
-        for key in "pgaciwd":
+        for key in "pgaciw":
             await driver.press(key)
             assert re.search(rf"▸ {key} [\w ]+: the run is over", driver.text()[-1])
         driver.watch.now += 10
@@ -349,21 +349,6 @@ def test_a_dialog_is_blind_at_first() -> None:
         await driver.until(lambda: driver.sent)
 
     assert drive(live(story("running")), look).sent == [Abort()]
-
-
-@pytest.mark.parametrize("name", ["steady", "crashed"])
-def test_the_last_screen_stays_with_a_summary_until_q(name: str) -> None:
-    async def look(driver: Driver) -> None:
-        await driver.sees("q leaves")
-        if name == "steady":
-            await driver.sees("6 iterations · 100 % · best 100 % in iteration 6")
-        driver.watch.now += 1000
-        await driver.pilot.pause()
-        assert driver.app._exit is False
-        await driver.press("q")
-        await driver.until(lambda: driver.app._exit)
-
-    assert drive(live(story(name)), look).sent == []
 
 
 def test_a_replay_leaves_at_once_and_takes_no_commands() -> None:

@@ -248,7 +248,7 @@ def test_esc_closes_the_zoom_only_when_nothing_is_marked() -> None:
 )
 def test_what_cannot_be_looked_at_is_one_sentence(files: Held | None, says: str) -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("3", "home", "right", "enter")
+        await driver.press("3", "up", "enter")
         await driver.sees(says)
 
     drive(replay(story("steady"), files=files), look)
@@ -464,7 +464,7 @@ def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], say
 
 def test_a_replay_restores_nothing() -> None:
     async def look(driver: Driver) -> None:
-        await driver.press("3", "home", "r")
+        await driver.press("3", *["up"] * 30, "r")
         notice = driver.cockpit.footer.notice
         command = "ralph-tui restore 1 --run task-001/001"
         assert notice == f"r restore: {command} in /home/ada/parser; only in a live run"

@@ -193,7 +193,7 @@ def test_another_size_meanwhile_is_the_cockpits_too() -> None:
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is cockpit)
         await driver.until(lambda: cockpit.has_class("-wide"))
-        await driver.sees("2 alarms & overseer")
+        await driver.sees("2 what happened")
         assert len(driver.text()) == 45
 
     drive(searching(), look)

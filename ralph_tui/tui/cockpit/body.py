@@ -14,6 +14,7 @@ from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.assessment import AssessmentPane
 from ralph_tui.tui.panes.context import ContextPane
+from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.event_log import EventLog
 from ralph_tui.tui.panes.files import FilesPane
 from ralph_tui.tui.panes.iterations import IterationsPane
@@ -46,6 +47,9 @@ class Body(Container):
                 ContextPane(source),
             )
         }
+        self.end = EndPane(restores=source.live and source.restores_ended)
+        self.ended = False
+        """Whether how the run ended stands in the place of the agent's group."""
         self.zoomed: str | None = None
         """The pane that is seen alone."""
         self.recent: list[str] = []
@@ -57,7 +61,10 @@ class Body(Container):
 
     def compose(self) -> ComposeResult:
         """In the order of their places."""
-        yield from self.panes.values()
+        for name, pane in self.panes.items():
+            if name == "agent":
+                yield self.end
+            yield pane
 
     def sync(self, state: RunState, now: datetime) -> None:
         """Bring every pane up to date."""
@@ -65,8 +72,13 @@ class Body(Container):
         if spoken:
             self._silent -= spoken
             self.place_panes()
-        for pane in self.panes.values():
+        for pane in (*self.panes.values(), self.end):
             pane.sync(state, now)
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """The panes in whose place the end stands."""
+        return layout.group_of(layout.groups(*self.app.size, self._silent), "agent")
 
     def look_at(self, name: str) -> None:
         """Bring a pane to the front of its place; a zoom moves on to it."""
@@ -103,6 +115,10 @@ class Body(Container):
             tabs = tuple(tab(sharer, shown=sharer == name) for sharer in group)
             pane.take_place(tabs, zoomed=self.zoomed == name)
             pane.display = name in visible
+        self.end.display = self.ended and self.zoomed is None
+        if self.end.display:
+            for name in self.covered:
+                self.panes[name].display = False
 
     def _place_agent(self, places: layout.Groups) -> None:
         """The grid is filled in order: where two columns end in one, the agent comes last."""
@@ -112,3 +128,4 @@ class Body(Container):
                 self.move_child(agent, before=self.panes["tests"])
             else:
                 self.move_child(agent, after=self.children[-1])
+            self.move_child(self.end, before=agent)

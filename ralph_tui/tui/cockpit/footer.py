@@ -4,18 +4,14 @@ Rule: keys come from the table of actions alone; what cannot be done now is dim.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
-from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import clock, count, duration, ending_reason, percent
-from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, SEVERITIES, WARNING
+from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
 from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread
-from ralph_tui.tui.draw.words import cost, elapsed, level_mark, tokens
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat
 
 NOTICE_S = 5.0
 """How long a notice stands."""
@@ -113,60 +109,6 @@ class Footer(LineWidget):
         return keys_line(self._state, self._source, width)
 
 
-def summary(state: RunState, now: datetime) -> list[Line]:
-    """The end of the run in two rows; none while it goes on."""
-    run = state.run
-    if run.crash is not None:
-        return [
-            [(PHASES["crashed"].label, "bad strong"), (f"  {flat(run.crash.error)}", "text")],
-            [("this is a bug of ralph-tui; the agent was stopped", "dim")],
-        ]
-    if run.finished is None:
-        return []
-    end = run.finished
-    where = f"in iteration {end.best_iteration}" if end.best_iteration else "at the start"
-    parts = [
-        count(end.iterations, "iteration"),
-        percent(end.completion, end.best),
-        f"best {percent(end.best, end.completion)} {where}",
-        duration(end.duration_s or elapsed(state, now)),
-        *([cost(state)] if run.cost_known else []),
-    ]
-    used = end.tokens or run.tokens
-    if used:
-        parts.append(f"{tokens(used)} tok")
-    return [
-        [
-            (OUTCOMES[end.outcome].label, f"{OUTCOME_TONES[end.outcome]} strong"),
-            (f"  {flat(ending_reason(end.outcome, end.reason))}", "text"),
-        ],
-        [(" · ".join(parts), "text")],
-    ]
-
-
-class Banner(LineWidget):
-    """The summary of a run that is over; it stays until the owner leaves."""
-
-    def __init__(self) -> None:
-        super().__init__(id="banner")
-        self.rows: list[Line] = []
-
-    def sync(self, state: RunState, now: datetime) -> None:
-        """Appear when the run is over, vanish when a replay goes back before its end."""
-        rows = summary(state, now)
-        if rows != self.rows:
-            self.rows = rows
-            self.set_class(bool(rows), "-shown")
-            self.repaint()
-
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
-        if y >= len(self.rows):
-            return []
-        hint: Line = [("q", "key"), (" leaves ", "dim")] if y == 0 else []
-        return spread([(" ", ""), *self.rows[y]], hint, width)
-
-
 class Note(LineWidget):
     """One sentence about the record itself."""
 
@@ -184,67 +126,3 @@ class Note(LineWidget):
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         return [(f" {WARNING.glyph} ", "warn"), (clip(self._text, width - 4), "text")]
-
-
-class Scrubber(LineWidget, can_focus=True):
-    """Where a replay stands; focused at the start, so that arrows move in time."""
-
-    def __init__(self, player: Player) -> None:
-        super().__init__(id="scrubber")
-        self.lit = False
-        self._player = player
-        self._state = RunState()
-        self._now = EPOCH
-        self._stamp: object = None
-
-    def on_focus(self) -> None:
-        """Its colour tells it."""
-        self.lit = True
-        self.repaint()
-
-    def on_blur(self) -> None:
-        """Its colour tells it."""
-        self.lit = False
-        self.repaint()
-
-    def sync(self, state: RunState, now: datetime) -> None:
-        """Follow the player."""
-        player = self._player
-        stamp = (player.position, player.playing, player.speed, player.length, int(now.timestamp()))
-        self._state, self._now = state, now
-        if stamp != self._stamp:
-            self._stamp = stamp
-            self.repaint()
-
-    def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`."""
-        player = self._player
-        speed = f"{player.speed}x" if player.speed else "instant"
-        sign = "▶" if player.playing else PHASES["paused"].glyph
-        style = "focus" if self.lit else "dim"
-        left: Line = [(f" {sign} ", f"{style} strong"), (f"{speed:<7} ", "text")]
-        at_end = player.position == player.length
-        right: Line = [(f"  {clock(self._now, seconds=True)} ", "text")]
-        if width >= 70:
-            right.append((f" {player.position}/{player.length} ", "dim"))
-        if at_end and self._state.run.live:
-            right = [("  no end was recorded ", "warn"), *right]
-        room = width - cells(left) - cells(right)
-        return [*left, *self._bar(max(1, room), style), *right]
-
-    def _bar(self, room: int, style: str) -> Line:
-        player = self._player
-        length = max(1, player.length)
-        here = min(room - 1, player.position * room // length)
-        track = [("━", style) if i < here else ("─", "faint") for i in range(room)]
-        for position, severity in player.marks:
-            column = min(room - 1, position * room // length)
-            track[column] = level_mark(SEVERITIES[severity])
-        track[here] = ("●", "focus" if self.lit else "text")
-        spans: Line = []
-        for glyph, name in track:
-            if spans and spans[-1][1] == name:
-                spans[-1] = (spans[-1][0] + glyph, name)
-            else:
-                spans.append((glyph, name))
-        return spans

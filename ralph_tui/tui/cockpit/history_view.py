@@ -7,14 +7,16 @@ command like any other, which the run may refuse.
 from pathlib import Path
 
 from ralph_tui import commands
+from ralph_tui.analysis.next_steps import whole_change
 from ralph_tui.commands import WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
-from ralph_tui.tui.draw.spans import clip
+from ralph_tui.tui.draw.spans import Line, clip
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
+from ralph_tui.tui.panes.facts import between
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import Key, TimelinePoint, to_restore, tree_at, tree_before
 
@@ -61,6 +63,20 @@ class HistoryView:
             what = (since, until)
         files, clock = self._source.files, self._app.monotonic
         self._app.push_screen(Changes(title, timeline.told, files, what, clock))
+
+    def whole(self) -> None:
+        """Open what the whole run has changed."""
+        from ralph_tui.tui.modals.changes import Changes  # noqa: PLC0415
+
+        state, points = self._host.state, self._timeline.points
+
+        def told(width: int) -> list[Line]:
+            now = self._source.clock(state)
+            return between(points[0], points[-1], state, now, width) if points else []
+
+        trees = whole_change(state) or "nothing of this run was saved"
+        files, clock = self._source.files, self._app.monotonic
+        self._app.push_screen(Changes("changes of the whole run", told, files, trees, clock))
 
     def restore(self) -> bool:
         """Ask whether the files shall go back to the selected point; False where none is."""

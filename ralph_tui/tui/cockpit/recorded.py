@@ -23,7 +23,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
 
     def action_unzoom(self) -> None:
         """All panes again, else back."""
-        if self.body.zoomed is not None:
+        if self.body.zoomed is not None or self.body.ended:
             super().action_unzoom()
         else:
             self.ralph.back()

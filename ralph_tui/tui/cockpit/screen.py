@@ -4,7 +4,6 @@ Rule: it holds no state of the run but the `RunState` its source brings up to da
 do, and why not, is asked of the table of actions.
 """
 
-from collections.abc import Callable
 from typing import ClassVar, cast
 
 from textual import events
@@ -12,21 +11,22 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from ralph_tui import commands
-from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, ignored, offered
+from ralph_tui.tui.actions import ACTIONS, ignored, offered
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
-from ralph_tui.tui.cockpit.footer import Banner, Footer, Note, Scrubber
-from ralph_tui.tui.cockpit.footer import verb as verb_of
+from ralph_tui.tui.cockpit.doing import Doing
+from ralph_tui.tui.cockpit.ending import Ending
+from ralph_tui.tui.cockpit.footer import Footer, Note
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looking_back import LookingBack
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
+from ralph_tui.tui.cockpit.scrubber import Scrubber
 from ralph_tui.tui.modals.modal import key_name
 from ralph_tui.tui.panes.header import HEADS
 from ralph_tui.tui.panes.learnings import LearningsPane
@@ -60,17 +60,21 @@ class CockpitScreen(BaseScreen):
         self.heads = tuple(
             kind(recorded=not source.live, replay=source.player is not None) for kind in HEADS
         )
-        self.footer, self.banner = Footer(source, self.ralph.monotonic), Banner()
+        self.footer = Footer(source, self.ralph.monotonic)
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
         self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
         self.history = HistoryView(self, self.body.timeline)
         self.looking_back = LookingBack(self, self.body)
+        self.ending = Ending(self.body)
+        self.doing = Doing(self)
         self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for action in ACTIONS:
             if offered(action, live=source.live):
-                self._bindings.bind(action.keys, f"do('{action.name}')", show=False)
+                # In a replay a key to move in time means that from every pane.
+                moves = action.where == "replay" or (not source.live and action.moves)
+                self._bindings.bind(action.keys, f"do('{action.name}')", show=False, priority=moves)
 
     @property
     def ralph(self) -> RalphApp:
@@ -85,6 +89,7 @@ class CockpitScreen(BaseScreen):
     def key_came(self) -> None:
         """See `BaseScreen`: an older answer never stands beside a newer key."""
         self.footer.hush()
+        self.doing.hush()
 
     def say(self, text: str) -> None:
         """See `DialogHost`."""
@@ -111,7 +116,6 @@ class CockpitScreen(BaseScreen):
         yield from self.heads
         yield self.note
         yield self.body
-        yield self.banner
         if self.scrubber is not None:
             yield self.scrubber
         yield self.footer
@@ -144,6 +148,7 @@ class CockpitScreen(BaseScreen):
         else:
             self.footer.sync(self.state)
         self.questions.follow()
+        self.doing.follow()
         self.dialogs.learnings.follow()
         while self.source.refused:
             self.dialogs.refused(*self.source.refused.popleft())
@@ -157,9 +162,10 @@ class CockpitScreen(BaseScreen):
         for head in self.heads:
             head.sync(state, clock, lost=self.source.lost)
         self.note.say(self.source.note)
+        if self.ending.follow(state):
+            self._place_end()
         self.body.sync(state, clock)
         self.history.follow()
-        self.banner.sync(state, clock)
         self.footer.sync(state)
         if self.scrubber is not None:
             self.scrubber.sync(state, clock)
@@ -173,8 +179,11 @@ class CockpitScreen(BaseScreen):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """What is focused was looked at last."""
         pane = event.widget
-        if isinstance(pane, Pane) and self.body.recent[:1] != [pane.key]:
+        if isinstance(pane, Pane) and pane.key in self.body.panes and not self._latest(pane):
             self._look_at(pane.key)
+
+    def _latest(self, pane: Pane) -> bool:
+        return self.body.recent[:1] == [pane.key]
 
     def _look_at(self, name: str) -> None:
         self.body.look_at(name)
@@ -184,8 +193,16 @@ class CockpitScreen(BaseScreen):
         self.body.place_panes()
         self._sync()
 
+    def _place_end(self) -> None:
+        """The end of the run comes or goes; the focus never stays on what it hides."""
+        self.body.place_panes()
+        focused, end = self.focused, self.body.end
+        if focused is not None and not focused.display:
+            self.set_focus(end if end.display else self.body.panes["agent"])
+
     def action_pane(self, name: str) -> None:
         """Show a pane and focus it."""
+        self.ending.give_way(name)
         self._look_at(name)
         # At once: the next key may already be waiting, and means the pane that was just called.
         self.set_focus(self.body.panes[name])
@@ -208,6 +225,9 @@ class CockpitScreen(BaseScreen):
             self.footer.say("the latest iteration again")
         elif self.body.zoomed is not None:
             self.action_pane(self.body.unzoom())
+        elif self.ending.toggle():
+            self._place_end()
+            self._sync()
         else:
             self.footer.say("esc: all panes are shown already")
 
@@ -222,32 +242,7 @@ class CockpitScreen(BaseScreen):
 
     def action_do(self, name: str) -> None:
         """Do what the table calls by this name, or say why not."""
-        action = BY_NAME[name]
-        refused = self._refusal(action)
-        if refused is not None:
-            self._answer(action, refused)
-            return
-        if action.said:
-            self._answer(action, action.said)
-        action.do(self)
-
-    def _answer(self, action: Action, words: str) -> None:
-        verb = verb_of(action, self.state, self.source.player)
-        self.footer.say(f"{action.shown_key} {verb}: {words}")
-
-    def _refusal(self, action: Action) -> str | None:
-        # Of the way back more is known than the state tells: which point is selected.
-        restores = action.name == "restore"
-        return self.history.refusal() if restores else action.refusal(self.state)
-
-    def decide(self) -> None:
-        """The question that is open."""
-        self.questions.reopen()
-
-    def restore(self) -> None:
-        """The files as they were at the selected point."""
-        if not self.history.restore():
-            self.action_pane("iterations")
+        self.doing.do(name)
 
     def on_iterations_pane_wanted(self) -> None:
         """Show what changed there."""
@@ -264,14 +259,6 @@ class CockpitScreen(BaseScreen):
         else:
             self.action_pane(self.body.zoomed)
 
-    def show_prompt(self) -> None:
-        """The prompt alone; a second time what was there before."""
-        self.action_pane(self.body.prompt_or_back())
-
-    def next_theme(self) -> None:
-        """The next theme."""
-        self.footer.say(self.ralph.next_theme())
-
     def on_pane_opened(self, message: Pane.Opened) -> None:
         """Show an entry's evidence."""
         self.dialogs.detail(message.title, message.body)
@@ -284,18 +271,6 @@ class CockpitScreen(BaseScreen):
         """A key that changes nothing is answered, too."""
         self.footer.say(message.why)
 
-    def search(self) -> None:
-        """See `ActionTarget`."""
-        if not self.ralph.show_search():
-            self.say("/ search: this screen shows one run alone; ralph-tui search finds in all")
-
-    def step_iteration(self, by: int) -> None:
-        """See `ActionTarget`."""
-        if self.source.player is not None:
-            self.move(lambda player: player.step_iteration(by))
-        elif not self.looking_back.step(by):
-            self.footer.say("there is no further iteration that way")
-
     def open_help(self) -> None:
         """See `BaseScreen`."""
         self.dialogs.help()
@@ -307,13 +282,3 @@ class CockpitScreen(BaseScreen):
     def on_prompt_pane_edit_wanted(self) -> None:
         """Edit the next prompt before it is sent, or let it go as it is."""
         self.dialogs.edit_prompt()
-
-    def move(self, how: Callable[[Player], None]) -> None:
-        """See `ActionTarget`; at once, so that the next key counts from there."""
-        player = self.source.player
-        if player is not None:
-            before = (player.position, player.playing, player.speed)
-            how(player)
-            if before == (player.position, player.playing, player.speed):
-                self.footer.say("there is nothing further that way")
-            self.tick()

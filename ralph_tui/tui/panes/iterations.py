@@ -29,8 +29,8 @@ class IterationsPane(LinesPane):
     key: ClassVar[str] = "iterations"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "select(-1)", show=False),
-        Binding("right", "select(1)", show=False),
+        Binding("left,up,k", "select(-1)", show=False),
+        Binding("right,down,j", "select(1)", show=False),
         Binding("shift+left", "leap(-1)", show=False),
         Binding("shift+right", "leap(1)", show=False),
         Binding("home", "select(-1000000)", show=False),

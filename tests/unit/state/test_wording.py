@@ -39,8 +39,8 @@ from ralph_tui.state import RunState
 from ralph_tui.state.wording import ROWS, failing_words
 from ralph_tui.text.format import clock
 from ralph_tui.tui.cockpit.calling import call_text
-from ralph_tui.tui.cockpit.footer import summary
 from ralph_tui.tui.modals.question_rows import readings as readings_row
+from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import header_lines
 from ralph_tui.tui.panes.verification import VerificationPane
 
@@ -207,13 +207,13 @@ def test_a_session_without_a_reason_tells_its_outcome_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "said", "beside"),
+    ("reason", "said"),
     [
-        ("aborted by you; the work stays", "aborted by you; the work stays", "by you; the work"),
-        ("the budget is used up", "aborted: the budget is used up", "the budget is used up"),
+        ("aborted by you; the work stays", "aborted by you; the work stays"),
+        ("the budget is used up", "aborted: the budget is used up"),
     ],
 )
-def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str, beside: str) -> None:
+def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str) -> None:
     end: dict[str, Any] = {"iterations": 1, "completion": 0.0, "duration_s": 1.0}
     event = RunFinished(outcome="aborted", reason=reason, **end)
     state = folded(event)
@@ -221,9 +221,6 @@ def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str, besi
     assert (shown.word, shown.text) == ("aborted", said)
     assert call_text(state) == said
     assert line(event).startswith(f"{said} · ")
-    (label, _), (words, _) = summary(state, NOW)[0]
-    assert label == "◆ aborted"
-    assert words.strip().startswith(beside)
 
 
 def test_one_number_is_written_alike_by_all_who_show_it() -> None:
@@ -349,8 +346,10 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
     header = str(header_lines(folded(start, *measured), NOW, 180))
     assert "(start)" in header
     assert "iteration 0" not in header
-    last = "".join(text for text, _ in summary(folded(start, *measured, ended), NOW)[-1])
-    assert last == "1 iteration · 60 % · best 85 % at the start · 5s"
+    pane = EndPane(restores=True)
+    pane.state, pane.now = folded(start, *measured, ended), NOW
+    first = "".join(text for text, _ in pane.build(76, 10)[0])
+    assert first.startswith("85 % → 60 %   best 85 % at the start   1 iteration in ")
 
 
 def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:

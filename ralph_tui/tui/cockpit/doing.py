@@ -1,0 +1,143 @@
+"""What keys do on the cockpit's screen, and the answer that each of them gets.
+
+Rule: an answer stands within the paint that follows its key: done, sent, or why not. What is only
+sent is followed until the run has recorded what came of it, unless another key is pressed first.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ralph_tui.ports.player import Player
+from ralph_tui.ports.source import Source
+from ralph_tui.state import RunState
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action
+from ralph_tui.tui.cockpit.dialogs import Dialogs
+from ralph_tui.tui.cockpit.footer import verb as verb_of
+from ralph_tui.tui.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.cockpit.screen import CockpitScreen
+
+FOLLOWED_S = 30.0
+"""So long is it waited for what comes of a key."""
+
+
+class Doing:
+    """An `ActionTarget`: obeys keys on behalf of the screen."""
+
+    def __init__(self, screen: "CockpitScreen") -> None:
+        self._screen = screen
+        self.source: Source = screen.source
+        self._outcome: Outcome | None = None
+        self._label = ""
+        self._said = ""
+        self._until = 0.0
+
+    @property
+    def dialogs(self) -> Dialogs:
+        """See `ActionTarget`."""
+        return self._screen.dialogs
+
+    @property
+    def _state(self) -> RunState:
+        return self._screen.state
+
+    def do(self, name: str) -> None:
+        """Do what the table calls by this name, or say why not.
+
+        Of two actions on one key the one that can be done now is meant.
+        """
+        action = BY_NAME[name]
+        refused = self._refusal(action)
+        if refused is not None:
+            alike = [a for a in ACTIONS if a.keys == action.keys and a.refusal(self._state) is None]
+            action, refused = (alike[0], None) if alike else (action, refused)
+        verb = verb_of(action, self._state, self.source.player)
+        self._label = f"{action.shown_key} {verb}"
+        if refused is not None:
+            self._screen.say(f"{self._label}: {refused}")
+            return
+        if action.said:
+            self._screen.say(f"{self._label}: {action.said}")
+        if action.outcome is not None:
+            self._outcome, self._said = action.outcome(self._state), ""
+            self._until = self._screen.ralph.monotonic() + FOLLOWED_S
+        action.do(self)
+
+    def _refusal(self, action: Action) -> str | None:
+        # Of the way back more is known than the state tells: which point is selected.
+        restores = action.name == "restore"
+        return self._screen.history.refusal() if restores else action.refusal(self._state)
+
+    def follow(self) -> None:
+        """Say what has come of the last key, once that is recorded."""
+        if self._outcome is None:
+            return
+        said = self._outcome(self._state)
+        if said is not None and said != self._said:
+            self._said = said
+            self._screen.say(f"{self._label}: {said}")
+        elif self._screen.ralph.monotonic() > self._until:
+            self._outcome = None
+
+    def hush(self) -> None:
+        """Another key is pressed: what comes of the last one is no news any more."""
+        self._outcome = None
+
+    # the actions ------------------------------------------------------------------------------
+
+    def move(self, how: Callable[[Player], None]) -> None:
+        """See `ActionTarget`; at once, so that the next key counts from there."""
+        player = self.source.player
+        if player is not None:
+            before = (player.position, player.playing, player.speed)
+            how(player)
+            if before == (player.position, player.playing, player.speed):
+                self._screen.say("there is nothing further that way")
+            self._screen.tick()
+
+    def step_iteration(self, by: int) -> None:
+        """See `ActionTarget`."""
+        if self.source.player is not None:
+            self.move(lambda player: player.step_iteration(by))
+        elif not self._screen.looking_back.step(by):
+            self._screen.say("there is no further iteration that way")
+
+    def decide(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.questions.reopen()
+
+    def restore(self) -> None:
+        """See `ActionTarget`."""
+        if not self._screen.history.restore():
+            self._screen.action_pane("iterations")
+
+    def whole_diff(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.history.whole()
+
+    def toggle_zoom(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.toggle_zoom()
+
+    def show_prompt(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.action_pane(self._screen.body.prompt_or_back())
+
+    def search(self) -> None:
+        """See `ActionTarget`."""
+        if not self._screen.ralph.show_search():
+            words = "this screen shows one run alone; ralph-tui search finds in all"
+            self._screen.say(f"/ search: {words}")
+
+    def next_theme(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.say(self._screen.ralph.next_theme())
+
+    def open_help(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.open_help()
+
+    def leave(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.leave()

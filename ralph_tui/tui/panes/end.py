@@ -1,0 +1,156 @@
+"""How the run ended: from where to where, what was asked, and what can be done now.
+
+Rule: it stands in the place of another pane, so nothing moves for it; the outcome and its reason
+stand in the verdict above, and are not repeated.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch
+from ralph_tui.state import RunState
+from ralph_tui.state.oversight import Intervention
+from ralph_tui.text.format import count, duration, percent, points_gained
+from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, wrap
+from ralph_tui.tui.draw.words import cost, elapsed
+from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.panes.tabs import edge
+
+KEYS = {"resume": "R", "report": "e", "diff": "d", "restore": "r", "again": "R"}
+"""The key of each step; where a run can be resumed, `R` means that."""
+VERB_CELLS = 11
+MOST_ASKED = 3
+"""Interventions that are told; the rest is in what happened."""
+LONGEST = 12
+"""Rows of one command."""
+
+
+class EndPane(LinesPane):
+    """Takes the place of the agent's group until it is closed."""
+
+    key: ClassVar[str] = "end"
+    heading: ClassVar[str] = "the end"
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "screen.close_end", show=False)]
+
+    def __init__(self, *, restores: bool) -> None:
+        """`restores`: the files can be restored from this screen."""
+        super().__init__()
+        self._restores = restores
+        self.display = False
+
+    def stamp(self, state: RunState, now: datetime) -> object:
+        """See `Pane`."""
+        return (state.run.revision, state.oversight.revision, state.run.live)
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`; its title has no digit."""
+        if y:
+            return super().line(y, width)
+        named: Line = [(self.heading, "focus strong" if self.lit else "strong")]
+        return edge("╭", "╮", named, [], width, "focus" if self.lit else "frame")
+
+    def subtitle(self, width: int) -> Line:
+        """See `Pane`."""
+        return clickable([("esc", "key"), (" the panes again", "dim")], "escape")
+
+    def build(self, width: int, height: int) -> list[Line]:
+        """See `LinesPane`."""
+        facts = list(_facts(self.state, self.now, width))
+        asked = list(_asked(self.state, width))
+        steps = list(self._steps(width))
+        blank: list[Line] = [[]] if len(facts) + len(asked) + len(steps) < height else []
+        return [*facts, *asked, *blank, *steps]
+
+    def _steps(self, width: int) -> Iterator[Line]:
+        started = self.state.run.started
+        if started is None:
+            return
+        steps = next_steps(self.state)
+        resumed = any(step.name == "resume" for step in steps)
+        for step in steps:
+            key = KEYS[step.name]
+            if step.name == "restore" and not self._restores:
+                key = ""
+            if step.name == "again" and resumed:
+                key = ""
+            yield from _step(step, key, width)
+        if scratch(started):
+            words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
+            yield [(clip(words, width), "dim")]
+        elif not Path.cwd().is_relative_to(started.root):
+            yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)]
+
+
+def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
+    """From where to where, and what it took; in crash, where its traceback is."""
+    run, gates = state.run, [s.gate for s in state.timeline.spans if s.gate is not None]
+    if run.crash is not None:
+        words = "this is a bug of ralph-tui; the agent was stopped, the traceback is in the journal"
+        yield from ([(row, "text")] for row in wrap(words, width, 2))
+    done = ""
+    if run.completion is not None:
+        start = run.completion if run.baseline is None else run.baseline
+        done = f"{percent(start, run.completion)} → {percent(run.completion, start, run.best)}"
+    tests = ""
+    counted = [gate for gate in gates if gate.total]
+    if counted and run.passed is not None:
+        tests = f"{counted[0].passed or 0} → {run.passed} tests pass"
+        if run.total and run.passed < run.total:
+            tests = f"{counted[0].passed or 0} → {run.passed} of {run.total} tests pass"
+    best = ""
+    if run.completion is not None and run.best > run.completion:
+        where = f"after iteration {run.best_iteration}" if run.best_iteration else "at the start"
+        best = f"best {percent(run.best, run.completion)} {where}"
+    spent = cost(state) if run.cost_known else ""
+    if run.billing:
+        spent = f"{spent} ({flat(run.billing)})" if spent else flat(run.billing)
+    took = f"{count(len(run.completions), 'iteration')} in {duration(elapsed(state, now))}"
+    yield from _packed([done, tests, best, took, spent], width)
+
+
+def _packed(parts: list[str], width: int) -> Iterator[Line]:
+    """Parts in as few rows as hold them whole."""
+    row = ""
+    for part in filter(None, parts):
+        longer = f"{row}   {part}" if row else part
+        if row and len(longer) > width:
+            yield [(row, "strong")]
+            longer = part
+        row = longer
+    if row:
+        yield [(row, "strong")]
+
+
+def _asked(state: RunState, width: int) -> Iterator[Line]:
+    """What was asked, and who decided what."""
+    made = [each for each in state.oversight.interventions if each.level in ("REDIRECT", "PAUSE")]
+    if state.needs.left_open is not None:
+        words = f"not answered: {flat(state.needs.left_open.text)}"
+        yield [(clip(words, width), "warn")]
+        made = [each for each in made if each.decision]
+    for each in made[:MOST_ASKED]:
+        yield [("asked  ", "dim"), (clip(_told(each), width - 7), "text")]
+    if len(made) > MOST_ASKED:
+        rest = f"and {len(made) - MOST_ASKED} more: 2 what happened"
+        yield clickable([(f"       {rest}", "dim")], "2")
+
+
+def _told(made: Intervention) -> str:
+    decided = f": {made.decision}" if made.decision else ""
+    gained = f", {points_gained(made.effect.points)}" if made.effect is not None else ""
+    return f"{made.level} in iteration {made.iteration}{decided}{gained}"
+
+
+def _step(step: NextStep, key: str, width: int) -> Iterator[Line]:
+    """A command is never cut: one that is too long for its row goes on below."""
+    head: Line = [(f"{key:<2}", "key"), (f"{step.verb:<{VERB_CELLS}}", "text")]
+    first, *more = wrap(step.command, width - VERB_CELLS - 2, LONGEST)
+    row: Line = [*head, (first, "accent")]
+    yield clickable(row, key) if key else row
+    for piece in more:
+        yield [(" " * (VERB_CELLS + 2), ""), (piece, "accent")]

@@ -1,0 +1,147 @@
+"""The last screen: what came of the run and what can be done now, in the place of a pane."""
+
+import re
+from typing import Any
+
+import pytest
+
+from ralph_tui.events import Event, RunFinished, RunStarted
+from ralph_tui.tui.modals.changes import Changes
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.test_mouse import click
+
+SIZES = [(80, 24), (60, 15), (100, 30), (110, 20), (140, 45), (200, 60)]
+COMMANDS = re.compile(r"(?:ralph-tui|git) [^│]*")
+
+
+def changed(name: str, **fields: Any) -> list[Event]:
+    """A story whose run was started otherwise."""
+    first, *rest = story(name)
+    assert isinstance(first, RunStarted)
+    return [first.model_copy(update=fields), *rest]
+
+
+@pytest.mark.parametrize("name", ["steady", "stuck", "crashed"])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_end_stands_in_a_panes_place_and_nothing_moves(
+    name: str, size: tuple[int, int]
+) -> None:
+    async def look(driver: Driver) -> None:
+        body = driver.cockpit.body
+        await driver.sees("─ the end ─")
+        others = {key: pane.region for key, pane in body.panes.items() if pane.display}
+        place = body.end.region
+        assert body.end.has_focus
+        await driver.press("escape")
+        await driver.until(lambda: not body.end.display)
+        now = {key: pane.region for key, pane in body.panes.items() if pane.display}
+        assert now == others | {"agent": place}
+        assert body.panes["agent"].has_focus
+        await driver.press("escape")
+        await driver.until(lambda: body.end.display)
+        await driver.press("6")
+        await driver.until(lambda: not body.end.display)
+
+    assert drive(live(story(name)), look, size).sent == []
+
+
+def test_it_says_from_where_to_where_and_what_to_do() -> None:
+    async def look(driver: Driver) -> None:
+        seen = "\n".join(driver.text())
+        for words in (
+            "0 % → 31 %   0 → 20 of 66 tests pass   10 iterations in 34m   $2.60",
+            "R resume     ralph-tui resume task-001/001 --max-iterations 15",
+            "e report     ralph-tui report task-001/001",
+            "d diff       git diff ",
+            "r restore    ralph-tui restore --run task-001/001",
+        ):
+            assert words in seen, seen
+        # Said once: by the verdict, and by the footer.
+        assert seen.count("10 of 10 iterations are used") == 1
+        assert seen.count("q leave") == 1
+
+    driver = live(story("stuck"))
+    driver.source.restores_ended = True
+    drive(driver, look)
+
+
+def test_a_run_that_reached_its_goal_is_not_resumed() -> None:
+    async def look(driver: Driver) -> None:
+        seen = "\n".join(driver.text())
+        assert "→ 100 %" in seen
+        assert "ralph-tui resume" not in seen
+        assert re.search(r"R run again\s+ralph-tui run 'Fix the failing parser tests'", seen)
+
+    drive(live(story("steady")), look)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_no_command_is_cut(size: tuple[int, int]) -> None:
+    objective = "Make 'every' test pass, " * 9
+
+    async def look(driver: Driver) -> None:
+        end = driver.cockpit.body.end
+        width, height = end.inner_width, end.inner_height
+        rows = ["".join(text for text, _ in row) for row in end.build(width, height)]
+        assert not [row for row in rows if "…" in row]
+        assert "--max-iterations" in "".join(rows)
+
+    drive(live(changed("steady", objective=objective)), look, size)
+
+
+def test_a_demo_says_that_its_folder_goes() -> None:
+    root = "/tmp/ralph-tui-demo-x1y2/calculator"
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("ralph-tui demo --scenario stuck")
+        await driver.sees("its folder goes when you leave")
+
+    drive(live(changed("stuck", root=root, scenario="stuck")), look)
+
+
+def test_what_was_asked_and_who_decided_is_told() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("end")
+        rows = [row for row in driver.text() if "asked  REDIRECT in iteration" in row]
+        assert rows
+        assert "approved" in rows[0]
+
+    ended = RunFinished(
+        outcome="aborted", reason="aborted by you", iterations=1, completion=60, duration_s=9
+    )
+    events = story("decided")
+    last = ended.model_copy(update={"seq": events[-1].seq + 1, "at": events[-1].at})
+    drive(replay([*events, last]), look)
+
+
+def test_d_and_a_click_show_what_the_whole_run_changed() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("d")
+        await driver.until(lambda: isinstance(driver.app.screen, Changes))
+        await driver.press("escape")
+        await click(driver, "d diff")
+        await driver.until(lambda: isinstance(driver.app.screen, Changes))
+
+    drive(live(story("steady")), look)
+
+
+def test_in_a_replay_it_goes_with_the_way_back_and_comes_again() -> None:
+    async def look(driver: Driver) -> None:
+        end = driver.cockpit.body.end
+        await driver.press("end")
+        await driver.until(lambda: end.display)
+        await driver.press("left")
+        await driver.until(lambda: not end.display)
+        await driver.press("right")
+        await driver.until(lambda: end.display)
+
+    drive(replay(story("steady")), look)
+
+
+def test_it_bears_any_size_while_it_stands() -> None:
+    async def look(driver: Driver) -> None:
+        for size in ((20, 6), (80, 24), (61, 15), (30, 40), (200, 60), (1, 1), (100, 30)):
+            await driver.resize(size)
+        await driver.sees("─ the end ─")
+
+    drive(live(story("stuck")), look)
