@@ -1,6 +1,5 @@
 """The agent's stream: words, and tool calls as one row each. Only the tail is kept."""
 
-import re
 from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +25,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.agent import NO_FAULT
+from ralph_tui.state.claims import without_claims
 from ralph_tui.state.context_wording import compacted_words
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.wording import (
@@ -37,19 +37,11 @@ from ralph_tui.state.wording import (
     session_words,
     wait_words,
 )
-from ralph_tui.text.foreign_json import parse_json_at
 from ralph_tui.text.format import duration
 
 KEPT_ROWS = 5000
 """Older rows are in the journal; at 300 bytes a row this bounds the pane to a few megabytes."""
 KEPT_TEXT = 2000
-
-MOST_REPORTS = 10
-"""Report lines looked for in one text, from its end."""
-
-_REPORT = re.compile(r"\{\s*\"ralph\"\s*:")
-_PROMISE = re.compile(r"[ \t]*<promise>\s*COMPLETE\s*</promise>[ \t]*")
-_EMPTY_FENCE = re.compile(r"\n?```(?:json)?\s*```\n?")
 
 RowKind = Literal["session", "text", "tool", "note", "report"]
 
@@ -308,28 +300,3 @@ def _together(before: AgentReported | None, last: AgentReported) -> AgentReporte
         "blockers": list(dict.fromkeys([*before.blockers, *last.blockers])),
     }
     return last.model_copy(update=add)
-
-
-def without_claims(text: str) -> str:
-    """The words without report line and promise, which have a row each of their own.
-
-    What cannot be read stays.
-    """
-    return _PROMISE.sub("", _without_report(text)).strip("\n")
-
-
-def _without_report(text: str) -> str:
-    if '"ralph"' not in text:
-        return text
-    for opening in reversed(list(_REPORT.finditer(text))[-MOST_REPORTS:]):
-        start = opening.start()
-        try:
-            found, end = parse_json_at(text, start)
-        except ValueError:
-            # Shortened for the event, it was whole when it was read.
-            end = len(text) if text.endswith("…") else start
-        else:
-            end = end if isinstance(found["ralph"], dict) else start
-        if end > start:
-            text = text[:start].rstrip() + "\n" + text[end:].lstrip()
-    return _EMPTY_FENCE.sub("\n", text).strip("\n")

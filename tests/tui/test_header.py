@@ -40,7 +40,8 @@ from ralph_tui.text.format import clock, duration, money, percent
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction, short_duration
 from ralph_tui.tui.panes.header import Header, OneLine, header_lines
-from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context, doing
+from ralph_tui.tui.panes.header_doing import doing
+from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 

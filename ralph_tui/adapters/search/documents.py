@@ -28,7 +28,7 @@ from ralph_tui.events import (
     ToolStarted,
 )
 from ralph_tui.plain_files import read_bytes
-from ralph_tui.state.agent import without_claims
+from ralph_tui.state.claims import without_claims
 from ralph_tui.text.format import ending
 from ralph_tui.text.sanitize import clip, plain
 from ralph_tui.text.terms import in_words

@@ -56,7 +56,7 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.waiting import SILENCE
-from ralph_tui.state.agent import without_claims
+from ralph_tui.state.claims import without_claims
 from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import on
 from ralph_tui.state.memory_wording import (

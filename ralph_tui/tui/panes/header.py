@@ -14,6 +14,7 @@ from ralph_tui.text.format import percent
 from ralph_tui.text.terms import NEEDS_YOU
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
+from ralph_tui.tui.panes.header_doing import doing
 from ralph_tui.tui.panes.header_fields import (
     CONTEXT,
     FULL_FROM,
@@ -21,7 +22,6 @@ from ralph_tui.tui.panes.header_fields import (
     WHO,
     Slot,
     context,
-    doing,
     item,
     measures,
     place,

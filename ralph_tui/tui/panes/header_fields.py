@@ -5,7 +5,6 @@ digits of its totals alone, so that nothing moves while one looks; a field that 
 leaves its cells empty.
 """
 
-import re
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,19 +15,12 @@ from ralph_tui.text.format import duration, filled, percent
 from ralph_tui.text.terms import (
     BEST,
     CONTEXT_TONES,
-    DISCONNECTED,
-    OUTCOMES,
-    PHASES,
     ROLLED_BACK,
-    WAITS,
-    in_words,
 )
-from ralph_tui.text.tool_kinds import action_type
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat
 from ralph_tui.tui.draw.words import (
     bar,
     cost,
-    countdown,
     elapsed,
     short_duration,
     since,
@@ -54,7 +46,6 @@ FULL_FROM = 60.0
 CONTEXT = 13
 """Cells of ``context 100 %``."""
 GAP = 2
-_INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 
 class Slot(NamedTuple):
@@ -87,62 +78,6 @@ def place(state: RunState) -> Line:
     """Which iteration of how many."""
     run = state.run
     return [("iteration ", "dim"), (f"{run.iteration}/{run.max_iterations}", "strong")]
-
-
-def doing(state: RunState, now: datetime, *, lost: bool = False) -> Line:
-    """What the run does at this moment, and for how long it has."""
-    run = state.run
-    if lost:
-        return [(DISCONNECTED.label, "bad strong")]
-    if run.finished is not None:
-        return [(OUTCOMES[run.finished.outcome].label, "dim")]
-    if (waits := state.needs.wait) is not None:
-        left = countdown(waits.until, now)
-        term = WAITS[waits.cause]
-        return [(f"{term.glyph} {left or 'waiting'}: {term.word}", "warn")]
-    if state.needs.question is not None and not run.session_running:
-        return [(f"{PHASES['thinking'].glyph} waits for an answer", "warn")]
-    if run.live and (asked := state.intelligence.asked) is not None:
-        return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(asked.purpose)}", "accent")]
-    term = PHASES[run.phase]
-    match run.phase:
-        case "agent" | "waiting":
-            return _agent(state, now)
-        case "verifying":
-            took = _took(state.gate.running_since, now)
-            return _at_work(f"{term.glyph} {term.word}", "accent", took, _short(state.gate.command))
-    style = {"paused": "owner", "crashed": "bad"}.get(run.phase, "dim")
-    return [(term.label, style)]
-
-
-def _agent(state: RunState, now: datetime) -> Line:
-    """The tool call that runs; between calls, for how long the session has."""
-    call = state.agent.running
-    if state.run.phase == "waiting":
-        return _at_work(
-            f"{PHASES['waiting'].glyph} agent", "dim", _took(state.agent.began_at, now), "starts"
-        )
-    head = f"{PHASES['agent'].glyph} agent"
-    if call is None:
-        return _at_work(head, "good", _took(state.agent.began_at, now), "")
-    text = flat(call.text)
-    what = text if action_type(call.tool) == "bash" else f"{flat(call.tool, 40)} {text}"
-    return _at_work(head, "good", _took(call.at, now), _short(what))
-
-
-def _at_work(head: str, style: str, took: str, what: str) -> Line:
-    return [(f"{head} ", style), (took, "text"), (f": {what}" if what else "", "text")]
-
-
-def _took(began: datetime | None, now: datetime) -> str:
-    return f"{since(began, now):>3}"
-
-
-def _short(command: str) -> str:
-    """A command without what stands before the part that matters: folder, interpreter."""
-    text = _INTERPRETER.sub("", flat(command))
-    first, blank, rest = text.partition(" ")
-    return f"{first.rsplit('/', 1)[-1] if first.startswith('/') else first}{blank}{rest}"
 
 
 def rights(state: RunState, width: int) -> Line:
