@@ -17,6 +17,7 @@ from textual.timer import Timer
 
 from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat
+from ralph_tui.tui.draw.veil import Veiled
 
 T = TypeVar("T")
 
@@ -99,7 +100,7 @@ class KeysRow(LineWidget):
         return spans[:-1]
 
 
-class Modal(ModalScreen[T]):
+class Modal(ModalScreen[T], Veiled[T]):
     """A dialog; the app asks `blind` before it hands a key over.
 
     Help and leaving work here, too; a key that means nothing in it says so.
