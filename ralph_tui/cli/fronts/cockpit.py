@@ -84,7 +84,6 @@ class CockpitRun:
 
     def begin(self) -> None:
         """See `Front`."""
-        collect_garbage_again()
         self._thread.start()
 
     def send(self, command: Command) -> None:
@@ -122,6 +121,7 @@ class CockpitRun:
                         self._order(run, command)
                 run.begin()
                 self._settled.set()
+                collect_garbage_again()
                 run.engine.join()
                 # The last screen stays, and its record with it; the worktree is free.
                 run.close()

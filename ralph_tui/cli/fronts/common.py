@@ -88,6 +88,6 @@ def exit_code(run: "AssembledRun") -> int:
 
 
 def collect_garbage_again() -> None:
-    """What was made before the first paint stays: it need not be looked through again."""
+    """What was loaded and made until now stays: it need not be looked through again."""
     gc.freeze()
     gc.enable()

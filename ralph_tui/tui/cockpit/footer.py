@@ -83,6 +83,12 @@ class Footer(LineWidget):
             self._notice = ""
             self.repaint()
 
+    def expire(self) -> None:
+        """A notice that stood long enough goes."""
+        if self._notice and self._monotonic() >= self._until:
+            self._notice = ""
+            self.repaint()
+
     @property
     def notice(self) -> str:
         """The sentence that stands now, or nothing."""
@@ -90,9 +96,7 @@ class Footer(LineWidget):
 
     def sync(self, state: RunState) -> None:
         """Follow the state; draws only when a key has changed its meaning."""
-        if self._notice and self._monotonic() >= self._until:
-            self._notice = ""
-            self.repaint()
+        self.expire()
         player = self._source.player
         # How full the window is does not change a key; whether it may be rolled over does.
         rolls = BY_NAME["roll_over"].refusal(state)

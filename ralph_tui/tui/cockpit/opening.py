@@ -65,8 +65,7 @@ class OpeningScreen(BaseScreen):
         state: Line = [(f"{starting.glyph} {starting.word}", "dim")]
         name: Line = [(" ralph-tui", "accent strong")]
         yield Rows("status", (state, []))
-        yield Rows("header", (name, [*state, (" ", "")]))
-        yield Rows("headline", ([(" ", ""), *state], []))
+        yield Rows("header", (name, []), ([], []), ([(" ", ""), *state], []))
         with Container(id="body"):
             yield from self._frames.values()
         yield Rows("footer", ([(" ", ""), *clickable([("q", "key"), (" leave", "text")], "q")], []))
@@ -80,8 +79,10 @@ class OpeningScreen(BaseScreen):
         self._arrange()
 
     def _arrange(self) -> None:
-        places = layout.groups(*self.app.size)
+        places = layout.groups(*self.app.size, layout.HOSTS)  # what has a host says nothing yet
         self.set_class(len(places) == 1, "-single")
+        for name in layout.HOSTS:
+            self.set_class((name,) not in places, f"-no-{name}")
         for place in places:
             for key in place:
                 frame = self._frames[key]

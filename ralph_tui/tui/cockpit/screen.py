@@ -146,7 +146,7 @@ class CockpitScreen(BaseScreen):
             self._stamp = stamp
             self._sync()
         else:
-            self.footer.sync(self.state)
+            self.footer.expire()
         self.questions.follow()
         self.doing.follow()
         self.dialogs.learnings.follow()

@@ -1,0 +1,32 @@
+"""What is seen behind a dialog: what Textual would mix, and what happens there meanwhile."""
+
+import pytest
+from textual.renderables.background_screen import BackgroundScreen
+
+from tests.tui.driving import Driver, drive, live, story
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "terminal"])
+def test_it_looks_as_textual_would_mix_it(theme: str) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.press("a")
+        dialog, colour = driver.app.screen, driver.app.screen.styles.background
+        assert dialog is not driver.cockpit
+        for y, strip in enumerate(driver.cockpit._compositor.render_strips()):
+            expected = [tuple(part) for part in BackgroundScreen.process_segments(strip, colour)]
+            assert [tuple(part) for part in dialog.render_line(y)] == expected
+
+    drive(live(story("running"), theme=theme), scenario, (100, 30))
+
+
+def test_what_happens_behind_it_is_seen() -> None:
+    events = story("running")
+
+    async def scenario(driver: Driver) -> None:
+        await driver.press("a")
+        behind = driver.text()
+        driver.inbox.extend(events[-5:])
+        await driver.until(lambda: driver.text() != behind)
+        assert len(driver.app.screen_stack) == 2
+
+    drive(live(events[:-5]), scenario, (100, 30))
