@@ -100,8 +100,10 @@ class EventLog(RowsPane):
         head = entry.head
         where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
         denied = self._denied() if entry.kind == "denied" else ""
-        rows = (f"{clock(row.at, seconds=True)}  {_whole(row)}" for row in entry.follow)
-        parts = (_facts(head), self._readings(entry), *rows, self._instructions(entry), denied)
+        said: set[str] = set()
+        first = _facts(head, said)
+        rows = [f"{clock(row.at, seconds=True)}  {_whole(row, said)}" for row in entry.follow]
+        parts = (first, self._readings(entry), *rows, self._instructions(entry), denied)
         title = f"{head.glyph} {head.word} · {clock(head.at, seconds=True)} · {where}"
         self.post_message(self.Opened(flat(title), "\n\n".join(part for part in parts if part)))
 
@@ -148,12 +150,17 @@ def _has(entry: LogEntry, seq: int) -> bool:
     return any(row.seq == seq for row in entry.rows)
 
 
-def _facts(row: LogRow) -> str:
-    """A row's sentence, and its evidence where that is another."""
-    more = row.detail if row.detail.rstrip(".") != row.text else ""
-    return "\n".join(part for part in (row.text, more) if part)
+def _facts(row: LogRow, said: set[str]) -> str:
+    """A row's sentence and its evidence, without what was `said` above or says the same at length.
+
+    A sentence whose whole length is in the evidence is told there.
+    """
+    more = [line for line in row.detail.splitlines() if line not in said]
+    whole = row.text and any(line.startswith(row.text) for line in more)
+    said.update(more)
+    return "\n".join([*([] if whole or not row.text else [row.text]), *more])
 
 
-def _whole(row: LogRow) -> str:
-    facts = _facts(row)
+def _whole(row: LogRow, said: set[str]) -> str:
+    facts = _facts(row, said)
     return f"{row.word}  {facts}" if row.word else facts
