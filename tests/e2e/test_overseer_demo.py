@@ -123,7 +123,7 @@ def test_declined_a_pause_follows_and_words_help(
 
 def test_rolling_back_restores_the_best_point_byte_for_byte(demo: Any, project: Path) -> None:
     screen = demo("regressing")
-    screen.shows("REDIRECT at iteration 4", "and give the instructions")
+    screen.shows("REDIRECT at iteration 4", "and send the instructions")
     offer = asks(project, "redirect")["rollback"]
     index = (project / ".git" / "index").read_bytes()
     head = _git(project, "rev-parse", "HEAD")
