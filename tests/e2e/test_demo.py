@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from ralph_tui.analysis.lab import recompute
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.events import InterventionMade, StrategyPlanned, parse_event
 from ralph_tui.layers.governor import Governor
 from ralph_tui.state import RunState
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
 from tests.prompt_reading import read_aloud
+from tests.words import retired
 
 
 def keep(folder: Path) -> None:
@@ -103,8 +106,15 @@ def strategies(stdout: str) -> list[StrategyPlanned]:
 
 
 def reproduced(stdout: str) -> set[str]:
-    """The lab makes of a journal, field for field, what the run recorded; its levels."""
+    """The lab makes of a journal, field for field, what the run recorded; its levels.
+
+    What the run said in lines and in its report was said in the words of today.
+    """
     events = [parse_event(line) for line in stdout.splitlines()]
+    printed = PlainLines()
+    said = [printed.line(event) or "" for event in events]
+    assert not retired("\n".join(said))
+    assert not retired(report(events, Circumstances()))
     compared = recompute(events)
     assert len(compared) >= 5
     assert [one.row for one in compared] == [one.recorded for one in compared]
