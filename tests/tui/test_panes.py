@@ -194,7 +194,7 @@ def test_the_prompt_of_the_latest_session_is_shown(tmp_path: Path) -> None:
         pane.state.apply(PromptPrepared(seq=seq, at=START, iteration=7, path=path, characters=5))
         pane.changed()
         assert pane.build(40, 5) == [[(text, "text")]]
-    assert pane.subtitle(60)[0] == ("iteration 7, session 2 · urgency ", "dim")
+    assert pane.subtitle(60) == [("iteration 7, session 2 · 5 characters", "dim")]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_pane_that_has_had_nothing_to_say_gives_its_room_away_once(
 
     async def look(driver: Driver) -> None:
         panes = driver.cockpit.body.panes
-        assert not panes[guest].display
+        assert guest not in {key for key, pane in panes.items() if pane.display}
         wide = panes[host].size.width
         assert any(tab.heading == guest or tab.digit == 2 for tab in panes[host].tabs)
         driver.inbox.extend(
@@ -106,8 +106,6 @@ def test_a_pane_that_has_had_nothing_to_say_gives_its_room_away_once(
         await driver.until(lambda: panes[guest].display)
         await driver.until(lambda: panes[host].size.width < wide)
         assert len(panes[host].tabs) == 1
-        driver.cockpit.body.place_panes()
-        assert panes[guest].display
 
     drive(live(story("empty")), look, size)
 
@@ -119,12 +117,10 @@ def test_the_prompts_key_leads_back_to_where_one_was(back: str) -> None:
         await driver.press("3", "P")
         assert (body.zoomed, body.panes["prompt"].has_focus) == ("prompt", True)
         await driver.press(back)
-        assert body.zoomed is None
-        assert body.panes["iterations"].has_focus
+        assert (body.zoomed, body.panes["iterations"].has_focus) == (None, True)
         assert body.panes["iterations"].display
         await driver.press("4", "z", "P", back)
-        assert body.zoomed == "files"
-        assert body.panes["files"].has_focus
+        assert (body.zoomed, body.panes["files"].has_focus) == ("files", True)
 
     drive(live(story("running")), look)
 

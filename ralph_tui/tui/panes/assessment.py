@@ -78,8 +78,8 @@ def _place(iteration: int) -> str:
 
 
 def _strategy(strategy: StrategyPlanned, width: int) -> list[Line]:
-    pivots = strategy.approach != "persist"
-    style = "warn strong" if pivots else "accent strong"
+    goes_on = strategy.approach == "persist"
+    style = "accent strong" if goes_on else "warn strong"
     focus = "" if strategy.focus == "continue" else f", {in_words(strategy.focus)}"
     since = f" since iteration {strategy.since}" if 0 < strategy.since < strategy.iteration else ""
     rows: list[Line] = [

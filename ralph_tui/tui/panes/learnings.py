@@ -113,7 +113,7 @@ class LearningsPane(LinesPane):
         memory = self.state.memory
         if memory.looked_up_at is None:
             head = "none yet"
-            text = "What earlier runs have taught will stand here, with why it was chosen."
+            text = "What earlier runs have taught stands here, with why it was chosen."
         else:
             kind = f" for a {flat(memory.task_type, 40)} task" if memory.task_type else ""
             head = f"nothing known yet{kind}"

@@ -10,6 +10,7 @@ from textual.message import Message
 from ralph_tui.events import PromptPrepared
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.text.format import count
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
@@ -85,16 +86,12 @@ class PromptPane(IterationPane):
         if not prompts:
             return []
         prompt = prompts[-1]
-        urgent = prompt.urgency in ("high", "critical")
         size = f"about {tokens(prompt.tokens)} tokens" if prompt.tokens else ""
         size = size or f"{tokens(prompt.characters)} characters"
         by = f" · edited by {prompt.edited_by}" if prompt.edited_by else _ORIGINS[prompt.origin]
-        cut = f" · {len(prompt.cut)} cut" if prompt.cut else ""
-        return [
-            (f"iteration {prompt.iteration}{_session_of(prompt.path)} · urgency ", "dim"),
-            (prompt.urgency, "warn" if urgent else "text"),
-            (f" · {size}{cut}{by}", "dim"),
-        ]
+        cut = f" · {count(len(prompt.cut), 'section')} shortened" if prompt.cut else ""
+        where = f"iteration {prompt.iteration}{_session_of(prompt.path)}"
+        return [(f"{where} · {size}{cut}{by}", "dim")]
 
 
 _ORIGINS = {"template": "", "model": " · worded by a model", "fallback": " · in short form"}
