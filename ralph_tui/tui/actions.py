@@ -96,6 +96,10 @@ class ActionTarget(Protocol):
         """Show the prompt alone."""
         ...
 
+    def copy(self) -> None:
+        """Put the text of the pane that is looked at on the clipboard."""
+        ...
+
     def search(self) -> None:
         """Look for something in all runs."""
         ...
@@ -258,6 +262,8 @@ ACTIONS: tuple[Action, ...] = (
            _moves(lambda player: player.step_mark(1)), "replay"),
     Action("previous_mark", "M", "last alarm", "the one before", "replay",
            _moves(lambda player: player.step_mark(-1)), "replay"),
+    Action("copy", "y", "copy", "copy the text of the pane", "watch",
+           lambda screen: screen.copy()),
     Action("zoom", "z", "zoom", "one pane alone, or all", "watch",
            lambda screen: screen.toggle_zoom(), footer=True),
     Action("prompt", "P", "prompt", "read the prompt as sent", "watch",

@@ -50,8 +50,8 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
         seen = "\n".join(driver.text())
         for words in (
             "0 % → 31 %   0 → 20 of 66 tests pass   10 iterations in 34m   $2.60",
-            "R resume     ralph-tui resume task-001/001 --max-iterations 15",
-            "e report     ralph-tui report task-001/001",
+            "  resume     ralph-tui resume task-001/001 --max-iterations 15",
+            "  report     ralph-tui report task-001/001",
             "d diff       git diff ",
             "r restore    ralph-tui restore --run task-001/001",
         ):
@@ -70,7 +70,7 @@ def test_a_run_that_reached_its_goal_is_not_resumed() -> None:
         seen = "\n".join(driver.text())
         assert "→ 100 %" in seen
         assert "ralph-tui resume" not in seen
-        assert re.search(r"R run again\s+ralph-tui run 'Fix the failing parser tests'", seen)
+        assert re.search(r"  run again\s+ralph-tui run 'Fix the failing parser tests'", seen)
 
     drive(live(story("steady")), look)
 
@@ -145,3 +145,12 @@ def test_it_bears_any_size_while_it_stands() -> None:
         await driver.sees("─ the end ─")
 
     drive(live(story("stuck")), look)
+
+
+def test_y_copies_the_commands_and_says_what_was_copied() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("y")
+        assert "ralph-tui report task-001/001" in driver.app.clipboard
+        assert "rows of the end" in driver.cockpit.footer.notice
+
+    drive(live(story("steady")), look)

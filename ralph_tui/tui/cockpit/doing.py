@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.text.format import count
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.footer import verb as verb_of
 from ralph_tui.tui.outcomes import Outcome
+from ralph_tui.tui.panes.end import EndPane
+from ralph_tui.tui.panes.pane import Pane
+from ralph_tui.tui.panes.tabs import tab
 
 if TYPE_CHECKING:
     from ralph_tui.tui.cockpit.screen import CockpitScreen
 
+MOST_COPIED = 2000
+"""Rows of a pane."""
 FOLLOWED_S = 30.0
 """So long is it waited for what comes of a key."""
 
@@ -123,6 +129,18 @@ class Doing:
     def show_prompt(self) -> None:
         """See `ActionTarget`."""
         self._screen.action_pane(self._screen.body.prompt_or_back())
+
+    def copy(self) -> None:
+        """See `ActionTarget`; the terminal's own selection needs shift while the mouse is ours."""
+        body, focused = self._screen.body, self._screen.focused
+        looked_at = body.panes[(body.recent or ["agent"])[0]]
+        pane = focused if isinstance(focused, Pane) else looked_at
+        width, height = pane.inner_width, pane.inner_height
+        number = min(pane.row_count(width, height), MOST_COPIED)
+        rows = ("".join(text for text, _ in pane.row(i, width, height)) for i in range(number))
+        self._screen.app.copy_to_clipboard("\n".join(row.rstrip() for row in rows))
+        name = pane.heading if isinstance(pane, EndPane) else tab(pane.key, shown=True).heading
+        self._screen.say(f"{self._label}: {count(number, 'row')} of {name}")
 
     def search(self) -> None:
         """See `ActionTarget`."""

@@ -20,8 +20,8 @@ from ralph_tui.tui.draw.words import cost, elapsed
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
-KEYS = {"resume": "R", "report": "e", "diff": "d", "restore": "r", "again": "R"}
-"""The key of each step; where a run can be resumed, `R` means that."""
+KEYS = {"diff": "d", "restore": "r"}
+"""The keys of the steps that this screen can do itself."""
 VERB_CELLS = 11
 MOST_ASKED = 3
 """Interventions that are told; the rest is in what happened."""
@@ -70,15 +70,9 @@ class EndPane(LinesPane):
         started = self.state.run.started
         if started is None:
             return
-        steps = next_steps(self.state)
-        resumed = any(step.name == "resume" for step in steps)
-        for step in steps:
-            key = KEYS[step.name]
-            if step.name == "restore" and not self._restores:
-                key = ""
-            if step.name == "again" and resumed:
-                key = ""
-            yield from _step(step, key, width)
+        for step in next_steps(self.state):
+            able = step.name != "restore" or self._restores
+            yield from _step(step, KEYS.get(step.name, "") if able else "", width)
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")]
