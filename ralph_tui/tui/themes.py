@@ -9,6 +9,9 @@ from dataclasses import replace
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
+READABLE = 4.5
+"""The contrast that words need to what is behind them (WCAG 2.2, AA)."""
+
 DARK = Theme(
     name="ralph-dark",
     dark=True,
@@ -23,7 +26,7 @@ DARK = Theme(
     surface="#13161d",
     panel="#1b202a",
     variables={
-        "style-dim": "#838d9d",
+        "style-dim": "#8b95a5",
         "style-faint": "#3d4554",
         "style-frame": "#323a48",
         "style-output": "#7fc8dc",
@@ -48,13 +51,13 @@ LIGHT = Theme(
     surface="#fbfaf7",
     panel="#efede7",
     variables={
-        "style-dim": "#666d78",
+        "style-dim": "#5c636e",
         "style-faint": "#c3c3bd",
         "style-frame": "#cfcec8",
         "style-output": "#0f6a86",
         "style-error": "#7446b0",
         "style-mean": "#4863a8",
-        "style-done": "#5f7a54",
+        "style-done": "#50684a",
         "style-cursor": "#e4e6e6",
     },
 )
@@ -93,15 +96,33 @@ def styles_for(theme: Theme) -> dict[str, str]:
     back = Color.parse(theme.background or model.background or "#888888")
     accent = theme.accent or theme.primary
     return {
-        "style-dim": back.blend(front, 0.6).hex,
+        "style-dim": _dim(front, back).hex,
         "style-faint": back.blend(front, 0.25).hex,
         "style-frame": back.blend(front, 0.2).hex,
         "style-output": accent,
         "style-error": theme.secondary or theme.primary,
         "style-mean": theme.primary,
-        "style-done": back.blend(front, 0.6).hex,
+        "style-done": _dim(front, back).hex,
         "style-cursor": back.blend(front, 0.1).hex,
     }
+
+
+def _dim(front: Color, back: Color) -> Color:
+    """As far from the theme's own text as it can be read."""
+    steps = (back.blend(front, tenths / 10) for tenths in range(6, 10))
+    return next((dim for dim in steps if contrast(dim, back) >= READABLE), front)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Between 1 and 21, as WCAG 2.2 defines it."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = (value / 255 for value in (colour.r, colour.g, colour.b))
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def named(name: str | None, known: Iterable[str]) -> str:
