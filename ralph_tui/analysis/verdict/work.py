@@ -16,7 +16,7 @@ ALARMS: dict[str, AlarmName] = {
     "oscillating": "OSCILLATING",
     "regressing": "REGRESSING",
 }
-NEXT_TELLS = "the next reading tells"
+NEXT_TELLS = "next reading tells"
 
 
 def end(state: RunState) -> Verdict | None:
@@ -50,15 +50,15 @@ def episode(state: RunState) -> Verdict | None:
 
 
 def _done_about(state: RunState, made: Intervention) -> str:
-    """``instructions were sent``, with the iteration where readings came since."""
+    """``instructions sent``, with the iteration where readings came since."""
     after = f" after iteration {made.iteration}" if _readings_since(state, made) else ""
     if not made.decision:
         return "you are asked"
     if made.instructions:
-        return f"instructions were sent{after}"
+        return f"instructions sent{after}"
     what, _, who = made.decision.partition(" by ")
     if what == "declined":
-        return f"instructions were declined by {who}{after}"
+        return f"instructions declined by {who}{after}"
     return f"{made.decision}{after}"
 
 
@@ -109,7 +109,8 @@ def _reason(state: RunState, alarm: AlarmRaised | None, otherwise: str) -> str:
     waited = (state.gate.readings[-1].iteration if state.gate.readings else 0) - run.best_iteration
     if alarm is not None and alarm.alarm == "STUCK" and waited >= 2:
         return f"no new best for {count(waited, 'iteration')}"
-    said = row(alarm.reason if alarm is not None else otherwise).partition(";")[0].rstrip(".")
+    said = row(alarm.reason if alarm is not None else otherwise).partition(";")[0]
+    said = said.partition(" (")[0].rstrip(".")
     return said[:1].lower() + said[1:]
 
 

@@ -80,14 +80,16 @@ def _about(
 
 
 def _verdict(state: RunState, says: Verdict, width: int) -> Line:
-    """The sentence; where the second row has no room for them, warnings at the right."""
+    """The sentence, and in the room that it leaves what the second row has none for."""
     share = state.context.percent
     full = width < 100 and share is not None and share >= FULL_FROM
-    notes: Line = [*context(state, CONTEXT), (" ", "")] if full else []
+    line = clip_line(_sentence(says), width)
+    room = width - cells(line) - GAP
+    notes: Line = []
+    if full and room > CONTEXT:
+        notes = [*context(state, CONTEXT), (" ", "")]
     denied = f"{state.run.denied} denied  " if state.run.denied else ""
-    kept = max(0, width - cells(notes) - (GAP if notes else 0))
-    line = clip_line(_sentence(says), kept)
-    if denied and cells(line) + GAP + len(denied) <= width - CONTEXT - 1:
+    if denied and len(denied) + CONTEXT + 1 <= room:
         # Its place is beside the context's, whether that is told or not.
         gap = " " * (CONTEXT + 1 - cells(notes))
         notes = [(denied, "warn"), (gap, ""), *notes]

@@ -280,30 +280,30 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "stuck, instructed": (
         lambda: alarmed("stuck", *APPROVED),
-        "▲ stuck: no new best for 3 iterations; instructions were sent, the next reading tells",
+        "▲ stuck: no new best for 3 iterations; instructions sent, next reading tells",
     ),
     "stuck, instructed, still": (
         lambda: alarmed("stuck", *APPROVED, again=30),
-        "▲ stuck: no new best for 4 iterations; instructions were sent after iteration 4",
+        "▲ stuck: no new best for 4 iterations; instructions sent after iteration 4",
     ),
     "stuck, declined": (
         lambda: alarmed("stuck", *DECLINED),
-        "▲ stuck: no new best for 3 iterations; instructions were declined by you, "
-        "the next reading tells",
+        "▲ stuck: no new best for 3 iterations; instructions declined by you, "
+        "next reading tells",
     ),
     "oscillating, instructed": (
         lambda: alarmed("oscillating", *APPROVED),
         "◆ oscillating: it turned 3 times in 4 steps by 5 points or more and gained nothing; "
-        "instructions were sent, the next reading tells",
+        "instructions sent, next reading tells",
     ),
     "regressing, restored": (
         lambda: alarmed("regressing", *APPROVED, BACK),
-        "◆ regressing: 2 falls in a row lost 20 points; instructions were sent; "
-        "the files of iteration 1 were restored, the next reading tells",
+        "◆ regressing: 2 falls in a row lost 20 points; instructions sent; "
+        "the files of iteration 1 were restored, next reading tells",
     ),
     "regressing, better": (
         lambda: alarmed("regressing", *APPROVED, again=31, up=False),
-        "◆ regressing: 2 falls in a row lost 20 points; instructions were sent after iteration 4; "
+        "◆ regressing: 2 falls in a row lost 20 points; instructions sent after iteration 4; "
         "better since, not yet by enough to be over",
     ),
     "circuit": (
@@ -321,7 +321,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "restored": (
         lambda: with_(working(0, 20, 40), BACK),
-        "↶ restored: the files of iteration 1; the next reading tells, 8 iterations left",
+        "↶ restored: the files of iteration 1; next reading tells, 8 iterations left",
     ),
     "handing over": (
         handing_over,
