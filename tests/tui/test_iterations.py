@@ -121,7 +121,7 @@ def test_the_selected_iteration_tells_what_came_of_it_and_the_way_back() -> None
     assert told[1] == "+17 points  35 → 52 %"
     assert told[2].startswith("4 files +92 −11: ")
     assert told[3].startswith("tests ✗ 23 → 34 of 66 pass · test_nested_groups (")
-    assert told[-1] == "saved as snapshot 7 · r restores it"
+    assert told[4] == "saved as snapshot 7 · r restores it"
 
 
 def test_zoomed_it_is_a_table_that_keeps_the_selected_row_in_view() -> None:

@@ -53,6 +53,7 @@ def facts(
 ) -> list[Line]:
     """All that is known of one point; `way_back`: how its files are restored from here."""
     span = point.span
+    calm: list[Line] = []
     if point.early:
         rows = [_name(point), *_before(span, state), *_tests(_gate_at(point, state), None, width)]
     else:
@@ -60,8 +61,7 @@ def facts(
         happened, calm = _context(use) if use is not None else ([], [])
         rows = [_when(span, state, now), *_gain(span, state), *happened, *_files(span, width)]
         rows += [*_tests(span.gate, gate_before(span, state), width), *_made(span, state, width)]
-        rows += calm
-    return [*rows, *_point(point, state, width), *_saved(point, state, way_back)]
+    return [*rows, *_point(point, state, width), *_saved(point, state, way_back), *calm]
 
 
 def between(
