@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Protocol
 
 # What Textual reads when it is imported has to be settled before.
-from ralph_tui.cli.fronts.terminal import prepare_textual
+from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
 
@@ -63,7 +63,8 @@ class Stage:
         """`load` is called in a thread; what it raises ends the screen. `theme`: of the first
         frame; `left`: the exit code of a screen that was left while it loaded.
         """
-        self.app = RalphApp(OpeningScreen, theme=theme, ready=self._painted)
+        self._default = default_theme(os.environ)
+        self.app = RalphApp(OpeningScreen, theme=theme or self._default, ready=self._painted)
         self.gone = threading.Event()
         """Set when there is no screen any more."""
         self.warnings: list[str] = []
@@ -116,7 +117,10 @@ class Stage:
             if self._came is None:
                 self._front = front
                 self.app.replace_first(
-                    front.screen, theme=front.theme, ready=front.begin, beside=front.beside
+                    front.screen,
+                    theme=front.theme or self._default,
+                    ready=front.begin,
+                    beside=front.beside,
                 )
         finally:
             if self._front is None:

@@ -13,7 +13,7 @@ import pytest
 from ralph_tui import __version__, cli
 from ralph_tui.cli import COMMANDS, build_parser, main
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
-from ralph_tui.cli.fronts.terminal import prepare_textual
+from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.cli.parser import Parser
 from ralph_tui.config.sources import FLAGS
@@ -319,3 +319,21 @@ def test_ctrl_c_is_quiet_in_a_real_process() -> None:
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == b""
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("term", "colours", "theme"),
+    [
+        ("xterm-256color", "", None),
+        ("xterm-kitty", "", None),
+        ("xterm", "truecolor", None),
+        ("xterm-16color", "", "terminal"),
+        ("linux", "", "terminal"),
+        ("dumb", "", "terminal"),
+        ("", "", "terminal"),
+    ],
+)
+def test_of_sixteen_colours_the_terminals_own_are_used(
+    term: str, colours: str, theme: str | None
+) -> None:
+    assert default_theme({"TERM": term, "COLORTERM": colours}) == theme
