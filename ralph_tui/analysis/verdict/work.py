@@ -111,6 +111,8 @@ def _reason(state: RunState, alarm: AlarmRaised | None, otherwise: str) -> str:
         return f"no new best for {count(waited, 'iteration')}"
     said = row(alarm.reason if alarm is not None else otherwise).partition(";")[0]
     said = said.partition(" (")[0].rstrip(".")
+    if alarm is not None and alarm.alarm == "OSCILLATING":  # how far and for what is evidence
+        said = said.removeprefix("It ").partition(" by ")[0]
     return said[:1].lower() + said[1:]
 
 

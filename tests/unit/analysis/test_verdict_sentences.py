@@ -293,8 +293,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "oscillating, instructed": (
         lambda: alarmed("oscillating", *APPROVED),
-        "◆ oscillating: it turned 3 times in 4 steps by 5 points or more and gained nothing; "
-        "instructions sent, next reading tells",
+        "◆ oscillating: turned 3 times in 4 steps; instructions sent, next reading tells",
     ),
     "regressing, restored": (
         lambda: alarmed("regressing", *APPROVED, BACK),
