@@ -28,12 +28,14 @@ FRAME = 8192
 SPEEDS = (1, 2, 4, 8, 16, 32, 64, 0)
 """Replay speeds; 0 is instant: as fast as the screen can follow."""
 FIRST_SPEED = 8
+WHOLE_S = 30.0
+"""Seconds in which a replay that plays from its beginning shows the run."""
 ACTING = ("REDIRECT", "PAUSE", "ABORT")
 """Levels of an intervention that stop the run, and a replay's way to the next mark."""
 
 
 class Replay:
-    """A recorded run; opens at its end, holding."""
+    """A recorded run; it holds at its end until it is moved, or `begin` plays it."""
 
     live = False
     elsewhere = False
@@ -79,6 +81,13 @@ class Replay:
         """Seconds of replay time at each event; a long record is on screen before it is known."""
         gaps = ((b.at - a.at).total_seconds() for a, b in pairwise(self._events))
         return list(accumulate((min(LONGEST_GAP_S, max(0.0, gap)) for gap in gaps), initial=0.0))
+
+    def begin(self) -> None:
+        """Play from the first event, at a speed that shows the whole run in about half a minute."""
+        whole = self._times[self.length - 1] if self.length else 0.0
+        self.speed = next((s for s in SPEEDS if s and whole <= s * WHOLE_S), SPEEDS[-2])
+        self.seek(1)
+        self.playing = self.length > 1
 
     def start(self) -> None:
         """See `Source`."""

@@ -59,6 +59,8 @@ def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> N
     screen.shows("ralph-tui replay")
     assert "REDIRECT" not in reproduced(next(kept.rglob("events.jsonl")).read_text())
     replay = terminal("replay", str(kept / ".aiwg/ralph/tasks/task-001/attempts/001"), cwd=kept)
+    replay.shows("REPLAY")
+    replay.press("End")
     replay.shows("100 %", "completed")
     replay.press("Home")
     until(lambda: "completed" not in replay.screen)

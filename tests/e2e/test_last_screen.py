@@ -52,7 +52,7 @@ def agree(screen: Terminal) -> None:
     """Say yes; a key that comes too early after the opening of a dialog is not taken."""
 
     def taken() -> bool:
-        asked = "y restore" in screen.screen
+        asked = "y  restore" in screen.screen
         if asked:
             screen.press("y")
         return not asked

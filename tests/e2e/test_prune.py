@@ -257,6 +257,8 @@ def test_a_bad_line_is_named_and_what_comes_before_it_is_told(repo: Path) -> Non
     assert f"\n\n{sentence}\n\n" in report.stdout
     terminal = Terminal([*CLI, "replay"], repo, width=80, height=30)
     try:
+        terminal.shows("REPLAY")
+        terminal.press("End")
         terminal.shows(named, "iteration 2", "no end was recorded")
         terminal.press("q")
         assert terminal.exit_code() == 0

@@ -136,7 +136,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     press_until(screen, "Right", lambda: "▸" in screen.screen)
     diff = screen.shows(source)
     assert any(line.strip("│ ").startswith("+") for line in diff.splitlines())
-    press_until(screen, "Escape", lambda: "long lines" not in screen.screen)
+    press_until(screen, "Escape", lambda: "changes of" not in screen.screen)
 
     # Two points: the marked one and another.
     screen.press("v")
@@ -145,7 +145,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     screen.shows("the baseline", "→")
     screen.press("Enter")
     screen.shows("the baseline → iteration 1", "@@")
-    press_until(screen, "Escape", lambda: "long lines" not in screen.screen)
+    press_until(screen, "Escape", lambda: "changes of" not in screen.screen)
     screen.press("Escape")
     until(lambda: "‹" not in screen.screen)
 
@@ -196,10 +196,10 @@ def test_a_replay_whose_snapshots_are_gone_says_so(
     shutil.copytree(attempt, copied)
     screen = Terminal([*CLI, "replay", str(copied)], tmp_path, width=80, height=24)
     try:
-        screen.shows("3 points")
-        screen.press("3", "Enter")
+        screen.shows("REPLAY")
+        screen.press("End", "3", "Enter")
         screen.shows("not inside a git repository")
-        press_until(screen, "Escape", lambda: "long lines" not in screen.screen)
+        press_until(screen, "Escape", lambda: "changes of" not in screen.screen)
         press_until(screen, "r", lambda: "r restore: ralph-tui restore" in screen.screen)
         screen.press("q")
         assert screen.exit_code() == 0

@@ -181,3 +181,17 @@ def test_live_bounds_the_work_of_one_poll() -> None:
     source, state = Live(inbox, lambda command: None), RunState()
     source.poll(state, 0.0)
     assert 0 < len(inbox) < 12_000
+
+
+@pytest.mark.parametrize("name", ["steady", "stuck", "running", "crashed"])
+def test_a_replay_begins_at_its_beginning_and_takes_half_a_minute(name: str) -> None:
+    source = Replay(STORIES[name]())
+    source.begin()
+    state = source.poll(RunState(), 0.0)
+    assert (state.seq, source.playing) == (1, True)
+    now = 0.0
+    while source.playing:
+        now += 1 / 15
+        state = source.poll(state, now)
+    assert state.seq == source.length
+    assert 14.0 <= now <= 31.0

@@ -63,7 +63,10 @@ def run(args: argparse.Namespace) -> int:
             source = kind(found, here(), files=RecordedFiles(found.folder))
             return Onlooker(source, stage, theme)
         note = f"{_over(found, status)}; this is its replay"
-        return replayed(read_journal(found.journal), stage, note=note, theme=theme)
+        # Who attaches wants to know how it stands: it is held at its end.
+        recording = read_journal(found.journal)
+        last = len(recording.events)
+        return replayed(recording, stage, note=note, theme=theme, at=last)
 
     code = Stage(load, first_theme(root, os.environ), left=ExitCode.COMPLETED).show()
     if living_one:

@@ -27,8 +27,14 @@ def replayed(
     theme: str | None = None,
     at: int | None = None,
 ) -> "Onlooker":
-    """A recorded run, held at event number `at`; `note` is one sentence about it."""
-    return Onlooker(opened(recording, note=note, at=at), stage, theme)
+    """A recorded run: held at event number `at`, else played from its beginning.
+
+    `note` is one sentence about it.
+    """
+    source = opened(recording, note=note, at=at)
+    if at is None:
+        source.begin()
+    return Onlooker(source, stage, theme)
 
 
 class Onlooker:
