@@ -206,7 +206,7 @@ def test_the_other_dialogs_answer_alike() -> None:
     [
         ("redirect", "? asked (no answer in ", ("press d", "needs you")),
         ("limited", "waiting: usage limit, next try at 10:59", ("w retries",)),
-        ("paused", "paused: no agent works", ("p goes on",)),
+        ("paused", "paused: the agent does not run", ("press p to go on",)),
     ],
 )
 @pytest.mark.parametrize("size", [(80, 24), (140, 45), (50, 10)])

@@ -572,8 +572,8 @@ def test_the_lower_edge_holds_as_many_numbers_as_it_has_room_for() -> None:
     pane = ProgressPane()
     pane.state = RunState().apply_all(story("running"))
     gains = "kp .55 ki .22 kd .32"
-    told = {width: text([pane.subtitle(width)])[0] for width in (10, 24, 40, 60, 100)}
-    assert [told[10], told[24], told[40]] == ["", gains, f"settled  {gains}"]
-    assert re.fullmatch(rf"P \.52 I \.\d+ D −\.26 · settled  {gains}", told[60])
-    assert re.fullmatch(rf"velocity \.07 volatility \.\d+ · P .* {gains}", told[100])
+    told = {width: text([pane.subtitle(width)])[0] for width in (10, 24, 79, 80, 110)}
+    assert [told[10], told[24], told[79]] == ["", gains, gains]
+    assert re.fullmatch(rf"P \.52 I \.\d+ D −\.26 · gains, settled: {gains}", told[80])
+    assert re.fullmatch(rf"velocity \.07 volatility \.\d+ · P .* {gains}", told[110])
     assert all(cells(pane.subtitle(width)) <= width for width in range(120))

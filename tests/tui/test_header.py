@@ -219,7 +219,7 @@ def test_denied_tools_are_counted_in_one_place() -> None:
             "asked",
             "needs you, press d (no answer in 4m 59s: interrupt): Nothing was heard of the agent",
         ),
-        ("paused", "paused: no agent works; p goes on"),
+        ("paused", "paused: the agent does not run; press p to go on"),
         ("empty", "starting: measuring"),
         ("crashed", "crashed: KeyError"),
     ],

@@ -107,7 +107,7 @@ def pause(state: RunState, *, keys: bool) -> Verdict | None:
     run = state.run
     paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
     if run.paused:
-        text = f"paused: no agent works{'; p goes on' * keys}"
+        text = f"paused: the agent does not run{'; press p to go on' * keys}"
         return Verdict(paused, "owner", "paused", text)
     if run.stopping == "after_iteration":
         return Verdict(stopped, "owner", "stopping", "stopping: this iteration ends first")

@@ -45,8 +45,11 @@ def episode(state: RunState) -> Verdict | None:
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
         alarm = None  # what it says is no condition of the readings
-    text = f"{word}: {_reason(state, alarm, made.reason)}; {_done_about(state, made)}"
-    return Verdict(*level, word, f"{text}{_since(state, made, up=alarm is not None)}")
+    text = f"{word}: {_reason(state, alarm, made.reason)}; "
+    if state.oversight.stale:  # what was said to the agent matters less than what it finds
+        return Verdict(*level, word, f"{text}{_restored(state)} restored, {NEXT_TELLS}")
+    since = _since(state, made, up=alarm is not None)
+    return Verdict(*level, word, f"{text}{_done_about(state, made)}{since}")
 
 
 def _done_about(state: RunState, made: Intervention) -> str:
@@ -64,8 +67,6 @@ def _done_about(state: RunState, made: Intervention) -> str:
 
 def _since(state: RunState, made: Intervention, *, up: bool) -> str:
     """What is known of its effect."""
-    if state.oversight.stale:
-        return f"; {_restored(state)} were restored, {NEXT_TELLS}"
     if not made.decision:
         return ""
     if not _readings_since(state, made):

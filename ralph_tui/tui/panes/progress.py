@@ -34,6 +34,10 @@ def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
     return counts
 
 
+WIDE_EDGE = 80
+"""Cells from which the lower edge tells more than the gains."""
+
+
 def melting(counts: Sequence[int], word: str, width: int) -> Line:
     """``29 → 19 → 3 failing``: the first count, and as many of the last ones as fit."""
     if not counts:
@@ -101,14 +105,16 @@ class ProgressPane(LinesPane):
         if latest is None:
             return []
         gains = _told(("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
-        named: Line = [(f"{profile_words(latest.profile)}  ", "dim"), *gains]
+        named: Line = [(f"gains, {profile_words(latest.profile)}: ", "dim"), *gains]
         parts = _told(
             ("P", latest.proportional), ("I", latest.integral_mean), ("D", latest.derivative)
         )
         pace = _told(("velocity", latest.velocity), ("volatility", latest.volatility))
         gap: Line = [(" · ", "dim")]
-        forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named, gains]
-        return next((form for form in forms if cells(form) <= width), [])
+        forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named]
+        # In a narrow pane they would only be in the way; zoomed it explains them.
+        told = gains if width < WIDE_EDGE else next(f for f in forms if cells(f) <= width)
+        return told if cells(told) <= width else []
 
 
 def _told(*numbers: tuple[str, float]) -> Line:

@@ -223,7 +223,10 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: limited(cause="disk_full", minutes=None),
         "◷ waiting: disk full, until there is room; w retries now",
     ),
-    "paused": (lambda: with_(working(0, 20), Paused()), "▮ paused: no agent works; p goes on"),
+    "paused": (
+        lambda: with_(working(0, 20), Paused()),
+        "▮ paused: the agent does not run; press p to go on",
+    ),
     "pausing": (
         lambda: with_(working(0, 20), PauseRequested()),
         "▮ pausing: this iteration ends first",
@@ -288,8 +291,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "stuck, declined": (
         lambda: alarmed("stuck", *DECLINED),
-        "▲ stuck: no new best for 3 iterations; instructions declined by you, "
-        "next reading tells",
+        "▲ stuck: no new best for 3 iterations; instructions declined by you, next reading tells",
     ),
     "oscillating, instructed": (
         lambda: alarmed("oscillating", *APPROVED),
@@ -297,8 +299,8 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "regressing, restored": (
         lambda: alarmed("regressing", *APPROVED, BACK),
-        "◆ regressing: 2 falls in a row lost 20 points; instructions sent; "
-        "the files of iteration 1 were restored, next reading tells",
+        "◆ regressing: 2 falls in a row lost 20 points; "
+        "the files of iteration 1 restored, next reading tells",
     ),
     "regressing, better": (
         lambda: alarmed("regressing", *APPROVED, again=31, up=False),
