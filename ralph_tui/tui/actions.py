@@ -204,7 +204,7 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("decide", "d", "decide", "answer the open question", "steer",
            lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
-    Action("diff", "d", "diff", "over: what the run changed", "watch",
+    Action("diff", "d", "diff", "when over: what it changed", "watch",
            lambda screen: screen.whole_diff(), refusal=_while_over),
     Action("retry", "w", "retry now", "try again now, do not wait", "steer",
            _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True,

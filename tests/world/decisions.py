@@ -181,7 +181,7 @@ def pause() -> list[Event]:
             "pause",
             about="stuck",
             text=reason,
-            evidence=["recommended: give it a smaller goal", "recommended: roll back"],
+            evidence=["recommended: give it a smaller goal", "recommended: restore the best point"],
             rollback=LATER,
             options=[CONTINUE, GUIDE, EXTEND, *roll_back(LATER, instructs=False), ABORT],
             deadline=None,

@@ -12,12 +12,16 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from ralph_tui.analysis.away import Told
+from ralph_tui.tui.draw.spans import wrap
 from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.text_dialog import TextDialog
 
 HELPED = ("question_mark", "f1", "q")
 """Keys that work in every dialog."""
 TITLE = "while you were away"
+BELOW = "  └ "
+WIDTH, MOST_ROWS = 68, 5
+"""Of what stands below an entry: cells in the dialog, and rows."""
 
 
 class Away(TextDialog):
@@ -26,7 +30,7 @@ class Away(TextDialog):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "close", show=False)]
 
     def __init__(self, told: Sequence[Told], clock: Callable[[], float] = monotonic) -> None:
-        super().__init__(TITLE, [_row(line) for line in told], clock)
+        super().__init__(TITLE, [Content("\n").join(_row(line) for line in told)], clock)
 
     def pairs(self) -> Sequence[Pair]:
         """See `Modal`."""
@@ -43,6 +47,9 @@ class Away(TextDialog):
 
 
 def _row(line: Told) -> Content:
-    indent = "      └ " if line.below else ""
     style = "bold" if line.tone in ("warn", "bad") else "dim" if line.below else ""
-    return Content.assemble(indent, (line.text, style))
+    if not line.below:
+        return Content.assemble((line.text, style))
+    first, *more = wrap(line.text, WIDTH - len(BELOW), MOST_ROWS)
+    rest = "".join(f"\n{' ' * len(BELOW)}{row}" for row in more)
+    return Content.assemble(BELOW, (f"{first}{rest}", style))

@@ -110,7 +110,7 @@ class _Style:
     def drawn(self, index: int, line: Line) -> Line:
         """Selected and marked ones are told from the others without a colour."""
         if index == self.selected:
-            line = [(text, f"{style} {'badge' if self.lit else 'strong'}") for text, style in line]
+            line = [(text, "badge" if self.lit else f"{style} strong") for text, style in line]
         return [("‹", "focus"), *line, ("›", "focus")] if index == self.mark else line
 
 

@@ -1,0 +1,147 @@
+"""Every state of the cockpit that has a picture: its name, how it comes about, at which sizes.
+
+Rule: a state is a row here and nothing else; what is played is a story of `tests/world`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ralph_tui.events import AbortRequested, Event, RunFinished
+from ralph_tui.events.run import Outcome
+from ralph_tui.tui.cockpit import layout
+from tests.tui.archive import OneRun, beside
+from tests.tui.driving import Driver, live, replay, story
+from tests.tui.held import Held
+from tests.tui.test_assessment import MADE
+from tests.tui.test_away import returned
+
+Size = tuple[int, int]
+SMALL, MEDIUM, LARGE = (80, 24), (100, 30), (140, 45)
+ALL: tuple[Size, ...] = (SMALL, MEDIUM, LARGE)
+LIGHT: dict[str, Any] = {"theme": "ralph-light"}
+
+
+@dataclass(frozen=True)
+class State:
+    """One row of the table."""
+
+    name: str
+    driver: Callable[[], Driver]
+    keys: Sequence[str] = ()
+    sees: str = ""
+    """What stands on the screen when the picture is taken, where that takes time."""
+    sizes: tuple[Size, ...] = field(default=ALL)
+    colours: bool = True
+    """False: with NO_COLOR."""
+
+
+def of(name: str, **options: Any) -> Callable[[], Driver]:
+    """A live run as a story tells it."""
+    return lambda: live(story(name), **options)
+
+
+def and_then(name: str, event: Event) -> list[Event]:
+    """A story, and what happened next."""
+    last = story(name)[-1]
+    return [*story(name), event.model_copy(update={"seq": last.seq + 1, "at": last.at})]
+
+
+def ended(outcome: Outcome, reason: str) -> Driver:
+    """A run that came to no good end."""
+    end = RunFinished(
+        outcome=outcome, reason=reason, iterations=6, completion=44, best=44, best_iteration=6,
+        duration_s=1500,
+    )  # fmt: skip
+    return live(and_then("decided", end))
+
+
+def disconnected() -> Driver:
+    """A run of another process, which is gone."""
+    driver = live(story("running"))
+    driver.source.lost, driver.source.elsewhere = True, True
+    return driver
+
+
+STATES = (
+    # what the run does
+    State("starting", of("empty")),
+    State("working", of("running")),
+    State("working-light", of("running", **LIGHT)),
+    State("working-no-colour", of("running"), sizes=(SMALL,), colours=False),
+    State("working-60x15", of("running"), sizes=((60, 15),)),
+    State("working-20-columns", of("running"), sizes=((20, 10),)),
+    State("verifying", of("regressing")),
+    State("regressing-no-colour", of("regressing"), ("2",), sizes=(SMALL,), colours=False),
+    State("limit", of("limited")),
+    State("paused", of("paused")),
+    State("aborting", lambda: live(and_then("running", AbortRequested()))),
+    State("disconnected", disconnected),
+    State("crashed", of("crashed")),
+    State("hostile", of("hostile"), sizes=(SMALL, LARGE)),
+    # what needs somebody
+    State("question", of("asked")),
+    State("question-light", of("asked", **LIGHT), sizes=(SMALL,)),
+    State("redirect", of("redirect")),
+    State("redirect-restore", of("rollback")),
+    State("redirect-edited", of("redirect"), ("e", "A")),
+    State("pause", of("pause")),
+    State("criterion", of("criterion")),
+    State("handoff", of("handoff_asked"), sees="Handoff of iteration 3"),
+    State("question-later", of("redirect"), ("escape",)),
+    # what happened
+    State("episode", of("oscillating"), ("2",)),
+    State("episode-light", of("oscillating", **LIGHT), ("2",), sizes=(MEDIUM,)),
+    State("decided", of("decided"), ("2",)),
+    State("restored", of("rolled_back"), ("3",)),
+    State("away", lambda: returned("decided"), sees="while you were away"),
+    # the past
+    State("replay-start", lambda: replay(story("stuck")), ("home",)),
+    State("replay-alarm", lambda: replay(story("stuck")), ("M",)),
+    State("replay-end", lambda: replay(story("stuck")), ("home", "end")),
+    State("end-completed", of("steady")),
+    State("end-limit", of("stuck")),
+    State("end-aborted", lambda: ended("aborted", "aborted by you")),
+    State("end-failed", lambda: ended("failed", "the agent could not be started: no such file")),
+    State("end-interrupted", lambda: ended("interrupted", "stopped by you")),
+    # dialogs
+    State("help", of("running"), ("question_mark",)),
+    State("commands", of("limited"), ("colon",)),
+    State("guide", of("running"), ("g", "h", "i")),
+    State("abort", of("running"), ("a",), sizes=(SMALL,)),
+    State("leave", of("running"), ("q",), sizes=(SMALL,)),
+    State("roll-over", of("climbing"), ("C",), sizes=(SMALL,)),
+    State("evidence", of("oscillating"), ("2", "enter")),
+    State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),
+          "class Lexer"),
+    State("changes-no-colour", of("decided", files=Held()), ("3", "left", "left", "enter"),
+          "class Lexer", sizes=(SMALL,), colours=False),
+    State("two-points", of("decided", files=Held()),
+          ("3", "shift+left", "v", "shift+left", "shift+left"), sizes=(SMALL,)),
+    State("restore", of("paused", files=Held()), ("3", "home", "right", "r"),
+          "would change 4 files", sizes=(SMALL,)),
+    State("learning-card", of("marked"), ("5", "enter"), sizes=(SMALL, LARGE)),
+    State("search", of("running", beside=beside(OneRun(story("stuck")))), ("slash", *"test"),
+          "4 places"),
+    State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
+          "Type what you remember", sizes=(SMALL,)),
+    # panes
+    *(State(f"zoomed-{key}", of("taught" if key == "learnings" else "running"),
+            (str(index % 10), "z"), sizes=(SMALL, LARGE))
+      for index, key in enumerate(layout.ORDER, start=1)),
+    State("learnings", of("taught"), ("5", "down"), sizes=(SMALL, MEDIUM)),
+    State("learnings-none", of("untaught"), ("5",), sizes=(SMALL,)),
+    State("assessment", lambda: live(and_then("running", MADE.model_copy(update={"iteration": 6}))),
+          ("9",)),
+    *(State(f"context-{name}", of(name), ("0",), sizes=(SMALL,))
+      for name in ("climbing", "handing_over", "rolled_over", "forgot", "unknown")),
+)  # fmt: skip
+
+
+def pictures() -> list[tuple[str, State, Size]]:
+    """Each with its name."""
+    return [
+        (f"{state.name}-{size[0]}x{size[1]}", state, size)
+        for state in STATES
+        for size in state.sizes
+    ]
