@@ -1,7 +1,8 @@
 """Copies of a `RunState`, so that a replay can jump back without folding everything anew.
 
 Rule: what never changes (events, rows of the log) is shared; what a fold may still change is copied
-once, also where it is held twice.
+once, also where it is held twice. A fold's parts take events in themselves: those of the copy stay,
+and are filled.
 """
 
 from collections import deque
@@ -11,6 +12,7 @@ from types import NoneType
 from typing import Any
 
 from ralph_tui.state import RunState
+from ralph_tui.state.fold import Fold, Part
 
 
 def copied(state: RunState) -> RunState:
@@ -18,8 +20,12 @@ def copied(state: RunState) -> RunState:
     twin = RunState()
     twin.seq, twin.at = state.seq, state.at
     memo: dict[int, Any] = {}
-    for mine, other in zip(state.folds(), twin.folds(), strict=True):
-        vars(other).update({name: _copied(value, memo) for name, value in vars(mine).items()})
+    holders: list[tuple[Fold | Part, Fold | Part]] = []
+    for fold, new in zip(state.folds(), twin.folds(), strict=True):
+        holders += [(fold, new), *zip(fold.parts, new.parts, strict=True)]
+    memo.update((id(holder), other) for holder, other in holders)
+    for holder, other in holders:
+        vars(other).update({name: _copied(value, memo) for name, value in vars(holder).items()})
     return twin
 
 
@@ -29,16 +35,18 @@ def _copied(value: Any, memo: dict[int, Any]) -> Any:
         return value
     if kind is list:
         return [_copied(item, memo) for item in value]
+    if kind is tuple:
+        return tuple(_copied(item, memo) for item in value)
     if kind is deque:
         return deque([_copied(item, memo) for item in value], maxlen=value.maxlen)
     if kind is dict:
         return {key: _copied(item, memo) for key, item in value.items()}
     if kind is set:
         return set(value)
-    names = _names(kind)
-    if not names:
-        return value
     twin = memo.get(id(value))
+    names = _names(kind)
+    if twin is None and not names:
+        return value
     if twin is None:
         twin = memo[id(value)] = object.__new__(kind)
         for name in names:

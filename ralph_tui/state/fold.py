@@ -17,8 +17,24 @@ Handler = Callable[[Any], bool | None]
 Handlers = Iterable[tuple[type[Event], Handler]]
 
 
+class Part:
+    """What a fold keeps in an object of its own, whose methods take events in.
+
+    Two are equal that hold the same. A copy of a fold has parts of its own, filled with the same.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same."""
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+
 class Fold(ABC):
     """State of one subject, shown by any number of panes."""
+
+    parts: tuple[Part, ...] = ()
+    """All that it keeps in objects of their own."""
 
     revision = 0
     """Grows with each event that changed something visible: a pane that has drawn it can wait."""

@@ -52,12 +52,14 @@ class LogFold(Fold):
     def __init__(self) -> None:
         self._log = LogEntries()
         self._episodes = Episodes(self._log)
-        self._parts = (
+        self._memory, self._strategies = MemoryRows(), StrategyRows()
+        self._nesting = (
             self._episodes,
             Affairs(self._log, self._episodes),
             Waits(self._log),
             Ends(self._log, self._episodes),
         )
+        self.parts = (self._log, *self._nesting, self._memory, self._strategies)
         self._told: dict[tuple[str, ...], LogEntry] = {}
         """What is told once: by word and sentence, its entry."""
 
@@ -77,10 +79,10 @@ class LogFold(Fold):
 
     def handlers(self) -> Handlers:
         """See `Fold`; the words of an event are told apart from where they go."""
-        strategies = StrategyRows()
+        strategies = self._strategies
         alone: tuple[tuple[type[Event], Wording], ...] = (
             *((kind, MODEL_ROWS[kind]) for kind in (CriterionJudged, AssessmentRefined)),
-            *MemoryRows().wordings(),
+            *self._memory.wordings(),
             *(row for row in strategies.wordings() if row[0] is not StrategyPlanned),
             *((kind, ROWS[kind]) for kind in (StandingInstructionChanged, PromptEditRequested)),
             on(ReadingTaken, _sensor),
@@ -95,7 +97,7 @@ class LogFold(Fold):
         )
         planned = dict(strategies.wordings())[StrategyPlanned]
         return (
-            *(row for part in self._parts for row in part.handlers()),
+            *(row for part in self._nesting for row in part.handlers()),
             *((kind, partial(self._add, wording)) for kind, wording in alone),
             *((kind, partial(self._add_once, wording)) for kind, wording in once),
             on(StrategyPlanned, partial(self._strategy, planned)),

@@ -30,7 +30,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.state.context_wording import CONTEXT_ROWS
-from ralph_tui.state.fold import Handlers, on
+from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import LEFT, OVERSEERS, Episodes
 from ralph_tui.state.wording import (
@@ -46,7 +46,7 @@ from ralph_tui.text.format import count
 _OfQuestion = QuestionHeld | QuestionAnswered | QuestionWithdrawn
 
 
-class Affairs:
+class Affairs(Part):
     """What is nested where, but for what the overseer does."""
 
     def __init__(self, entries: LogEntries, episodes: Episodes) -> None:

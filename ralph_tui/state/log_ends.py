@@ -4,7 +4,7 @@ Rule: a wish to end, the end, and the resume are one entry; an end by success ha
 """
 
 from ralph_tui.events import AbortRequested, RunCrashed, RunFinished, RunResumed, StopRequested
-from ralph_tui.state.fold import Handlers, on
+from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.log_episodes import Episodes
 from ralph_tui.state.wording import ROWS, Row, stop_words, who_words
@@ -12,7 +12,7 @@ from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.terms import OUTCOMES, RowLevel
 
 
-class Ends:
+class Ends(Part):
     """What is nested where, when a run ends."""
 
     def __init__(self, entries: LogEntries, episodes: Episodes) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from ralph_tui.events import Event
+from ralph_tui.state.fold import Part
 from ralph_tui.state.wording import Row
 from ralph_tui.text.terms import LEVELS, RowLevel
 
@@ -68,7 +69,7 @@ class LogEntry:
         return [self.head, *self.follow]
 
 
-class LogEntries:
+class LogEntries(Part):
     """The list, and the only way to change it."""
 
     def __init__(self) -> None:

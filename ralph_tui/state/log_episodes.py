@@ -29,7 +29,7 @@ from ralph_tui.events import (
     RunResumed,
     WorktreeRestored,
 )
-from ralph_tui.state.fold import Handlers, on
+from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.wording import (
     Row,
@@ -74,7 +74,7 @@ class _Asked:
     """What the row says before the answer."""
 
 
-class Episodes:
+class Episodes(Part):
     """What is nested where, as far as alarms and interventions go."""
 
     def __init__(self, entries: LogEntries) -> None:

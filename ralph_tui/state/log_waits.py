@@ -17,7 +17,7 @@ from ralph_tui.events import (
     WaitEnded,
     WaitStarted,
 )
-from ralph_tui.state.fold import Handlers, on
+from ralph_tui.state.fold import Handlers, Part, on
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 from ralph_tui.state.wording import Row, retry_words, wait_words, who_words
 from ralph_tui.text.format import day_and_clock, duration
@@ -27,7 +27,7 @@ CLOCK: Final = "the clock"
 """`WaitEnded.by` where nobody asked for it."""
 
 
-class Waits:
+class Waits(Part):
     """What is nested where, while nothing runs."""
 
     def __init__(self, entries: LogEntries) -> None:

@@ -128,9 +128,12 @@ class MemoryFold(Fold):
             on(LearningPromoted, self._promoted),
             on(LearningCredited, self._credited),
             on(LearningChanged, self._changed),
-            on(ReflectionWritten, self.reflections.append),
+            on(ReflectionWritten, self._reflected),
             on(PlanMade, self._planned),
         )
+
+    def _reflected(self, event: ReflectionWritten) -> None:
+        self.reflections.append(event)
 
     def _retrieved(self, event: LearningsRetrieved) -> None:
         self.task_type, self.looked_up_at = event.task_type, event.iteration

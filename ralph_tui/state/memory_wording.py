@@ -12,7 +12,7 @@ from ralph_tui.events import (
     ReflectionWritten,
 )
 from ralph_tui.events.memory import Learning
-from ralph_tui.state.fold import on
+from ralph_tui.state.fold import Part, on
 from ralph_tui.state.memory import SeenLearning
 from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.format import count
@@ -140,7 +140,7 @@ def reflection_words(e: ReflectionWritten) -> str:
     return f"on {in_words(e.triggered_by)}: {e.learning}"
 
 
-class MemoryRows:
+class MemoryRows(Part):
     """What the log says of learnings; events name them by id, people by their words."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ralph_tui.events import StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import IssueSeverity, ValidationIssue
-from ralph_tui.state.fold import on
+from ralph_tui.state.fold import Part, on
 from ralph_tui.state.wording import Row, Wording
 from ralph_tui.text.terms import APPROACHES, SEVERITIES, in_words
 
@@ -28,7 +28,7 @@ def issues_words(issues: Sequence[ValidationIssue]) -> str:
     return " ".join(issue.text for issue in issues if issue.name not in SAID_BY_SENSOR)
 
 
-class StrategyRows:
+class StrategyRows(Part):
     """What the log says of strategies and of what does not fit."""
 
     def __init__(self) -> None:

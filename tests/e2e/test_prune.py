@@ -92,7 +92,7 @@ def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
     refs = hidden(repo)
     whole = here("report", cwd=repo).stdout
     assert f"- {len(refs)} snapshots of the files, on `refs/ralph/" in whole
-    assert "- Permissions: unrestricted\n" in whole, "a shell command may do anything"
+    assert "- Permissions: unrestricted: a shell command may do anything\n" in whole
     assert "Between the start and the end:\n\n| category | files |" in whole
     git(repo, "update-ref", "-d", refs[0])
     told = here("report", cwd=repo).stdout
@@ -102,7 +102,7 @@ def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
     asked = here("report", cwd=repo)
     assert (asked.returncode, asked.stderr) == (0, "")
     assert f"- {len(refs)} snapshots of the files, as recorded, on `refs/ralph/" in asked.stdout
-    assert "the net difference cannot be told" in asked.stdout
+    assert "The net difference cannot be told" in asked.stdout
 
 
 def test_a_status_names_the_bad_line(repo: Path) -> None:

@@ -56,14 +56,15 @@ def test_a_jump_back_leaves_the_old_state_alone() -> None:
     assert last.run.finished is not None
 
 
-def test_a_copy_goes_on_by_itself() -> None:
-    events = running()
-    state = folded(events[:-20])
-    before = folded(events[:-20])
-    twin = copied(state).apply_all(events[-20:])
-    assert visible(twin) == visible(folded(events))
-    assert visible(state) == visible(before)
-    assert visible(state.apply_all(events[-20:])) == visible(twin)
+@pytest.mark.parametrize("name", ["running", "stuck", "oscillating", "limited", "asked"])
+def test_a_copy_goes_on_by_itself(name: str) -> None:
+    events = STORIES[name]()
+    for cut in range(1, len(events), 7):
+        state, before = folded(events[:cut]), folded(events[:cut])
+        twin = copied(state).apply_all(events[cut:])
+        assert visible(twin) == visible(folded(events))
+        assert visible(state) == visible(before)
+        assert visible(state.apply_all(events[cut:])) == visible(twin)
 
 
 def play(source: Replay, seconds: float, state: RunState | None = None) -> RunState:

@@ -5,16 +5,26 @@ from rich.cells import cell_len
 
 from ralph_tui.events import AbortRequested, RunFinished, StopRequested
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, offered
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
 from ralph_tui.tui.modals.help import RIGHT
+from tests.world.stories import STORIES
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_no_key_means_two_things_on_one_screen(live: bool) -> None:  # noqa: FBT001
-    keys = [
-        key for action in ACTIONS if offered(action, live=live) for key in action.keys.split(",")
-    ]
-    assert len(keys) == len(set(keys))
+@pytest.mark.parametrize("story", ["running", "stuck", "asked", "paused", "limited", "crashed"])
+def test_no_key_means_two_things_at_once(story: str, live: bool) -> None:  # noqa: FBT001
+    by_key: dict[str, list[Action]] = {}
+    for action in ACTIONS:
+        for key in action.keys.split(",") if offered(action, live=live) else ():
+            by_key.setdefault(key, []).append(action)
+    shared = [actions for actions in by_key.values() if len(actions) > 1]
+    assert [[action.name for action in actions] for actions in shared] in ([["decide", "diff"]], [])
+    state = RunState()
+    for event in STORIES[story]():
+        state.apply(event)
+        for actions in shared:
+            able = [action.name for action in actions if action.refusal(state) is None]
+            assert len(able) <= 1, (event.kind, able)
 
 
 def test_every_action_explains_itself() -> None:
