@@ -128,15 +128,22 @@ def record(scenarios: Iterable[str], scratch: Path, *, fast: bool) -> dict[str, 
     return runs
 
 
+def _moved(event: Event, by: timedelta) -> Event:
+    """The event with all times that it tells later by as much."""
+    times = ("at", "deadline", "until", "since")
+    told = {name: getattr(event, name, None) for name in times}
+    return event.model_copy(
+        update={name: time + by for name, time in told.items() if isinstance(time, datetime)}
+    )
+
+
 def _recorded(folder: Path) -> Run:
     """The one run in this folder, moved to another place and date."""
     journal = next(find_runs(folder)).journal
     journal.write_text(elsewhere(journal.read_text("utf-8"), folder), "utf-8")
     events = read_journal(journal).events
     moved = BEGAN - events[0].at
-    return Run(
-        journal.parent, [event.model_copy(update={"at": event.at + moved}) for event in events]
-    )
+    return Run(journal.parent, [_moved(event, moved) for event in events])
 
 
 def elsewhere(text: str, folder: Path) -> str:
