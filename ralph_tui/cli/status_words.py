@@ -18,6 +18,7 @@ from ralph_tui.text.terms import (
     Term,
     answer_word,
     in_words,
+    subject_words,
 )
 
 STATES = {**PHASES, **OUTCOMES, "died": DISCONNECTED}
@@ -107,7 +108,7 @@ def _overseer(status: dict[str, Any]) -> str:
     made = status["intervention"]
     if not made:
         return ""
-    what = f"{made['level']} {in_words(made['about'])} at {made['iteration']}"
+    what = f"{made['level']} {subject_words(made['about'])} at {made['iteration']}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"

@@ -40,7 +40,7 @@ from ralph_tui.state.wording import (
     intervention_level,
 )
 from ralph_tui.text.format import count, percent, points_gained
-from ralph_tui.text.terms import SEVERITIES, RowLevel, in_words, remedy_words
+from ralph_tui.text.terms import SEVERITIES, RowLevel, remedy_words, subject_words
 
 PROGRESS: Final = "progress"
 _OF_PROGRESS = "stuck oscillating regressing objective_deviation circuit no_progress strategy pace"
@@ -226,13 +226,13 @@ class Episodes(Part):
             text = GIVEN_UP
         elif known and not asks:
             text = NOTED
-        word = e.level if e.level in LOUD else in_words(e.about).upper()
+        word = e.level if e.level in LOUD else subject_words(e.about).upper()
         row = Row(intervention_level(e), word, text, detail)
         entry, nested = self._tell(
             group, e, row, e.reason, opens=group == PROGRESS and self._met == e.iteration
         )
         if not nested and e.level in LOUD and e.about != "owner":
-            text = f"{in_words(e.about)}: {text}"
+            text = f"{subject_words(e.about)}: {text}"
             self._log.amend(entry, e.seq, text=text)
         self.latest = (entry, e.seq, text)
         self._made[e.iteration, e.level] = entry

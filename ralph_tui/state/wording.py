@@ -38,7 +38,7 @@ from ralph_tui.events.waiting import SILENCE
 from ralph_tui.state.fold import on
 from ralph_tui.text.format import count, day_and_clock, duration, percent, points_gained, wait_time
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words
+from ralph_tui.text.terms import SEVERITIES, WAITS, RowLevel, in_words, subject_words
 
 
 class Row(NamedTuple):
@@ -79,7 +79,7 @@ def intervention_level(e: InterventionMade) -> RowLevel:
 
 def _intervention(e: InterventionMade) -> Row:
     parts = [*e.others, *(f"recommended: {what}" for what in e.recommendations)]
-    text = f"{in_words(e.about)}: {e.reason}"
+    text = f"{subject_words(e.about)}: {e.reason}"
     return Row(intervention_level(e), e.level, text, "\n".join(parts))
 
 

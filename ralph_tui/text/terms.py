@@ -209,6 +209,21 @@ FAILED = Term("✗", "failed")
 """Of the completion command, a test, a tool call; a run that fails has an outcome."""
 
 
+SUBJECTS: Mapping[str, str] = {
+    "owner": "your order",
+    "circuit": "stalled",
+    "oversight": "the overseer failed",
+    "objective_deviation": "away from the objective",
+    "resource_burn": "effort without effect",
+}
+"""What an intervention is about, where the name in the events is no plain word."""
+
+
+def subject_words(name: str) -> str:
+    """What an intervention is about, as people read it."""
+    return SUBJECTS.get(name) or in_words(name)
+
+
 def in_words(name: str) -> str:
     """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
     return name.replace("_", " ")

@@ -5,7 +5,7 @@ from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import AlarmRaised
 from ralph_tui.state import Intervention
 from ralph_tui.text.format import count, points_gained
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import subject_words
 
 _SUBJECTS = {
     "STUCK": "stuck",
@@ -30,7 +30,7 @@ def _seen(alarm: AlarmRaised) -> str:
 
 
 def _met(told: Material, made: Intervention) -> str:
-    about = in_words(made.about)
+    about = subject_words(made.about)
     lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
     if made.decision:
         lines.append(f"  - {escaped(made.decision)}")

@@ -8,7 +8,14 @@ from ralph_tui.layers.control import iterations_needed
 from ralph_tui.state import Intervention, RunState
 from ralph_tui.text.format import count, ending, percent, place
 from ralph_tui.text.sanitize import clip
-from ralph_tui.text.terms import OUTCOME_TONES, OUTCOMES, PHASES, ROLLED_BACK, SEVERITIES, in_words
+from ralph_tui.text.terms import (
+    OUTCOME_TONES,
+    OUTCOMES,
+    PHASES,
+    ROLLED_BACK,
+    SEVERITIES,
+    subject_words,
+)
 
 CRITICAL_SUBJECTS = ("oscillating", "regressing")
 ALARMS: dict[str, AlarmName] = {
@@ -41,7 +48,7 @@ def episode(state: RunState) -> Verdict | None:
     if made is None:
         return _alarm(state)
     level = mark("critical" if made.about in CRITICAL_SUBJECTS else "warn")
-    word = in_words(made.about).removeprefix("objective ")
+    word = subject_words(made.about)
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
         alarm = None  # what it says is no condition of the readings

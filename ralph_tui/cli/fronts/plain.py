@@ -88,7 +88,7 @@ from ralph_tui.state.wording import (
 )
 from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import FAILED, in_words
+from ralph_tui.text.terms import FAILED, in_words, subject_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -111,7 +111,7 @@ def _iteration_started(e: IterationStarted) -> str:
 def _redirect(e: RedirectDecided) -> str:
     decided = "approved" if e.approved else "declined"
     by = "no answer" if e.by == SILENCE else f"by {e.by}"
-    return f"redirect {in_words(e.about)}: {decided}, {by}"
+    return f"redirect {subject_words(e.about)}: {decided}, {by}"
 
 
 def _gate_finished(e: GateFinished) -> str:

@@ -15,7 +15,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, decision_words
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import subject_words
 
 
 class PlainLines:
@@ -60,9 +60,8 @@ class PlainLines:
                 asked = self._asked.pop(event.question_id, None)
                 if asked is not None and asked.topic in ("redirect", "pause"):
                     self._decided = True
-                    return (
-                        f"{asked.topic:<7} {in_words(asked.about)}: {decision_words(event, asked)}"
-                    )
+                    about = subject_words(asked.about)
+                    return f"{asked.topic:<7} {about}: {decision_words(event, asked)}"
             case RedirectDecided() if self._decided:
                 self._decided = False
                 return None
@@ -84,5 +83,5 @@ class PlainLines:
         if event.deadline is not None and event.deadline <= event.at:
             return None
         if event.text in self._reasons:
-            event = event.model_copy(update={"text": f"{event.topic} {in_words(event.about)}"})
+            event = event.model_copy(update={"text": f"{event.topic} {subject_words(event.about)}"})
         return question_line(event)

@@ -14,7 +14,7 @@ from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
 from ralph_tui.text.format import points as in_points
-from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, answer_word, in_words
+from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, answer_word, subject_words
 from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
@@ -53,7 +53,7 @@ EDITING: dict[Takes, tuple[str, str, str]] = {
 
 def title(asked: QuestionAsked) -> str:
     """The dialog's heading."""
-    about = f": {in_words(flat(asked.about))}" if asked.about else ""
+    about = f": {subject_words(flat(asked.about))}" if asked.about else ""
     return TITLES.get(asked.topic, TITLES["silence"]).format(asked.iteration) + about
 
 

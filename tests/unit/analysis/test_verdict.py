@@ -189,7 +189,7 @@ def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again()
     world.agent.acts.extend([act] * 12)
     world.play(answer("continue"))
     said = told(world)
-    reason = "circuit: 3 iterations in a row changed no file and brought no new best"
+    reason = "stalled: 3 iterations in a row changed no file and brought no new best"
     assert f"{reason}; you are asked" in said
     assert f"{reason}; continued by you after iteration 3" in said
     again = (

@@ -309,7 +309,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "circuit": (
         lambda: alarmed("circuit", *CONTINUED, again=30),
-        "▲ circuit: 3 iterations in a row changed no file and brought no new best; "
+        "▲ stalled: 3 iterations in a row changed no file and brought no new best; "
         "continued by you after iteration 4",
     ),
     "circuit, files change": (
@@ -317,7 +317,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
             alarmed("circuit", *CONTINUED, again=30),
             HealthChecked(iteration=5, status="healthy", level="LOG"),
         ),
-        "▲ circuit: 3 iterations in a row changed no file and brought no new best; "
+        "▲ stalled: 3 iterations in a row changed no file and brought no new best; "
         "continued by you after iteration 4; files change again, nothing is gained yet",
     ),
     "restored": (

@@ -176,14 +176,14 @@ def test_an_episode_may_end_where_the_next_one_opens() -> None:
     )
     assert rows[-2:] == [
         "  over: a new best, 80 %",
-        "REDIRECT objective deviation: Off the objective …",
+        "REDIRECT away from the objective: Off the objective …",
     ]
 
 
 def test_a_question_that_opens_an_episode_has_its_answer_below_it() -> None:
     idle = made("PAUSE", "circuit", 4, reason="3 iterations in a row changed no file.")
     assert told(idle, asked("pause"), answer("continue")) == [
-        "PAUSE circuit: 3 iterations in a row changed no file …",
+        "PAUSE stalled: 3 iterations in a row changed no file …",
         "  continued by you",
     ]
 
