@@ -6,7 +6,7 @@ import pytest
 from textual.screen import Screen
 
 from ralph_tui.commands import Checkpoint, Command, Extend, Interrupt, Pause
-from ralph_tui.events import WaitStarted
+from ralph_tui.events import CheckpointCaptured, Event, LimitsChanged, Paused, PauseRequested, WaitStarted
 from ralph_tui.tui.modals import modal
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp
@@ -40,6 +40,64 @@ def test_a_wish_is_answered_at_once(key: str, sends: Command, says: str) -> None
         assert driver.sent == [sends]
 
     drive(live(story("running")), look)
+
+
+LAST = story("running")[-1]
+AFTER: dict[str, Any] = {"seq": LAST.seq + 1, "at": LAST.at}
+POINT = CheckpointCaptured(**AFTER, iteration=5, number=7, trigger="key", snapshot=9)
+
+
+@pytest.mark.parametrize(
+    ("key", "recorded", "says"),
+    [
+        ("c", POINT, "c checkpoint: checkpoint 7 saved"),
+        (
+            "c",
+            POINT.model_copy(update={"snapshot": None, "error": "disk full"}),
+            "c checkpoint: checkpoint 7 failed: disk full",
+        ),
+        ("plus", LimitsChanged(**AFTER, max_iterations=11), "+ more: now 11 iterations"),
+        ("minus", LimitsChanged(**AFTER, max_iterations=9), "- fewer: now 9 iterations"),
+        ("p", Paused(**AFTER), "p pause: the run is paused"),
+    ],
+)
+def test_what_came_of_a_wish_is_said_as_soon_as_it_is_recorded(
+    key: str, recorded: Event, says: str
+) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(key)
+        assert "sent" in answer(driver)
+        driver.inbox.append(recorded)
+        await driver.until(lambda: driver.cockpit.footer.notice == says)
+        await driver.sees(says)
+        await driver.press("2")
+        assert answer(driver) == "", "another key takes its place"
+
+    drive(live(story("running")), look)
+
+
+def test_a_wish_that_somebody_else_had_is_no_answer_after_another_key() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("plus", "2")
+        driver.inbox.append(LimitsChanged(**AFTER, max_iterations=11))
+        await driver.until(lambda: driver.cockpit.state.run.max_iterations == 11)
+        assert answer(driver) == ""
+
+    drive(live(story("running")), look)
+
+
+def test_a_pause_in_a_wait_leaves_the_wait_to_be_read() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("p")
+        assert answer(driver) == "p pause: sent; it pauses after the wait"
+        driver.inbox.append(PauseRequested(seq=last.seq + 1, at=last.at))
+        await driver.sees("then it pauses")
+        driver.watch.now += 6.0
+        await driver.sees("w retry now")
+        assert "waiting: usage limit, next try at" in "\n".join(driver.text())
+
+    last = story("limited")[-1]
+    drive(live(story("limited")), look)
 
 
 def test_a_second_p_is_answered_as_what_it_is() -> None:

@@ -138,6 +138,30 @@ def test_in_a_replay_it_goes_with_the_way_back_and_comes_again() -> None:
     drive(replay(story("steady")), look)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+def test_a_zoom_gives_it_back(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        end = driver.cockpit.body.end
+        for keys in (
+            ("z", "escape"),
+            ("z", "z"),
+            ("z", "2", "escape"),
+            ("z", "6", "escape"),
+            ("P", "escape"),
+            ("P", "P"),
+        ):
+            if not end.display:
+                await driver.press("escape")
+            await driver.until(lambda: end.display)
+            for key in keys:
+                await driver.press(key)
+                await driver.until(lambda: end.display == (driver.cockpit.body.zoomed is None))
+            if not (driver.cockpit.focused and driver.cockpit.focused.display):
+                raise AssertionError(keys)
+
+    drive(live(story("steady")), look, size)
+
+
 def test_it_bears_any_size_while_it_stands() -> None:
     async def look(driver: Driver) -> None:
         for size in ((20, 6), (80, 24), (61, 15), (30, 40), (200, 60), (1, 1), (100, 30)):

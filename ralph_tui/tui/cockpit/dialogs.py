@@ -67,12 +67,13 @@ class Dialogs:
 
     def toggle_pause(self) -> None:
         """Pause, or go on; a second press need not wait until the first is recorded."""
-        run = self._host.state.run
+        run, needs = self._host.state.run, self._host.state.needs
         now, (then, wished) = self._clock(), self._wish_to_pause
         waiting = wished if now - then < FRESH_S else run.paused or run.pause_requested
         self._wish_to_pause = (now, not waiting)
         self._source.send(commands.Unpause() if waiting else commands.Pause())
-        words = "go on: sent" if waiting else "pause: sent; this iteration ends first"
+        first = "it pauses after the wait" if needs.wait else "this iteration ends first"
+        words = "go on: sent" if waiting else f"pause: sent; {first}"
         self._host.say(f"p {words}")
 
     def guide(self) -> None:

@@ -128,7 +128,7 @@ class Doing:
 
     def show_prompt(self) -> None:
         """See `ActionTarget`."""
-        self._screen.action_pane(self._screen.body.prompt_or_back())
+        self._screen.show_pane(self._screen.body.prompt_or_back())
 
     def copy(self) -> None:
         """See `ActionTarget`; the terminal's own selection needs shift while the mouse is ours."""

@@ -26,6 +26,6 @@ class Ending:
         return self._over
 
     def give_way(self, name: str) -> None:
-        """A pane was called that may lie below it."""
-        if name in self._body.covered:
+        """A pane was called that may lie below it; one that has the screen alone does not."""
+        if self._body.zoomed is None and name in self._body.covered:
             self._body.ended = False

@@ -201,11 +201,16 @@ class CockpitScreen(BaseScreen):
             self.set_focus(end if end.display else self.body.panes["agent"])
 
     def action_pane(self, name: str) -> None:
-        """Show a pane and focus it."""
+        """Show a pane and focus it, also where the end of the run stands."""
         self.ending.give_way(name)
+        self.show_pane(name)
+
+    def show_pane(self, name: str) -> None:
+        """Show a pane and focus it; where the end of the run stands in its place, focus that."""
         self._look_at(name)
+        pane = self.body.panes[name]
         # At once: the next key may already be waiting, and means the pane that was just called.
-        self.set_focus(self.body.panes[name])
+        self.set_focus(pane if pane.display else self.body.end)
 
     def action_next(self, by: int) -> None:
         """Focus the next pane, tabs included; the scrubber comes before the first."""
@@ -224,7 +229,7 @@ class CockpitScreen(BaseScreen):
         if self.looking_back.end():
             self.footer.say("the latest iteration again")
         elif self.body.zoomed is not None:
-            self.action_pane(self.body.unzoom())
+            self.show_pane(self.body.unzoom())
         elif self.ending.toggle():
             self._place_end()
             self._sync()
@@ -257,7 +262,7 @@ class CockpitScreen(BaseScreen):
         if self.focused is self.scrubber and self.scrubber is not None:
             self._arrange()
         else:
-            self.action_pane(self.body.zoomed)
+            self.show_pane(self.body.zoomed)
 
     def on_pane_opened(self, message: Pane.Opened) -> None:
         """Show an entry's evidence."""
