@@ -6,7 +6,14 @@ import pytest
 from textual.screen import Screen
 
 from ralph_tui.commands import Checkpoint, Command, Extend, Interrupt, Pause
-from ralph_tui.events import CheckpointCaptured, Event, LimitsChanged, Paused, PauseRequested, WaitStarted
+from ralph_tui.events import (
+    CheckpointCaptured,
+    Event,
+    LimitsChanged,
+    Paused,
+    PauseRequested,
+    WaitStarted,
+)
 from ralph_tui.tui.modals import modal
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp

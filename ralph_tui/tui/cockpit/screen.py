@@ -198,7 +198,8 @@ class CockpitScreen(BaseScreen):
         self.body.place_panes()
         focused, end = self.focused, self.body.end
         if focused is not None and not focused.display:
-            self.set_focus(end if end.display else self.body.panes["agent"])
+            before = self.body.panes[(self.body.recent or ["agent"])[0]]
+            self.set_focus(end if end.display else before)
 
     def action_pane(self, name: str) -> None:
         """Show a pane and focus it, also where the end of the run stands."""

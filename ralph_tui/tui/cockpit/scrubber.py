@@ -56,7 +56,8 @@ class Scrubber(LineWidget, can_focus=True):
         at_end = player.position == player.length
         right: Line = [(f"  {clock(self._now, seconds=True)} ", "text")]
         if width >= 70:
-            right.append((f" {player.position}/{player.length} ", "dim"))
+            place = str(player.position).rjust(len(str(player.length)))  # the bar stands still
+            right.append((f" {place}/{player.length} ", "dim"))
         if at_end and self._state.run.live:
             right = [("  no end was recorded ", "warn"), *right]
         self._begins, self._room = cells(left), max(1, width - cells(left) - cells(right))

@@ -44,11 +44,13 @@ class PromptPane(IterationPane):
         prompts = self._prompts()
         if any(prompt.seq not in self._read for prompt in prompts):
             self.top = 0
-        self._read = {
-            prompt.seq: self._read.get(prompt.seq)
-            or read_inside(self._source.folder, prompt.path, "prompt")
-            for prompt in prompts
-        }
+        self._read = {prompt.seq: self._words(prompt) for prompt in prompts}
+
+    def _words(self, prompt: PromptPrepared) -> tuple[str, str]:
+        # A pane that is hidden is not told of what comes; when it is drawn again, it may know less.
+        if prompt.seq not in self._read:
+            self._read[prompt.seq] = read_inside(self._source.folder, prompt.path, "prompt")
+        return self._read[prompt.seq]
 
     def _prompts(self) -> list[PromptPrepared]:
         """Of the iteration that is shown; while it has none, the latest there is."""
@@ -73,7 +75,7 @@ class PromptPane(IterationPane):
             if len(prompts) > 1:
                 name = _session_of(prompt.path).removeprefix(", ") or "session 1"
                 rows.append([(f"── {name} ", "dim"), ("─" * max(0, width - 14), "faint")])
-            rows += _rows(*self._read[prompt.seq], width)
+            rows += _rows(*self._words(prompt), width)
         return rows
 
     def action_edit(self) -> None:

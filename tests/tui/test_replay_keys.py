@@ -1,0 +1,132 @@
+"""A replay: the same keys from every pane, the scrubber by mouse, and no key of a live run."""
+
+import pytest
+
+from ralph_tui.sources.replay import Replay
+from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit.scrubber import Scrubber
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.test_mouse import click
+
+DIGITS = [str(number % 10) for number in range(1, len(layout.ORDER) + 1)]
+SAME = {"less_than_sign": "shift+left", "greater_than_sign": "shift+right"}
+
+
+def player(d: Driver) -> Replay:
+    assert isinstance(d.source, Replay)
+    return d.source
+
+
+@pytest.mark.parametrize("zoomed", [False, True])
+def test_every_key_means_the_same_from_every_pane(zoomed: bool) -> None:  # noqa: FBT001
+    async def look(d: Driver) -> None:
+        told = player(d)
+        length, middle = told.length, told.length // 2
+        expected: dict[str, int] = {}
+        for digit in DIGITS:
+            await d.press(digit)
+            if zoomed and d.cockpit.body.zoomed is None:
+                await d.press("z")
+            pane = d.cockpit.focused
+            for key in (
+                *("left", "right", "shift+left", "shift+right", "home", "end", "m", "M"),
+                *("less_than_sign", "greater_than_sign"),
+            ):
+                told.seek(middle)
+                await d.press(key)
+                name = SAME.get(key, key)
+                assert told.position == expected.setdefault(name, told.position), (digit, key)
+                assert not told.playing
+            assert expected["left"] == middle - 1
+            assert expected["right"] == middle + 1
+            assert (expected["home"], expected["end"]) == (1, length)
+            assert expected["shift+left"] < expected["left"] < expected["right"]
+            assert expected["right"] < expected["shift+right"]
+            assert expected["M"] < middle < expected["m"]
+            told.seek(middle)
+            speed = told.speed
+            await d.press("left_square_bracket")
+            assert told.speed == speed // 2, digit
+            await d.press("right_square_bracket")
+            assert told.speed == speed, digit
+            played = []
+            for _ in range(2):
+                await d.press("space")
+                played.append(told.playing)
+            assert played == [True, False], digit
+            if not d.cockpit.body.ended:
+                assert d.cockpit.focused is pane, "the keys take the focus from no pane"
+
+    drive(replay(story("stuck")), look)
+
+
+def test_the_scrubber_goes_where_it_is_clicked_and_follows_a_drag() -> None:
+    async def look(d: Driver) -> None:
+        told = player(d)
+        bar = d.cockpit.scrubber
+        assert bar is not None
+        y, first, last = bar.region.y, bar._begins, bar._begins + bar._room - 1
+        await d.pilot.click(offset=(first, y))
+        assert told.position == 1
+        await d.pilot.click(offset=(last, y))
+        assert told.position == told.length
+        half = (first + last) // 2
+        await d.pilot.click(offset=(half, y))
+        assert abs(told.position / told.length - 0.5) < 0.03
+        here = told.position
+        await d.pilot.mouse_down(offset=(half, y))
+        await d.pilot.hover(offset=(half + 10, y - 4))  # a drag may leave the row
+        assert told.position > here
+        await d.pilot.mouse_up(offset=(half + 10, y - 4))
+        there = told.position
+        await d.pilot.hover(offset=(half - 10, y))
+        assert told.position == there, "the button is let go"
+        assert d.app.mouse_captured is None
+        await d.pilot.click(offset=(1, y))  # its sign
+        assert told.playing
+
+    drive(replay(story("stuck")), look)
+
+
+@pytest.mark.parametrize("name", ["redirect", "paused", "limited", "asked", "stuck", "steady"])
+def test_a_replay_offers_no_key_of_a_live_run(name: str) -> None:
+    async def look(d: Driver) -> None:
+        told, seen = player(d), set[str]()
+        assert d.cockpit.scrubber is not None
+        for position in range(1, told.length + 1, max(1, told.length // 60)):
+            told.seek(position)
+            d.cockpit.tick()
+            await d.pilot.pause()
+            seen.update(d.text()[:3])
+            for words in ("press p", "w retries", "d decides", "i ends it", " p to go on"):
+                assert words not in "\n".join(d.text()), (position, words)
+            if " 100 % " in d.text()[1]:
+                assert " more" not in d.text()[2], "nothing is missing any more"
+        assert any("REPLAY" in row for row in seen)
+
+    drive(replay(story(name)), look)
+
+
+def test_a_click_on_an_answer_in_the_footer_presses_no_key() -> None:
+    async def look(d: Driver) -> None:
+        await click(d, "p pause")
+        sent = list(d.sent)
+        assert d.cockpit.footer.notice
+        for x in range(0, 80, 3):
+            await d.pilot.click(offset=(x, 23))
+        assert d.sent == sent
+        assert d.app.screen is d.cockpit
+        d.watch.now += 6.0
+        await click(d, "a abort")
+        assert d.app.screen is not d.cockpit
+
+    drive(live(story("running")), look)
+
+
+def test_the_scrubber_is_where_a_replay_begins() -> None:
+    async def look(d: Driver) -> None:
+        assert isinstance(d.cockpit.focused, Scrubber)
+        await d.press("3", "shift+tab", "shift+tab", "shift+tab")
+        assert isinstance(d.cockpit.focused, Scrubber)
+
+    drive(replay(story("stuck")), look)
