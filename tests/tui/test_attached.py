@@ -21,7 +21,7 @@ from ralph_tui.events import Event, QuestionAnswered
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
-from ralph_tui.sources.attached import GONE, Attached
+from ralph_tui.sources.attached import Attached
 from ralph_tui.state import RunState
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
@@ -211,8 +211,15 @@ def test_a_run_whose_process_is_gone_is_disconnected(elsewhere: Elsewhere) -> No
             driver.cockpit.tick()
         await driver.sees("◇ disconnected")
         await driver.sees("'ralph-tui resume' goes on with it")
+        seen = "\n".join(driver.text())
+        assert "▲ cut off" in seen, "nothing of it runs any more"
+        assert "running" not in seen
+        assert "following" not in seen
+        assert "last output" not in seen, "nobody knows how long ago"
+        for offered in ("pause", "guide", "abort", "checkpoint", "interrupt"):
+            assert offered not in driver.text()[-1]
         await driver.press("p")
-        await driver.sees(f"▸ {GONE}")
+        await driver.sees("▸ p pause: its process is gone; ralph-tui resume goes on with it")
         elsewhere.lock = acquire(elsewhere.run.lock, "task-001/001", RUN_ID, "now")
         driver.watch.now += 20.0
         driver.cockpit.tick()

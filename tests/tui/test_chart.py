@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from ralph_tui.analysis.verdict import iterations_left, verdict
 from ralph_tui.events import ReadingTaken, WorktreeRestored
 from ralph_tui.events.control import Profile
-from ralph_tui.layers.control import BAND_BOUNDS, Budget, History, Sample, evaluate
+from ralph_tui.layers.control import (
+    BAND_BOUNDS,
+    PROGRESS_ALARMS,
+    Budget,
+    History,
+    Sample,
+    evaluate,
+)
 from ralph_tui.state import ChartMark, RunState, SignalPoint
 from ralph_tui.tui.draw.chart import Heights, columns_of, heights, plot
 from ralph_tui.tui.draw.completion import AHEAD
@@ -289,6 +296,14 @@ def test_there_is_no_forecast_where_none_holds() -> None:
     state = RunState().apply_all(story("rolled_back"))
     if state.oversight.stale:
         assert ahead_of(state) is None, "the files are others than were measured"
+
+
+@pytest.mark.parametrize("name", sorted(STORIES | DECISIONS))
+def test_what_the_verdict_calls_stuck_has_no_pace_that_leads_anywhere(name: str) -> None:
+    state = RunState().apply_all(story(name))
+    up = [alarm for alarm in PROGRESS_ALARMS if alarm in state.control.alarms]
+    if up or state.oversight.episode is not None:
+        assert ahead_of(state) is None
 
 
 @pytest.mark.parametrize("name", sorted(STORIES | DECISIONS))

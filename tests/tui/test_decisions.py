@@ -277,6 +277,17 @@ def test_what_is_pasted_brings_no_control_sequences() -> None:
     drive(live(story("pause")), look)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_pasted_lines_stay_lines_however_the_terminal_ends_them(end: str) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("g")
+        driver.app.post_message(events.Paste(end.join(["one", "two", "", "four"])))
+        await driver.until(lambda: area(driver).text == "one\ntwo\n\nfour")
+
+    drive(live(story("pause")), look)
+
+
 @given(st.integers(1, 1000), st.integers(1, 10**8))
 def test_what_can_be_granted(iterations: int, cents: int) -> None:
     assert granted(f" +{iterations} ") == (iterations, 0.0)

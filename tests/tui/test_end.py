@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.events import Event, RunFinished, RunStarted
+from ralph_tui.events import Event, FilesChanged, RunFinished, RunStarted
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.tui.modals.changes import Changes
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
@@ -87,6 +88,29 @@ def test_no_command_is_cut(size: tuple[int, int]) -> None:
         assert "--max-iterations" in "".join(rows)
 
     drive(live(changed("steady", objective=objective)), look, size)
+
+
+def test_it_says_first_what_could_make_tests_pass_without_the_work() -> None:
+    changes = [
+        FileChange(path=path, status="modified", category="config", added=1)
+        for path in ("check.py", "src/parser.py", "tests/test_parser.py", "conftest.py")
+    ]
+    events = [
+        event.model_copy(update={"changes": changes}) if isinstance(event, FilesChanged) else event
+        for event in changed("steady", command="python3 check.py")
+    ]
+
+    async def look(driver: Driver) -> None:
+        end = driver.cockpit.body.end
+        rows = ["".join(t for t, _ in row) for row in end.build(end.inner_width, 30)]
+        told = [row for row in rows if row.startswith("▲")]
+        assert told == [
+            "▲ look first: what configures the tests changed: check.py, conftest.py",
+            "▲ look first: tests changed: tests/test_parser.py",
+        ]
+        await driver.sees(told[0])
+
+    drive(live(events), look)
 
 
 def test_a_demo_says_that_its_folder_goes() -> None:

@@ -11,7 +11,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
-from ralph_tui.tui.panes.verification import VerificationPane
+from ralph_tui.tui.panes.verification import VerificationPane, _packed
 from tests.tui.driving import story
 
 
@@ -65,6 +65,12 @@ def test_what_passes_and_what_fails_anew_is_told_by_name() -> None:
     assert "newly failing: test_c" in rows
     cut = told(pane_after(gate("t.py::test_a", failed=9), gate("t.py::test_c")))
     assert "newly passing: test_a and others" in cut
+    assert _packed(["test_one", "test_two", "test_three"], "and 2 more", 20) == [
+        "test_one, test_two,",
+        "test_three",
+        "and 2 more",
+    ], "no name is broken"
+    assert _packed(["test_of_many_names_and_one"], "", 16) == ["test_of…and_one"]
     assert not any("newly failing" in row for row in cut), "it may have failed before, unnamed"
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material
+from ralph_tui.analysis.touched import deciding, touched_by
 from ralph_tui.events import GateFinished
-from ralph_tui.layers.sensor.categories import categorize, files_changed
-from ralph_tui.layers.sensor.tampering import gate_files, named_files
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.text.format import count
 
 MOST_FILES = 20
@@ -23,9 +23,7 @@ _TOLD_BY_NAME = ("Test files changed:", "Configuration of the ")
 def first(told: Material) -> str:
     """What could make tests pass without the work being done, by name."""
     touched = _touched(told)
-    named = named_files(told.started.command or "")
-    config = gate_files(list(touched), named) if told.started.command else []
-    tests = [path for path in touched if path not in config and categorize(path) == "test"]
+    tests, config = deciding(touched, told.started.command)
     net = None if told.changes is None else {change.path for change in told.changes}
     lines = [
         *_named("Tests were changed", tests, touched, net),
@@ -40,10 +38,7 @@ def first(told: Material) -> str:
 
 def _touched(told: Material) -> dict[str, list[int]]:
     """Every path that is known to have been changed, and the iterations that did it."""
-    found: dict[str, list[int]] = {}
-    for span in told.state.timeline.spans:
-        for change in span.files.changes if span.files else ():
-            found.setdefault(change.path, []).append(span.number)
+    found = touched_by(told.state)
     for change in told.changes or ():
         found.setdefault(change.path, [])
     return found

@@ -40,7 +40,7 @@ class Body(Container):
                 self.timeline,
                 FilesPane(source),
                 LearningsPane(),
-                AgentPane(),
+                AgentPane(lambda: source.lost),
                 VerificationPane(),
                 PromptPane(source),
                 AssessmentPane(),

@@ -7,6 +7,7 @@ sent is followed until the run has recorded what came of it, unless another key 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ralph_tui.analysis.verdict import LOST
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
@@ -56,7 +57,7 @@ class Doing:
         action = BY_NAME[name]
         refused = self._refusal(action)
         if refused is not None:
-            alike = [a for a in ACTIONS if a.keys == action.keys and a.refusal(self._state) is None]
+            alike = [a for a in ACTIONS if a.keys == action.keys and self._refusal(a) is None]
             action, refused = (alike[0], None) if alike else (action, refused)
         verb = verb_of(action, self._state, self.source.player)
         self._label = f"{action.shown_key} {verb}"
@@ -72,6 +73,8 @@ class Doing:
 
     def _refusal(self, action: Action) -> str | None:
         # Of the way back more is known than the state tells: which point is selected.
+        if self.source.lost and action.where == "live":
+            return LOST.text.partition(": ")[2]
         restores = action.name == "restore"
         return self._screen.history.refusal() if restores else action.refusal(self._state)
 

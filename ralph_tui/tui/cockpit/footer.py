@@ -30,7 +30,7 @@ def keys_line(state: RunState, source: Source, width: int) -> Line:
     """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
     then what can be spared, then verbs, from the right.
     """
-    over = state.run.finished is not None or state.run.crash is not None
+    over = state.run.finished is not None or state.run.crash is not None or source.lost
     actions = [
         a for a in ACTIONS if in_footer(a, live=source.live) and not (over and a.where == "live")
     ]
@@ -101,7 +101,7 @@ class Footer(LineWidget):
         # How full the window is does not change a key; whether it may be rolled over does.
         rolls = BY_NAME["roll_over"].refusal(state)
         revisions = (state.run.revision, state.needs.revision)
-        stamp = (revisions, rolls, player is not None and player.playing)
+        stamp = (revisions, rolls, player is not None and player.playing, self._source.lost)
         if state is not self._state or stamp != self._stamp:
             self._state, self._stamp = state, stamp
             self.repaint()

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ralph_tui.analysis.verdict import iterations_left
 from ralph_tui.events import ReadingTaken, WorktreeRestored
-from ralph_tui.layers.control import iterations_needed
+from ralph_tui.layers.control import PROGRESS_ALARMS, iterations_needed
 from ralph_tui.state import ChartMark, RunState, SignalPoint
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.scale import within
@@ -85,8 +85,15 @@ def horizon(done: int, limit: int, *, live: bool, leads_to: int = 0) -> int:
 
 
 def ahead_of(state: RunState) -> Ahead | None:
-    """The forecast of the last reading, while it holds: from the verdict's own numbers."""
+    """The forecast of the last reading, while it holds: from the verdict's own numbers.
+
+    What the verdict calls stuck, oscillating or regressing has no pace that leads anywhere.
+    """
     run, signal = state.run, state.control.latest
+    if state.oversight.episode is not None or any(
+        name in state.control.alarms for name in PROGRESS_ALARMS
+    ):
+        return None
     if signal is None or not run.live or state.oversight.stale or run.completion is None:
         return None
     left = iterations_left(state, signal.iteration)

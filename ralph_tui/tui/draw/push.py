@@ -11,10 +11,8 @@ TITLE = "push"
 LOUD, SOFT = "mean strong", "mean"
 WIDEST = 2
 """Cells of a bar on either side of its iteration."""
-GUIDE = "⡀⠄⠂⠁"
-"""A dot at one of four heights in its row, from below: bars are of blocks, and so told apart."""
 NAMED = 3
-"""From so many rows on each bound of a band has a row of its own."""
+"""From so many rows on each bound of a band is named in its row."""
 SCALE = Scale(0.0, 1.0)
 
 
@@ -24,14 +22,10 @@ def push(course: Course, columns: Columns, rows: int) -> list[Line]:
         column: max(1, round(output * rows * 8))
         for column, output in _heights(course, columns).items()
     }
-    dots = {bound: int(bound * rows * 4 + 1e-9) for bound in BAND_BOUNDS.values()}
-    guides = {rows - 1 - at // 4: GUIDE[at % 4] for at in dots.values()} if rows >= NAMED else {}
 
     def cell(column: int, row: int) -> Span | None:
         left = eighths.get(column, 0) - (rows - 1 - row) * 8
-        if left > 0:
-            return SPARKS[min(8, left) - 1], SOFT
-        return (guides[row], "faint") if row in guides and column % 2 == 0 else None
+        return (SPARKS[min(8, left) - 1], SOFT) if left > 0 else None
 
     shown = Field(columns, rows, cell)
     latest = next((p.signal for p in reversed(course.signals) if p.signal is not None), None)
@@ -47,7 +41,7 @@ def push(course: Course, columns: Columns, rows: int) -> list[Line]:
             shown.right[rows - 1] = full if fits else full[1:]
         return shown.lines()
     for band, bound in BAND_BOUNDS.items():
-        style = LOUD if latest is not None and latest.band == band else SOFT
+        style = LOUD if latest is not None and latest.band == band else "faint"
         said = f"{fraction(bound).rstrip('0')} {push_words(band)}"
         shown.right[rows - 1 - _below(bound, rows)] = [(said, style)]
     if latest is not None:

@@ -46,7 +46,8 @@ class TextEntry(TextArea):
                 most = f"{MOST_CHARACTERS:,} fit here"
                 self.screen.tell(f"{size:,} characters were pasted and not taken: {most}")
             return
-        event.text = strip_controls(event.text)
+        # A terminal writes the ends of pasted lines as its enter key does.
+        event.text = strip_controls(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         if max(map(len, event.text.split("\n"))) > LONGEST_LINE:
             self.soft_wrap = False
 

@@ -189,14 +189,16 @@ def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
     rows: list[Line] = []
     for option in asked.options:
         key = clip(flat(option.key, 12), 12)
-        first, *more = wrap(flat(option.verb, 200), max(1, width - GOES_ON), 2)
+        verb = flat(option.verb, 200)
+        if edited and option.takes == "nothing" and enforces(option, asked):
+            # How long they are in force stands above them.
+            verb = f"{verb.partition(':')[0]}, as edited"
+        first, *more = wrap(verb, max(1, width - GOES_ON), 2)
         row: Line = [(f"{key:>2}", "key"), ("  ", ""), (first, "text")]
         last = row if not more else [(" " * GOES_ON, ""), (more[0], "text")]
         if option.answer == "roll_back" and asked.rollback is not None:
             sizes = lines(asked.rollback.added, asked.rollback.removed)
             last.append((f"  {sizes}" if cells(last) + len(sizes) + 2 <= width else "", "dim"))
-        if edited and option.takes == "nothing" and enforces(option, asked):
-            last.append(("  as edited", "owner"))
         rows += [pressing(part, key) for part in (row, *([last] if more else []))]
     return rows
 

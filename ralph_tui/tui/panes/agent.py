@@ -3,7 +3,7 @@
 Rule: it must keep up with hundreds of rows a second; whatever is not in view costs one number.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, ClassVar
@@ -29,8 +29,10 @@ class AgentPane(RowsPane):
 
     key: ClassVar[str] = "agent"
 
-    def __init__(self) -> None:
+    def __init__(self, lost: Callable[[], bool] = lambda: False) -> None:
+        """`lost`: whether the process of the run is gone, and its calls with it."""
         super().__init__()
+        self._lost = lost
         self.expanded: set[int] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -38,7 +40,8 @@ class AgentPane(RowsPane):
         recent = islice(reversed(state.agent.rows), RECENT)
         counts = state.needs.wait is not None or any(row.running for row in recent)
         second = int(now.timestamp()) if counts else 0
-        return (state.agent.revision, state.guidance.revision, state.needs.revision, second)
+        folds = (state.agent, state.guidance, state.needs)
+        return (*(fold.revision for fold in folds), second, self._lost())
 
     def entries(self) -> Sequence[AgentRow]:
         """See `RowsPane`."""
@@ -131,6 +134,8 @@ class AgentPane(RowsPane):
         return rows
 
     def _result(self, entry: AgentRow, room: int) -> Line:
+        if entry.running and self._lost():
+            return [(f"{WARNING.glyph} cut off", "warn")]
         if entry.running:
             age = (self.now - entry.at).total_seconds()
             return [("running" + (f" {duration(age)}" if age >= 1 else ""), "accent")]
@@ -168,7 +173,7 @@ class AgentPane(RowsPane):
             errors = f", {fold.tool_errors} failed" if fold.tool_errors else ""
             spans.append((f"{count(fold.tool_calls, 'call')}{errors} · ", "dim"))
         if self.following:
-            return [*spans, ("following", "dim")]
+            return [*spans, ("the last rows" if self._lost() else "following", "dim")]
         new = f"{self.unseen} new · " if self.unseen else ""
         return [*spans, (f"{new}end: follow", "accent")]
 

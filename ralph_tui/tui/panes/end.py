@@ -12,9 +12,11 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch
+from ralph_tui.analysis.touched import deciding, touched_by
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.text.format import count, duration, percent, points_gained
+from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, wrap
 from ralph_tui.tui.draw.words import cost, elapsed
 from ralph_tui.tui.panes.pane import LinesPane
@@ -56,11 +58,11 @@ class EndPane(LinesPane):
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
-        return clickable([("esc", "key"), (" the panes again", "dim")], "escape")
+        return clickable([("esc", "key"), (" shows the pane below", "dim")], "escape")
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
-        facts = list(_facts(self.state, self.now, width))
+        facts = [*_facts(self.state, self.now, width), *_to_check(self.state, width)]
         asked = list(_asked(self.state, width))
         steps = list(self._steps(width))
         blank: list[Line] = [[]] if len(facts) + len(asked) + len(steps) < height else []
@@ -105,6 +107,17 @@ def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
         spent = f"{spent} ({flat(run.billing)})" if spent else flat(run.billing)
     took = f"{count(len(run.completions), 'iteration')} in {duration(elapsed(state, now))}"
     yield from _packed([done, tests, best, took, spent], width)
+
+
+def _to_check(state: RunState, width: int) -> Iterator[Line]:
+    """What could make tests pass without the work being done; the report says when."""
+    command = state.run.started.command if state.run.started else None
+    tests, config = deciding(touched_by(state), command)
+    for title, paths in (("what configures the tests", config), ("tests", tests)):
+        if paths:
+            names = ", ".join(flat(path) for path in paths)
+            told = f"{WARNING.glyph} look first: {title} changed: {names}"
+            yield from ([(row, "warn")] for row in wrap(told, width, 2))
 
 
 def _packed(parts: list[str], width: int) -> Iterator[Line]:

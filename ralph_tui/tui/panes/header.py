@@ -49,7 +49,7 @@ def header_lines(
     """
     inner = max(1, width - 2)
     says = verdict(state, now, lost=lost, recorded=recorded)
-    left, right = measures(state, now, width, inner)
+    left, right = measures(state, now, width, inner, lost=lost)
     second = spread(left, right, inner, gap=GAP)
     rows = (_about(state, now, width, inner, lost=lost, replay=replay), second)
     first, second = (_row([(" ", ""), *row], width) for row in rows)

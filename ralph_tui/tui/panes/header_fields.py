@@ -139,8 +139,13 @@ def sizes(width: int, inner: int, digits: int) -> dict[str, int]:
     return got
 
 
-def measures(state: RunState, now: datetime, width: int, inner: int) -> tuple[Line, Line]:
-    """How far, and at what cost: what stands at the left, and what at the right."""
+def measures(
+    state: RunState, now: datetime, width: int, inner: int, *, lost: bool = False
+) -> tuple[Line, Line]:
+    """How far, and at what cost: what stands at the left, and what at the right.
+
+    `lost`: the run's process is gone, and nobody knows for how long.
+    """
     digits = len(str(state.run.total or 0))
     cut = sizes(width, inner, digits)
     made = {
@@ -152,7 +157,7 @@ def measures(state: RunState, now: datetime, width: int, inner: int) -> tuple[Li
         "time": Slot("time", 0, _time(state, now, cut["time"]), right=True),
         "tokens": Slot("tokens", 0, _tokens(state), right=True),
         "context": Slot("context", 0, context(state, cut.get("context", 0))),
-        "signs": Slot("signs", 0, _signs(state, now, cut["signs"])),
+        "signs": Slot("signs", 0, [] if lost else _signs(state, now, cut["signs"])),
     }
     slots = [slot._replace(size=cut[name]) for name, slot in made.items() if name in cut]
     left = [slot for slot in slots if slot.key in MEASURES[:LEFT]]

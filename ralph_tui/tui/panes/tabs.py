@@ -1,7 +1,8 @@
 """The panes that share a place, as the title of the one in front names them; the frame's edges.
 
-Names grow shorter where room is scarce, all of them together; the one that is shown keeps the name
-that it has alone, and every one keeps the digit that calls it. Pure, and of a run it knows nothing.
+Names grow shorter where room is scarce, all of them together; where even short ones are too long,
+as many as fit have their name whole, the one that is shown first, and the others the digit alone
+that calls them. Pure, and of a run it knows nothing.
 """
 
 from collections.abc import Iterator
@@ -27,8 +28,6 @@ NAMES = {
 short; empty: the same."""
 TITLE_FRAME = 5
 """Cells a frame takes from the title at least, and from what stands in its lower edge."""
-LETTERS = 2
-"""Of a name, where even short ones are too long."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,20 @@ def placed(tabs: tuple[Tab, ...], width: int) -> list[Placed]:
         ([tab.heading for tab in tabs], 2),
         ([tab.short for tab in tabs], 2),
         ([tab.short for tab in tabs], 1),
-        ([tab.heading if tab.shown else tab.short[:LETTERS] for tab in tabs], 1),
-        ([tab.short[:LETTERS] for tab in tabs], 1),
     )
-    found: list[Placed] = []
     for names, gap in forms:
         found = list(_in_a_row(tabs, names, gap))
         if _end(found[-1]) <= width:
-            break
-    return found
+            return found
+    names = [""] * len(tabs)
+    for at in sorted(range(len(tabs)), key=lambda at: not tabs[at].shown):
+        forms_of_one = (tabs[at].heading, tabs[at].short) if tabs[at].shown else (tabs[at].short,)
+        for name in forms_of_one:
+            longer = [*names[:at], name, *names[at + 1 :]]
+            if _end(list(_in_a_row(tabs, longer, 1))[-1]) <= width:
+                names = longer
+                break
+    return list(_in_a_row(tabs, names, 1))
 
 
 def _in_a_row(tabs: tuple[Tab, ...], names: list[str], gap: int) -> Iterator[Placed]:
@@ -83,7 +87,11 @@ def _in_a_row(tabs: tuple[Tab, ...], names: list[str], gap: int) -> Iterator[Pla
 
 
 def _end(tab: Placed) -> int:
-    return tab[2] + len(f"{tab[0].digit} ") + cell_len(tab[1])
+    return tab[2] + cell_len(_label(tab[0], tab[1]))
+
+
+def _label(tab: Tab, name: str) -> str:
+    return f"{tab.digit} {name}".rstrip()
 
 
 def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
@@ -97,9 +105,10 @@ def title(tabs: tuple[Tab, ...], width: int, *, lit: bool) -> Line:
         column = _end((tab, name, start))
         if tab.shown:
             style = "focus strong" if lit else "strong" if len(tabs) > 1 else "title"
-            spans += [(f"{tab.digit} ", "focus" if lit else "dim"), (name, style)]
+            digit = f"{tab.digit} " if name else f"{tab.digit}"
+            spans += [(digit, "focus" if lit else "dim"), (name, style)]
         else:
-            spans += clickable([(f"{tab.digit} {name}", "dim")], str(tab.digit))
+            spans += clickable([(_label(tab, name), "dim")], str(tab.digit))
     return clip_line(spans, width)
 
 

@@ -1,8 +1,11 @@
 """The last time the tests ran: what failed, what passes or fails anew, and the output's end."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
+
+from rich.cells import cell_len
 
 from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
@@ -139,13 +142,25 @@ def _changed(last: GateFinished, before: GateFinished | None, width: int) -> lis
     for words, names, style in (("passing", passes, "good"), ("failing", fails, "bad")):
         if names:
             row: Line = [(f"newly {words}: ", style)]
-            shown = [name_of_test(flat(name, 4000), 40).partition(" (")[0] for name in names]
-            more = f" and {len(names) - CHANGED} more" if len(names) > CHANGED else ""
-            more = " and others" if words == "passing" and before.unnamed else more
-            rows += [
-                [*(row if not n else [("  ", "")]), (piece, "text")]
-                for n, piece in enumerate(
-                    wrap(", ".join(shown[:CHANGED]) + more, max(8, width - cells(row)), 2)
-                )
-            ]
+            room = max(8, width - cells(row))
+            shown = [name_of_test(flat(name, 4000), 4000).partition(" (")[0] for name in names]
+            more = f"and {len(names) - CHANGED} more" if len(names) > CHANGED else ""
+            more = "and others" if words == "passing" and before.unnamed else more
+            pieces = _packed(shown[:CHANGED], more, room)
+            rows += [[*(row if not n else [("  ", "")]), (p, "text")] for n, p in enumerate(pieces)]
+    return rows
+
+
+def _packed(names: Sequence[str], more: str, width: int) -> list[str]:
+    """Names in as few rows as have each of them on one; too long a one loses its middle."""
+    rows = [""]
+    for last, name in zip([False] * (len(names) - 1) + [True], names, strict=True):
+        told = middle(name, width - 1) + ("" if last else ",")
+        if rows[-1] and len(rows[-1]) + 1 + cell_len(told) > width:
+            rows.append("")
+        rows[-1] += f" {told}" if rows[-1] else told
+    if more and cell_len(rows[-1]) + 1 + len(more) <= width:
+        rows[-1] += f" {more}"
+    elif more:
+        rows.append(more)
     return rows
