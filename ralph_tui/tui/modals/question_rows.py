@@ -192,7 +192,8 @@ def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
         verb = flat(option.verb, 200)
         if edited and option.takes == "nothing" and enforces(option, asked):
             # How long they are in force stands above them.
-            verb = f"{verb.partition(':')[0]}, as edited"
+            told = verb if option.answer == "roll_back" else verb.partition(":")[0]
+            verb = f"{told}, as edited"
         first, *more = wrap(verb, max(1, width - GOES_ON), 2)
         row: Line = [(f"{key:>2}", "key"), ("  ", ""), (first, "text")]
         last = row if not more else [(" " * GOES_ON, ""), (more[0], "text")]
