@@ -15,7 +15,7 @@ MORE = 5
 TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
-StepName = Literal["resume", "report", "diff", "restore", "again"]
+StepName = Literal["resume", "report", "diff", "restore", "again", "replay"]
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,20 @@ class NextStep:
     command: str
 
 
-def next_steps(state: RunState) -> list[NextStep]:
-    """The most useful first; none while the run goes on."""
+def next_steps(state: RunState, name: str = "") -> list[NextStep]:
+    """The most useful first; none while the run goes on.
+
+    `name`: what the run is called where its commands are typed; empty: in its own folder.
+    """
     run = state.run
     if run.started is None or run.live:
         return []
-    return list(_steps(state, run.started))
+    short = f"{run.started.task}/{run.started.attempt}"
+    return list(_steps(state, run.started, shlex.quote(name or short)))
 
 
-def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
-    run, name = state.run, f"{started.task}/{started.attempt}"
+def _steps(state: RunState, started: RunStarted, name: str) -> Iterator[NextStep]:
+    run = state.run
     completed = run.finished is not None and run.finished.outcome == "completed"
     if not completed and not started.watched:
         yield NextStep("resume", "resume", f"ralph-tui resume {name}{_more(state)}")
@@ -48,6 +52,7 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
         yield NextStep("restore", "restore", f"ralph-tui restore --run {name}")
     if not started.watched:
         yield NextStep("again", "run again", run_again(started))
+    yield NextStep("replay", "replay", f"ralph-tui replay {name}")
 
 
 def whole_change(state: RunState) -> tuple[str, str] | None:

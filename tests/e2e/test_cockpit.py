@@ -47,7 +47,7 @@ def slow_agent(seconds: int = 60) -> list[str]:
 
 
 def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
+    kept = tmp_path / "kept it"
     screen = terminal("demo", "--fast", "--keep", str(kept), cwd=tmp_path)
     screen.shows("completed", "100 %")
     assert screen.result.exists() is False, "the last screen stays"
@@ -56,9 +56,12 @@ def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> N
     assert max(len(line) for line in narrow.splitlines()) <= 80
     screen.press("q")
     assert screen.exit_code() == 0
-    screen.shows("ralph-tui replay")
+    folder = kept / ".aiwg/ralph/tasks/task-001/attempts/001"
+    said = screen.shows("replay: ralph-tui replay").replace("\n", "")
+    assert f"report: ralph-tui report '{folder}'" in said, "a command works as it stands"
+    assert f"replay: ralph-tui replay '{folder}'" in said
     assert "REDIRECT" not in reproduced(next(kept.rglob("events.jsonl")).read_text())
-    replay = terminal("replay", str(kept / ".aiwg/ralph/tasks/task-001/attempts/001"), cwd=kept)
+    replay = terminal("replay", str(folder), cwd=kept)
     replay.shows("REPLAY")
     replay.press("End")
     replay.shows("100 %", "completed")

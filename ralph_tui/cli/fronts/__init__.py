@@ -39,5 +39,5 @@ def _without_screen(create_run: RunFactory, presentation: Presentation) -> int:
             return exit_code(run)
         run_as_lines(run, as_json=presentation.as_json)
         if presentation.lasting and not presentation.as_json:
-            say_what_is_next(run)
+            say_what_is_next(run, "resume")
         return exit_code(run)

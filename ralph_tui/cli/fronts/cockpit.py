@@ -149,8 +149,7 @@ class CockpitRun:
             if end is not None:
                 Printer(state=run.engine.state).print(end)
             if self._presentation.lasting:
-                say_what_is_next(run)
-                print(f"see it again: ralph-tui replay {run.attempt.folder}", flush=True)
+                say_what_is_next(run, "resume", "report", "replay")
 
     # the end of the screen --------------------------------------------------------------------
 

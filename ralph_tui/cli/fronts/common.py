@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.summary import summarize
+from ralph_tui.analysis.next_steps import StepName, next_steps
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.cli.status_words import next_step
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
 
@@ -29,13 +28,15 @@ def words_to_attach(attempt: "AttemptFolder") -> str:
     return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
 
 
-def say_what_is_next(run: "AssembledRun") -> None:
-    """After the end: the command that goes on with the run, where there is something to do."""
+def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
+    """After the end: the commands of these steps, as far as there is something to do.
+
+    They work as they stand there, from this folder.
+    """
     here = worktree_root(Path.cwd()) == run.attempt.root
-    named = "" if here else f" {shlex.quote(str(run.attempt.folder))}"
-    words = next_step(summarize(run.engine.state), named)
-    if words:
-        print(words, flush=True)
+    for step in next_steps(run.engine.state, "" if here else str(run.attempt.folder)):
+        if step.name in names:
+            print(f"{step.verb + ':':<8}{step.command}", flush=True)
 
 
 def words_of_wait(state: RunState) -> str:

@@ -73,6 +73,8 @@ class EndPane(LinesPane):
         if started is None:
             return
         for step in next_steps(self.state):
+            if step.name == "replay":
+                continue  # of what stands here it would show no more
             able = step.name != "restore" or self._restores
             yield from _step(step, KEYS.get(step.name, "") if able else "", width)
         if scratch(started):

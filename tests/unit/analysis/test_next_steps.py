@@ -1,0 +1,33 @@
+"""What can be done with a run that is over: commands that work as they stand."""
+
+import shlex
+
+import pytest
+
+from ralph_tui.analysis.next_steps import next_steps
+from ralph_tui.cli import build_parser
+from ralph_tui.state import RunState
+from tests.world.stories import STORIES
+
+
+def ended(name: str) -> RunState:
+    return RunState().apply_all(STORIES[name]())
+
+
+@pytest.mark.parametrize("story", ["steady", "stuck", "crashed"])
+@pytest.mark.parametrize("name", ["", "/tmp/my runs/it's here/001"])
+def test_every_command_is_understood_as_it_stands(story: str, name: str) -> None:
+    steps = next_steps(ended(story), name)
+    assert {"report", "replay"} <= {step.name for step in steps}
+    for step in steps:
+        program, *words = shlex.split(step.command)
+        assert program == ("git" if step.name == "diff" else "ralph-tui")
+        if step.name in ("resume", "report", "replay", "restore"):
+            assert (name or "task-001/001") in words
+        if program == "ralph-tui":
+            _, extras = build_parser(words[:1])[0].parse_known_args(words)
+            assert not extras
+
+
+def test_a_run_that_goes_on_has_no_next_step() -> None:
+    assert next_steps(ended("running")) == []
