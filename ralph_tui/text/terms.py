@@ -224,6 +224,11 @@ def subject_words(name: str) -> str:
     return SUBJECTS.get(name) or in_words(name)
 
 
+def alarm_words(name: str) -> str:
+    """An alarm as people read it: ``STUCK`` is ``stuck``; nothing is spent before it is."""
+    return "budget nearly used" if name == "BUDGET_EXCEEDED" else in_words(name.lower())
+
+
 def in_words(name: str) -> str:
     """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
     return name.replace("_", " ")

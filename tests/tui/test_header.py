@@ -42,6 +42,7 @@ from ralph_tui.tui.draw.words import fraction, short_duration
 from ralph_tui.tui.panes.header import Header, OneLine, header_lines
 from ralph_tui.tui.panes.header_doing import doing
 from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context
+from tests.world.decisions import DECISIONS
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
 
@@ -465,7 +466,7 @@ JOURNALS = Path(__file__).parents[1] / "fixtures/journals"
 DEMOS = ("stuck", "oscillating", "regressing", "limit", "steady", "command", "step8-intelligence")
 FIELDS = {
     "iteration": (0, r"iteration \d+/\d+"),
-    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○] "),
+    "doing": (0, r"(?<=/\d\d|./\d)\s+[●◌◐◔◷▮■✓▲◆◇○?] "),
     "percent": (1, r"(?:—|\d+(?:\.\d)?) %"),
     "counts": (1, r"\d+/\d+ tests"),
     "best": (1, r"best \d"),
@@ -551,3 +552,8 @@ def test_a_replay_says_that_it_is_one() -> None:
     rows = header_lines(state, state.at, 80, recorded=True, replay=True)
     assert text_of(rows[0]).startswith("  REPLAY  Fix the failing parser")
     assert "REPLAY" not in text_of(header_lines(state, state.at, 80)[0])
+
+
+def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
+    state = RunState().apply_all(DECISIONS["pause"]())
+    assert doing(state, state.at) == [("? waits for an answer", "warn")]

@@ -1,5 +1,6 @@
 """The iterations: a cell for each with its gain, wrapped; a table when zoomed; keys and mouse."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -9,15 +10,19 @@ from hypothesis import strategies as st
 from ralph_tui.events import CheckpointCaptured, IterationStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.state import RunState
+from ralph_tui.text.terms import alarm_words
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.panes.facts import facts
 from ralph_tui.tui.panes.iteration_cells import CellRow, groups_of, rows_of
+from ralph_tui.tui.panes.iteration_table import note_of
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import points_of
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.held import Held
+from tests.world.decisions import DECISIONS
 from tests.world.recorder import Recorder
+from tests.world.stories import STORIES
 
 
 def text_of(rows: Sequence[Line]) -> list[str]:
@@ -122,6 +127,18 @@ def test_the_selected_iteration_tells_what_came_of_it_and_the_way_back() -> None
     assert told[2].startswith("4 files +92 −11: ")
     assert told[3].startswith("tests ✗ 23 → 34 of 66 pass · test_nested_groups (")
     assert told[4] == "saved as snapshot 7 · r restores it"
+
+
+def test_alarms_and_what_was_asked_about_are_told_in_words() -> None:
+    for name in STORIES | DECISIONS:
+        if name == "hostile":
+            continue
+        state = RunState().apply_all(story(name))
+        for span in state.timeline.spans:
+            note = "".join(text for text, _ in note_of(span, state))
+            assert not re.search("[A-Z]{4}|_", note), note
+    assert alarm_words("BUDGET_EXCEEDED") == "budget nearly used"
+    assert alarm_words("STUCK") == "stuck"
 
 
 def test_zoomed_it_is_a_table_that_keeps_the_selected_row_in_view() -> None:

@@ -292,14 +292,14 @@ def test_the_stream_tells_of_a_limit_and_of_its_end() -> None:
 
 def test_the_stream_tells_how_far_guidance_has_come() -> None:
     async def look(driver: Driver) -> None:
-        await driver.sees("guidance delivered")
+        await driver.sees("your guidance was delivered")
         last = driver.cockpit.state
         driver.inbox.append(GuidanceAcknowledged(guidance_id="g1", seq=last.seq + 1, at=last.at))
-        await driver.sees("guidance acknowledged")
+        await driver.sees("your guidance was acknowledged")
         driver.inbox.append(
             GuidanceQueued(guidance_id="g2", text="more", seq=last.seq + 2, at=last.at)
         )
-        await driver.sees("guidance: 1 queued")
+        await driver.sees("your guidance: 1 queued")
 
     drive(live(story("running")), look)
 

@@ -20,6 +20,8 @@ RECENT = 50
 MOST_ROWS = 6
 """Rows of words shown before an entry is expanded."""
 EXPANDED_ROWS = 60
+WIDE_EDGE = 66
+"""From this width on the lower edge says whose guidance it tells of."""
 SECONDS = 80
 """From this width on times are told to the second."""
 
@@ -168,7 +170,7 @@ class AgentPane(RowsPane):
     def subtitle(self, width: int) -> Line:
         """See `Pane`."""
         fold = self.state.agent
-        spans = self._guidance()
+        spans = self._guidance(brief=width < WIDE_EDGE)
         if fold.tool_calls:
             errors = f", {fold.tool_errors} failed" if fold.tool_errors else ""
             spans.append((f"{count(fold.tool_calls, 'call')}{errors} · ", "dim"))
@@ -177,13 +179,15 @@ class AgentPane(RowsPane):
         new = f"{self.unseen} new · " if self.unseen else ""
         return [*spans, (f"{new}end: follow", "accent")]
 
-    def _guidance(self) -> Line:
+    def _guidance(self, *, brief: bool) -> Line:
         """How far the owner's last words have come."""
         guidance = self.state.guidance
         if guidance.queued:
-            return [(f"guidance: {len(guidance.queued)} queued · ", "owner")]
+            whose = "" if brief else "your "
+            return [(f"{whose}guidance: {len(guidance.queued)} queued · ", "owner")]
         last = next(reversed(guidance.items.values()), None)
-        return [] if last is None else [(f"guidance {last.status} · ", "dim")]
+        what = "guidance" if brief else "your guidance was"
+        return [] if last is None else [(f"{what} {last.status} · ", "dim")]
 
     def open(self, entry: Any, number: int) -> None:
         """See `RowsPane`: expand, or fold again."""

@@ -34,6 +34,8 @@ from ralph_tui.text.terms import (
     ROLLED_BACK,
     ROLLOVER,
     SEVERITIES,
+    alarm_words,
+    subject_words,
 )
 from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
@@ -244,7 +246,8 @@ def _made(span: IterationSpan, state: RunState, width: int) -> list[Line]:
     for alarm in span.alarms[:MOST_ALARMS]:
         mark = LEVELS[SEVERITIES[alarm.severity]].glyph
         style = LEVEL_TONES[SEVERITIES[alarm.severity]]
-        rows.append([(f"{mark} {alarm.alarm} ", f"{style} strong"), ("rose here", "dim")])
+        what = f"{mark} {alarm_words(alarm.alarm)} "
+        rows.append([(what, f"{style} strong"), ("rose here", "dim")])
     return rows
 
 
@@ -291,7 +294,7 @@ def _intervention(made: InterventionMade, state: RunState, width: int) -> list[L
     told = next((other for other in known if other.seq == made.seq), None)
     head: Line = [
         (f"{CRITICAL.glyph} {made.level}", "bad strong"),
-        (f" {flat(made.about)}", "text"),
+        (f" {subject_words(flat(made.about))}", "text"),
     ]
     if told is not None and told.decision:
         head += [("  ", ""), (flat(told.decision, 60), "owner")]

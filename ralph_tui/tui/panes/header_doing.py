@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import DISCONNECTED, OUTCOMES, PHASES, WAITS, in_words
+from ralph_tui.text.terms import ASKED, DISCONNECTED, OUTCOMES, PHASES, WAITS, in_words
 from ralph_tui.text.tool_kinds import action_type
 from ralph_tui.tui.draw.spans import Line, flat
 from ralph_tui.tui.draw.words import countdown, since
@@ -24,7 +24,7 @@ def doing(state: RunState, now: datetime, *, lost: bool = False) -> Line:
         term = WAITS[waits.cause]
         return [(f"{term.glyph} {left or 'waiting'}: {term.word}", "warn")]
     if state.needs.question is not None and not run.session_running:
-        return [(f"{PHASES['thinking'].glyph} waits for an answer", "warn")]
+        return [(f"{ASKED.glyph} waits for an answer", "warn")]
     if run.live and (asked := state.intelligence.asked) is not None:
         return [(f"{PHASES['thinking'].glyph} asks a model: {in_words(asked.purpose)}", "accent")]
     term = PHASES[run.phase]

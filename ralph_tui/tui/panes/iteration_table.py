@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import clock, duration, money, percent, place
-from ralph_tui.text.terms import CHECKPOINTS
+from ralph_tui.text.terms import CHECKPOINTS, alarm_words, subject_words
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import lines_changed
 from ralph_tui.tui.panes.iteration_cells import came_to, gain_of, glyph_of, marks_of, open_now
@@ -89,9 +89,11 @@ def note_of(span: IterationSpan, state: RunState) -> Line:
         known = state.oversight.interventions
         told = next((other for other in known if other.seq == made.seq), None)
         decided = f": {flat(told.decision, 60)}" if told is not None and told.decision else ""
-        return [(f"{flat(made.about)}{decided}", "text")]
+        return [(f"{subject_words(flat(made.about))}{decided}", "text")]
     if span.alarms:
-        return [(", ".join(dict.fromkeys(alarm.alarm for alarm in span.alarms)), "dim")]
+        return [
+            (", ".join(dict.fromkeys(alarm_words(alarm.alarm) for alarm in span.alarms)), "dim")
+        ]
     if span.completion is None and not open_now(span, state):
         return [("not measured", "dim")]
     return []
