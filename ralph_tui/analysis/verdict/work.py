@@ -52,11 +52,12 @@ def episode(state: RunState) -> Verdict | None:
     alarm = state.control.alarms.get(ALARMS.get(made.about, "STUCK"))
     if made.about == "circuit":
         alarm = None  # what it says is no condition of the readings
-    text = f"{word}: {_reason(state, alarm, made.reason)}; "
-    if state.oversight.stale:  # what was said to the agent matters less than what it finds
-        return Verdict(*level, word, f"{text}{_restored(state)} restored, {NEXT_TELLS}")
+    reason = _reason(state, alarm, made.reason)
+    if state.oversight.stale:  # what the agent finds now comes before what called for it
+        text = f"{word}: {_restored(state)} restored, {NEXT_TELLS}; {reason}"
+        return Verdict(*level, word, text)
     since = _since(state, made, up=alarm is not None)
-    return Verdict(*level, word, f"{text}{_done_about(state, made)}{since}")
+    return Verdict(*level, word, f"{word}: {reason}; {_done_about(state, made)}{since}")
 
 
 def _done_about(state: RunState, made: Intervention) -> str:

@@ -161,8 +161,8 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         state.apply(event)
     said = verdict(state, fourth.at).text
     assert said == (
-        "regressing: 2 falls in a row lost 20 points; the files of iteration 1 restored, "
-        "next reading tells"
+        "regressing: the files of iteration 1 restored, next reading tells; "
+        "2 falls in a row lost 20 points"
     )
     status = {**summarize(state), "alive": True}
     assert status_text(status).startswith(f"◆ {said}\n")

@@ -299,8 +299,8 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "regressing, restored": (
         lambda: alarmed("regressing", *APPROVED, BACK),
-        "◆ regressing: 2 falls in a row lost 20 points; "
-        "the files of iteration 1 restored, next reading tells",
+        "◆ regressing: the files of iteration 1 restored, next reading tells; "
+        "2 falls in a row lost 20 points",
     ),
     "regressing, better": (
         lambda: alarmed("regressing", *APPROVED, again=31, up=False),
