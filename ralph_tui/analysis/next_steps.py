@@ -27,20 +27,16 @@ class NextStep:
     command: str
 
 
-def next_steps(state: RunState, name: str = "") -> list[NextStep]:
-    """The most useful first; none while the run goes on.
-
-    `name`: what the run is called where its commands are typed; empty: in its own folder.
-    """
+def next_steps(state: RunState) -> list[NextStep]:
+    """The most useful first; none while the run goes on."""
     run = state.run
     if run.started is None or run.live:
         return []
-    short = f"{run.started.task}/{run.started.attempt}"
-    return list(_steps(state, run.started, shlex.quote(name or short)))
+    return list(_steps(state, run.started))
 
 
-def _steps(state: RunState, started: RunStarted, name: str) -> Iterator[NextStep]:
-    run = state.run
+def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
+    run, name = state.run, f"{started.task}/{started.attempt}"
     completed = run.finished is not None and run.finished.outcome == "completed"
     if not completed and not started.watched:
         yield NextStep("resume", "resume", f"ralph-tui resume {name}{_more(state)}")

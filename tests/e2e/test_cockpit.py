@@ -57,9 +57,9 @@ def test_the_demo_runs_is_left_and_replayed(terminal: Open, tmp_path: Path) -> N
     screen.press("q")
     assert screen.exit_code() == 0
     folder = kept / ".aiwg/ralph/tasks/task-001/attempts/001"
-    said = screen.shows("replay: ralph-tui replay").replace("\n", "")
-    assert f"report: ralph-tui report '{folder}'" in said, "a command works as it stands"
-    assert f"replay: ralph-tui replay '{folder}'" in said
+    said = screen.shows("ralph-tui replay task-001/001").replace("\n", "")
+    assert f"report: cd '{kept}' && ralph-tui report task-001/001" in said
+    assert f"replay: cd '{kept}' && ralph-tui replay task-001/001" in said
     assert "REDIRECT" not in reproduced(next(kept.rglob("events.jsonl")).read_text())
     replay = terminal("replay", str(folder), cwd=kept)
     replay.shows("REPLAY")

@@ -195,6 +195,18 @@ def test_it_bears_any_size_while_it_stands() -> None:
     drive(live(story("stuck")), look)
 
 
+def test_a_click_on_a_command_copies_it_whole() -> None:
+    async def look(driver: Driver) -> None:
+        await click(driver, "ralph-tui report task")
+        await driver.until(lambda: driver.app.clipboard == "ralph-tui report task-001/001")
+        await driver.sees("copied: ralph-tui report task-001/001")
+        await click(driver, "git diff")
+        await driver.until(lambda: driver.app.clipboard.startswith("git diff "))
+        assert driver.app.screen is driver.cockpit, "only a click on its key shows the diff"
+
+    assert drive(live(story("steady")), look).sent == []
+
+
 def test_y_copies_the_commands_and_says_what_was_copied() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("y")

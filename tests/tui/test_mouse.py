@@ -41,3 +41,11 @@ def test_a_click_beside_a_key_does_nothing() -> None:
         assert not d.cockpit.footer.notice
 
     drive(live(story("running")), scenario, (120, 30))
+
+
+def test_the_help_says_how_text_is_selected_while_the_mouse_is_ours() -> None:
+    async def scenario(d: Driver) -> None:
+        await d.press("question_mark")
+        await d.sees("with shift: select text")
+
+    drive(live(story("running")), scenario, (120, 60))

@@ -34,9 +34,10 @@ def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
     They work as they stand there, from this folder.
     """
     here = worktree_root(Path.cwd()) == run.attempt.root
-    for step in next_steps(run.engine.state, "" if here else str(run.attempt.folder)):
+    there = "" if here else f"cd {shlex.quote(str(run.attempt.root))} && "
+    for step in next_steps(run.engine.state):
         if step.name in names:
-            print(f"{step.verb + ':':<8}{step.command}", flush=True)
+            print(f"{step.verb}: {there}{step.command}", flush=True)
 
 
 def words_of_wait(state: RunState) -> str:

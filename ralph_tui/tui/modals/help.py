@@ -54,6 +54,8 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("↑ ↓", "move in it; page, home, end"),
         ("enter", "open what is selected"),
         ("esc", "close; then all panes again"),
+        ("mouse", "click what you see"),
+        ("drag", "with shift: select text"),
     ),
     "steer": (("8, e", "edit the next prompt once"),),
     "go back": (

@@ -43,6 +43,8 @@ class EndPane(LinesPane):
         """`restores`: the files can be restored from this screen."""
         super().__init__()
         self._restores = restores
+        self._commands: dict[int, str] = {}
+        """By row, as they were built last."""
         self.display = False
 
     def stamp(self, state: RunState, now: datetime) -> object:
@@ -66,9 +68,19 @@ class EndPane(LinesPane):
         asked = list(_asked(self.state, width))
         steps = list(self._steps(width))
         blank: list[Line] = [[]] if len(facts) + len(asked) + len(steps) < height else []
-        return [*facts, *asked, *blank, *steps]
+        above = [*facts, *asked, *blank]
+        self._commands = {len(above) + i: command for i, (_, command) in enumerate(steps)}
+        return [*above, *(line for line, _ in steps)]
 
-    def _steps(self, width: int) -> Iterator[Line]:
+    def clicked(self, row: int, cell: int) -> None:
+        """A click on a command copies it; one on its key does it."""
+        command = self._commands.get(row, "")
+        if command and cell >= VERB_CELLS + 2:
+            self.app.copy_to_clipboard(command)
+            self.post_message(self.Still(f"copied: {command}"))
+
+    def _steps(self, width: int) -> Iterator[tuple[Line, str]]:
+        """Rows, each with the command that stands there."""
         started = self.state.run.started
         if started is None:
             return
@@ -76,12 +88,13 @@ class EndPane(LinesPane):
             if step.name == "replay":
                 continue  # of what stands here it would show no more
             able = step.name != "restore" or self._restores
-            yield from _step(step, KEYS.get(step.name, "") if able else "", width)
+            key = KEYS.get(step.name, "") if able else ""
+            yield from ((line, step.command) for line in _step(step, key, width))
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
-            yield [(clip(words, width), "dim")]
+            yield [(clip(words, width), "dim")], ""
         elif not Path.cwd().is_relative_to(started.root):
-            yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)]
+            yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)], ""
 
 
 def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
@@ -159,7 +172,6 @@ def _step(step: NextStep, key: str, width: int) -> Iterator[Line]:
     """A command is never cut: one that is too long for its row goes on below."""
     head: Line = [(f"{key:<2}", "key"), (f"{step.verb:<{VERB_CELLS}}", "text")]
     first, *more = wrap(step.command, width - VERB_CELLS - 2, LONGEST)
-    row: Line = [*head, (first, "accent")]
-    yield clickable(row, key) if key else row
+    yield [*(clickable(head, key) if key else head), (first, "accent")]
     for piece in more:
         yield [(" " * (VERB_CELLS + 2), ""), (piece, "accent")]

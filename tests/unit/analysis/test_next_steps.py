@@ -15,15 +15,14 @@ def ended(name: str) -> RunState:
 
 
 @pytest.mark.parametrize("story", ["steady", "stuck", "crashed"])
-@pytest.mark.parametrize("name", ["", "/tmp/my runs/it's here/001"])
-def test_every_command_is_understood_as_it_stands(story: str, name: str) -> None:
-    steps = next_steps(ended(story), name)
+def test_every_command_is_understood_as_it_stands(story: str) -> None:
+    steps = next_steps(ended(story))
     assert {"report", "replay"} <= {step.name for step in steps}
     for step in steps:
         program, *words = shlex.split(step.command)
         assert program == ("git" if step.name == "diff" else "ralph-tui")
         if step.name in ("resume", "report", "replay", "restore"):
-            assert (name or "task-001/001") in words
+            assert "task-001/001" in words
         if program == "ralph-tui":
             _, extras = build_parser(words[:1])[0].parse_known_args(words)
             assert not extras
