@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.cli.pages import Page, Section
 from ralph_tui.text.format import count, duration, money, percent, signed
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import in_words, outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt, Reflection, UsedLearning
@@ -71,7 +71,7 @@ def _attempt_cells(attempt: "Attempt", status: str) -> list[str]:
     done, end = attempt.execution, attempt.outcome
     return [
         str(attempt.id),
-        in_words(end.outcome or end.status) if end else status,
+        outcome_word(end.outcome or end.status) if end else status,
         done.agent,
         _percent(_best(attempt)),
         str(done.iterations),
@@ -118,7 +118,7 @@ def reflections_page(task: "TaskHistory", attempts: "Sequence[Attempt]") -> Page
 def _attempt_facts(attempt: "Attempt", status: str) -> list[tuple[str, str]]:
     done, end = attempt.execution, attempt.outcome
     tokens = f"{done.tokens:,}" if done.tokens else ""
-    ended = f"{in_words(end.outcome or end.status)}: {end.reason}" if end else status
+    ended = f"{outcome_word(end.outcome or end.status)}: {end.reason}" if end else status
     return [
         ("description", attempt.description),
         ("state", ended.removesuffix(": ")),

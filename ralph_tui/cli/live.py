@@ -20,7 +20,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.text.sanitize import one_line, plain
-from ralph_tui.text.terms import answer_word, in_words
+from ralph_tui.text.terms import answer_word, outcome_word
 
 TEXT_LIMIT = 100_000
 """Characters of words for the agent."""
@@ -79,7 +79,7 @@ def find_live(name: str | None) -> LiveRun:
     if status is None:
         raise _no_live("a run is just starting here; try again in a second")
     if status["outcome"] is not None:
-        raise _no_live(f"the run {run.name} is over ({in_words(status['outcome'])})")
+        raise _no_live(f"the run {run.name} is over ({outcome_word(status['outcome'])})")
     return LiveRun(run, owner, status)
 
 

@@ -17,7 +17,7 @@ from ralph_tui.layers.memory.retrieval import JUDGED
 from ralph_tui.state.memory_wording import helped_words, saying
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import outcome_word
 
 Verdict = Literal["helps", "on trial", "unlearned", "not judged"]
 LISTED = 10
@@ -38,7 +38,7 @@ class Needed:
         """``4``; ``10 (limit reached)``."""
         if self.outcome == "completed":
             return str(self.iterations)
-        return f"{self.iterations} ({in_words(self.outcome) if self.outcome else 'not over'})"
+        return f"{self.iterations} ({outcome_word(self.outcome) if self.outcome else 'not over'})"
 
 
 @dataclass(frozen=True)

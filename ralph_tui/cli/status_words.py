@@ -12,6 +12,7 @@ from ralph_tui.text.format import count, duration, ending, help_words, money, pe
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
     DISCONNECTED,
+    NEEDS_YOU,
     OUTCOMES,
     PHASES,
     ROLLED_BACK,
@@ -83,6 +84,8 @@ def _now(status: dict[str, Any]) -> str:
     """What a living run does, and what was asked of it."""
     if not _goes_on(status):
         return ""
+    if status["question"] and status["phase"] not in ("agent", "waiting"):
+        return f"{NEEDS_YOU.glyph} waits for your answer"
     said = "paus" in str(status.get("verdict"))
     pausing = ", pausing before the next iteration" if status["pause_requested"] else ""
     return f"{_term(status).label}{'' if said else pausing}"
@@ -108,7 +111,7 @@ def _overseer(status: dict[str, Any]) -> str:
     made = status["intervention"]
     if not made:
         return ""
-    what = f"{made['level']} {subject_words(made['about'])} at {made['iteration']}"
+    what = f"{made['level']} in iteration {made['iteration']}: {subject_words(made['about'])}"
     decided = f", {made['decision']}" if made["decision"] else ""
     points = "" if made["points"] is None else f": {points_gained(made['points'])}"
     return f"{what}{decided}{points}"
@@ -119,7 +122,7 @@ def _strategy(status: dict[str, Any]) -> str:
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
         return ""
-    what = f"{planned['approach']}, {in_words(str(planned['focus']))}"
+    what = approach_words(str(planned["approach"]))
     return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 

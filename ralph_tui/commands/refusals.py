@@ -108,7 +108,7 @@ def refusal(command: Command, state: "RunState", *, offered: bool | None = None)
             return "the files are in use: pause the run, and restore when it is paused"
         case Hold() | Answer():
             return _question_refusal(command, state)
-        case Extend() | ChangeLearning() | EditPrompt() | Instruct():
+        case Extend() | ChangeLearning() | EditPrompt() | Instruct() | Stop():
             return _change_refusal(command, state)
         case SetPermissions() if run.started and run.started.permissions == UNRESTRICTED:
             return "this agent keeps to no permissions: it may do whatever you may"
@@ -139,15 +139,26 @@ def _rollover_refusal(state: "RunState") -> str | None:
 
 
 def _change_refusal(
-    command: Extend | ChangeLearning | EditPrompt | Instruct, state: "RunState"
+    command: Extend | ChangeLearning | EditPrompt | Instruct | Stop, state: "RunState"
 ) -> str | None:
     match command:
+        case Stop():
+            return _stop_refusal(command, state)
         case Extend():
             return _extend_refusal(command, state)
         case ChangeLearning():
             return _learning_refusal(command, state)
         case _:
             return _prompt_refusal(command, state)
+
+
+def _stop_refusal(command: Stop, state: "RunState") -> str | None:
+    asked = state.run.stopping == "after_iteration"
+    if command.mode == "taken_back" and not asked:
+        return "no stop is asked for that could be taken back"
+    if command.mode == "after_iteration" and asked:
+        return "a stop was asked for already"
+    return None
 
 
 def _prompt_refusal(command: EditPrompt | Instruct, state: "RunState") -> str | None:

@@ -61,7 +61,7 @@ class RollOver(Command):
 
 
 class Stop(Command):
-    """Leave the run: now, or when the iteration is done. It can be started again."""
+    """Leave the run: now, or when the iteration is done, which can be taken back until then."""
 
     name: Literal["stop"] = "stop"
     mode: StopMode = "now"

@@ -27,7 +27,7 @@ IterationStatus = Literal["completed", "incomplete", "error", "interrupted"]
 Mode = Literal["attended", "headless", "detached"]
 UNRESTRICTED = "unrestricted"
 """Permissions of an agent that keeps to none: it may do whatever its user may."""
-StopMode = Literal["now", "after_iteration"]
+StopMode = Literal["now", "after_iteration", "taken_back"]
 
 
 class RunStarted(Event):
@@ -162,7 +162,7 @@ class Unpaused(Event):
 
 
 class StopRequested(Event):
-    """The owner leaves: now, or when the iteration is done."""
+    """The owner leaves: now, or when the iteration is done; or wants it no more."""
 
     durable = True
     kind: Literal["stop_requested"] = "stop_requested"

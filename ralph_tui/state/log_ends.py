@@ -35,6 +35,9 @@ class Ends(Part):
         row = Row("owner", "STOP", stop_words(e))
         if self._ending is not None and self._ending.open:
             self._log.nest(self._ending, e, row)
+            if e.mode == "taken_back":
+                self._log.close(self._ending)
+                self._ending = None
         else:
             self._ending = self._log.add(e, row, "end", going=True)
 

@@ -214,7 +214,7 @@ class RunFold(Spending, Fold):
             self.phase = "thinking"
 
     def _stop_requested(self, event: StopRequested) -> None:
-        self.stopping = event.mode
+        self.stopping = None if event.mode == "taken_back" else event.mode
 
     def _abort_requested(self, event: AbortRequested) -> None:
         self.aborting, self.roll_back_to = True, event.roll_back_to

@@ -173,8 +173,10 @@ PROMISE_NEEDED = "the run ends only with a promise and a changed file"
 
 def stop_words(e: StopRequested) -> str:
     """``after this iteration, asked by you``."""
-    when = "now" if e.mode == "now" else "after this iteration"
-    return f"{when}, asked by {who_words(e.by)}"
+    who = who_words(e.by)
+    if e.mode == "taken_back":
+        return f"taken back by {who}: the run goes on"
+    return f"{'now' if e.mode == 'now' else 'after this iteration'}, asked by {who}"
 
 
 def unpaused_words(e: Unpaused) -> str:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from math import floor, isfinite
 
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import outcome_word
 
 
 def duration(seconds: float) -> str:
@@ -111,7 +111,7 @@ def plain_points(value: float) -> str:
 
 def ending(outcome: str, reason: str) -> str:
     """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
-    word = in_words(outcome)
+    word = outcome_word(outcome)
     if not reason or ending_reason(outcome, reason) != reason:
         return reason or word
     return f"{word}: {reason}"
@@ -119,7 +119,7 @@ def ending(outcome: str, reason: str) -> str:
 
 def ending_reason(outcome: str, reason: str) -> str:
     """The reason where its outcome stands before it: ``by you`` of ``aborted by you``."""
-    return reason.removeprefix(f"{in_words(outcome)} ")
+    return reason.removeprefix(f"{outcome_word(outcome)} ")
 
 
 def money(usd: float, *, known: bool = True, estimated: bool = False, exact: bool = False) -> str:

@@ -67,7 +67,7 @@ OUTCOME_TONES: Mapping[str, Tone] = {
     "limit_reached": "warn",
     "aborted": "warn",
     "failed": "bad",
-    "interrupted": "warn",
+    "interrupted": "owner",
 }
 LEVEL_TONES: Mapping[RowLevel, Tone] = {
     "log": "dim",
@@ -95,9 +95,9 @@ OUTCOMES: Mapping[str, Term] = {
     "limit_reached": Term(WARNING.glyph, "limit reached"),
     "aborted": Term(CRITICAL.glyph, "aborted"),
     "failed": Term(CRITICAL.glyph, "failed"),
-    "interrupted": Term(WARNING.glyph, "interrupted"),
+    "interrupted": Term(PHASES["finished"].glyph, "stopped"),
 }
-"""How a run has ended; the glyph is that of its severity."""
+"""How a run has ended; the glyph is that of its severity. Who stops one wanted it."""
 
 WAITS: Mapping[str, Term] = {
     "usage_limit": Term(PHASES["limited"].glyph, "usage limit", "limit"),
@@ -232,6 +232,11 @@ def alarm_words(name: str) -> str:
 def in_words(name: str) -> str:
     """A name of the events as people read it: ``limit_reached`` is ``limit reached``."""
     return name.replace("_", " ")
+
+
+def outcome_word(name: str) -> str:
+    """How a run ended, in words; that of a newer version is told by its name."""
+    return OUTCOMES[name].word if name in OUTCOMES else in_words(name)
 
 
 ANSWERS: Mapping[str, str] = {"roll_back": "restore", "retry": "interrupt"}

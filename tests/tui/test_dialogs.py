@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 from textual import events
 
-from ralph_tui.commands import Abort, Answer
-from ralph_tui.events import Event, Paused
+from ralph_tui.commands import Abort, Answer, Stop
+from ralph_tui.events import Event, Paused, StopRequested
 from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.modals.help import Help
 from ralph_tui.tui.modals.leave import Leave
@@ -15,6 +15,7 @@ from ralph_tui.tui.modals.modal import Modal
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.held import Held
+from tests.tui.test_decisions import happens
 from tests.tui.test_mouse import click
 from tests.world.decisions import redirect, rollback
 
@@ -218,6 +219,27 @@ def test_leaving_says_what_becomes_of_the_run(name: str, says: str) -> None:
 
     assert any(isinstance(event, Paused) for event in story("paused"))
     drive(live(story(name)), look, (80, 24))
+
+
+def test_a_stop_that_is_asked_for_is_acknowledged_shown_and_taken_back() -> None:
+    """A question that is open does not hide it, also not from a screen that did not ask for it."""
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.press("q", "i")
+        assert driver.sent[-1] == Stop(mode="after_iteration")
+        assert "i stop: sent; once the question is answered" in driver.text()[-1]
+        happens(driver, StopRequested(mode="after_iteration", by="the terminal pts/7"))
+        await driver.sees("■ the run stops after this iteration, as asked")
+        await driver.sees("then it stops")
+        await driver.press("q")
+        await driver.sees("do not stop after this iteration")
+        await driver.press("i")
+        assert driver.sent[-1] == Stop(mode="taken_back")
+        happens(driver, StopRequested(mode="taken_back"))
+        await driver.until(lambda: "as asked" not in "".join(driver.text()))
+
+    drive(live(story("redirect")), look, (100, 30))
 
 
 # words --------------------------------------------------------------------------------------------

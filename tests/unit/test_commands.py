@@ -36,6 +36,7 @@ from tests.world.stories import STORIES
 END = RunFinished(outcome="completed", reason="done", iterations=1, completion=100)
 WORDS = Option(key="g", answer="guide", verb="say something", takes="words")
 QUESTION = QuestionAsked(question_id="q1", iteration=1, topic="pause", text="?", options=[WORDS])
+LATER = StopRequested(mode="after_iteration")
 ANSWERED = QuestionAnswered(question_id="q1", answer="guide", by="ada")
 
 
@@ -58,6 +59,9 @@ def state_of(*events: Event) -> RunState:
         (Pause(), [StopRequested(mode="now")], "the run is being stopped"),
         (Abort(), [StopRequested(mode="now")], None),
         (Stop(), [AbortRequested()], "the run is being aborted"),
+        (Stop(mode="after_iteration"), [LATER], "a stop was asked for already"),
+        (Stop(mode="taken_back"), [LATER], None),
+        (Stop(mode="taken_back"), [], "no stop is asked for that could be taken back"),
         (Abort(), [END], "the run is over"),
         (Abort(roll_back_to=99), [], "there is no snapshot 99 in this run"),
         (Checkpoint(), [], "no session runs that could change files"),

@@ -27,7 +27,7 @@ TOPICS = {
 }
 """What is to be decided, where the question's own text gives only the reason."""
 THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
-"""What was wished for during a wait, which goes on all the same."""
+"""What was wished for during a wait or a question, which stands all the same."""
 ROOM_CELLS = 300
 """Of a question that is told in passing."""
 QUIET_S = 120
@@ -61,7 +61,9 @@ def question(state: RunState, now: datetime, *, recorded: bool, keys: bool) -> V
     left = until(asked.deadline, now)
     default = f" (no answer in {left}: {answer_word(row(asked.default, 40))})" if left else ""
     term = ASKED if recorded else NEEDS_YOU
-    head = f"{term.word}{', press d' * keys}{default}: "
+    wish = None if recorded else pause(state, keys=keys)
+    then = f", {THEN[wish.word]}" if wish is not None else ""
+    head = f"{term.word}{', press d' * keys}{default}{then}: "
     text = head + clip(_decides(asked), ROOM_CELLS - len(head))
     return Verdict(term.glyph, "warn", term.word, text)
 

@@ -17,7 +17,7 @@ from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step
 from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.cli.fronts.stage import Front, Stage
@@ -90,7 +90,7 @@ def _left(found: RecordedRun, name: str | None) -> str:
             return f"{found.name}: {status['reason']}; the screen: ralph-tui attach{named}"
         outcome = status["outcome"] or "died"
         words = next_step(status, named) or f"ralph-tui report{named} sums it up"
-        return f"the run {found.name} is over ({in_words(outcome)}): {words}"
+        return f"the run {found.name} is over ({outcome_word(outcome)}): {words}"
     how = "goes on"
     if status["paused"]:
         how = "is paused: ralph-tui unpause goes on"

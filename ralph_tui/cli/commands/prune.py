@@ -25,7 +25,7 @@ from ralph_tui.errors import UsageError
 from ralph_tui.text.durations import seconds
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import outcome_word
 
 KEPT = 5
 """Runs that stay whole unless another number is asked for."""
@@ -129,7 +129,7 @@ class _Plan:
     def _run_lines(self, run: OldRun, *, whole: bool) -> list[str]:
         refs = self.refs.get(run.run_id, [])
         ended = f"{run.ended.astimezone():%Y-%m-%d %H:%M}"
-        what = f"{in_words(run.outcome)} {ended}"
+        what = f"{outcome_word(run.outcome)} {ended}"
         lines = [f"{run.run.name}  {what}: {_words(len(run.files), run.size, len(refs))}"]
         if whole:
             lines += [f"  {file.path}" for file in run.files]

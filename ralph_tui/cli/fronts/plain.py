@@ -244,7 +244,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(GuidanceDelivered, lambda e: f"guidance {delivered_words(e)}"),
         on(Paused, lambda e: "paused: waiting for you"),
         on(Unpaused, lambda e: f"goes on, {unpaused_words(e)}"),
-        on(StopRequested, lambda e: f"stopping {stop_words(e)}"),
+        on(StopRequested, lambda e: f"stop    {stop_words(e)}"),
         on(AbortRequested, lambda e: f"aborting, asked by {e.by}"),
         on(CommandRefused, lambda e: f"{e.command}: {e.reason}"),
         on(JournalRestored, lambda e: f"warn    {JOURNAL_RESTORED}"),

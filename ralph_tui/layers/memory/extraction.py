@@ -39,7 +39,7 @@ from ralph_tui.layers.oversight import propose
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip
-from ralph_tui.text.terms import in_words
+from ralph_tui.text.terms import outcome_word
 from ralph_tui.text.words import same_words
 
 __all__ = ["concluded", "learning_id", "reported"]
@@ -174,7 +174,7 @@ def _antipattern(
     stood = count(len(issue.iterations), "iteration")
     consequence = (
         f"It stood in {stood}, and the run ended at {percent(state.run.completion or 0.0)}: "
-        f"{in_words(outcome)}."
+        f"{outcome_word(outcome)}."
     )
     after = [
         step

@@ -222,7 +222,12 @@ class Dialogs:
         elif not isinstance(self._app.screen, Leave):
             needs = self._host.state.needs
             stands: Stands = "asking" if needs.question else "paused" if run.paused else "going"
-            dialog = Leave(self._clock, elsewhere=self._source.elsewhere, stands=stands)
+            dialog = Leave(
+                self._clock,
+                elsewhere=self._source.elsewhere,
+                stands=stands,
+                stopping=run.stopping == "after_iteration",
+            )
             self._app.push_screen(dialog, self._left)
 
     def interrupt(self) -> None:
@@ -242,8 +247,12 @@ class Dialogs:
             self._app.exit("screen")
         elif way == "now":
             self.stop_now("you")
-        elif way == "after_iteration":
-            self._source.send(commands.Stop(mode="after_iteration"))
+        elif way in ("after_iteration", "taken_back"):
+            self._source.send(commands.Stop(mode=way))
+            asked = self._host.state.needs.question is not None
+            when = "once the question is answered" if asked else "when this iteration is done"
+            words = "taken back; the run goes on" if way == "taken_back" else f"sent; {when}"
+            self._host.say(f"i stop: {words}")
 
     def hang_up(self, by: str) -> None:
         """A signal: stop a run of this process, then leave within `LEAVE_S`."""

@@ -27,7 +27,7 @@ from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looking_back import LookingBack
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
 from ralph_tui.tui.cockpit.scrubber import Scrubber
-from ralph_tui.tui.modals.modal import key_name
+from ralph_tui.tui.modals.modal import Modal, key_name
 from ralph_tui.tui.panes.header import HEADS
 from ralph_tui.tui.panes.learnings import LearningsPane
 from ralph_tui.tui.panes.pane import Pane
@@ -92,8 +92,9 @@ class CockpitScreen(BaseScreen):
         self.doing.hush()
 
     def say(self, text: str) -> None:
-        """See `DialogHost`."""
-        self.footer.say(text)
+        """See `DialogHost`; below a dialog nobody would see it."""
+        front = self.app.screen
+        (front.tell if isinstance(front, Modal) else self.footer.say)(text)
 
     def set_permissions(self, wish: commands.SetPermissions) -> None:
         """See `DialogHost`."""

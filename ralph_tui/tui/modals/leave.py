@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.tui.modals.choosing import Choice, Choosing
 
-Leaving = Literal["screen", "now", "after_iteration", "stay"]
+Leaving = Literal["screen", "now", "after_iteration", "taken_back", "stay"]
 Stands = Literal["going", "paused", "asking"]
 """Whether the run works, waits to be unpaused, or waits for an answer."""
 
@@ -23,7 +23,7 @@ THERE: dict[Stands, str] = {**HERE, "going": "the run goes on where it lives"}
 LAST: dict[Stands, str] = {
     "going": "the agent ends its work first",
     "paused": "once unpaused, it does one more",
-    "asking": "the question is to be answered first",
+    "asking": "it ends with your answer to the question",
 }
 AFTERWARDS: dict[Stands, str] = {
     "going": "ralph-tui attach brings the screen back",
@@ -37,7 +37,7 @@ class Leave(Choosing[Leaving]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "answer('now')", show=False),
-        Binding("i", "answer('after_iteration')", show=False),
+        Binding("i", "stop_later", show=False),
         Binding("l", "answer('screen')", show=False),
         Binding("escape,n,q", "answer('stay')", show=False),
     ]
@@ -49,16 +49,22 @@ class Leave(Choosing[Leaving]):
         *,
         elsewhere: bool = False,
         stands: Stands = "going",
+        stopping: bool = False,
     ) -> None:
-        """`elsewhere`: the run belongs to another process, so leaving the screen is the default."""
-        self._elsewhere, self._stands = elsewhere, stands
+        """`elsewhere`: the run belongs to another process, so leaving the screen is the default.
+
+        `stopping`: it stops after this iteration, which can be taken back.
+        """
+        self._elsewhere, self._stands, self._stopping = elsewhere, stands, stopping
         super().__init__("The run is alive. How do you want to leave?", clock)
 
     def choices(self) -> Sequence[Choice]:
         """See `Choosing`."""
         stop = [
             Choice("s", "stop now", "the agent is stopped; resume goes on"),
-            Choice("i", "stop after this iteration", LAST[self._stands]),
+            Choice("i", "do not stop after this iteration", "the stop is taken back")
+            if self._stopping
+            else Choice("i", "stop after this iteration", LAST[self._stands]),
         ]
         stay = Choice("esc", "back")
         if self._elsewhere:
@@ -69,6 +75,10 @@ class Leave(Choosing[Leaving]):
         """See `Choosing`."""
         again = "leaves this screen" if self._elsewhere else "stops now"
         return (f"{AFTERWARDS[self._stands]}; ctrl+c again {again}",)
+
+    def action_stop_later(self) -> None:
+        """Wish for it, or take that back."""
+        self.dismiss("taken_back" if self._stopping else "after_iteration")
 
     def action_answer(self, way: Leaving) -> None:
         """Close with the answer."""

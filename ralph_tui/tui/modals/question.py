@@ -77,6 +77,7 @@ class Question(Modal[Answer | None]):
         self._wrong, self._wrong_text = "", ""
         """A complaint, and what it is about."""
         self._look, self._would = look, ""
+        self._stops = drawn.stops(asked, state)
         self.sheet = Sheet()
 
     def parts(self) -> ComposeResult:
@@ -92,7 +93,8 @@ class Question(Modal[Answer | None]):
         """Follow the question; drawn anew once a second while it counts down."""
         before = (self.asked.deadline, countdown(self.asked.deadline, self._now))
         self.asked, self._now = asked, now
-        if before[0] != asked.deadline or (self.sheet.flows and before[1]):
+        stops, self._stops = self._stops, drawn.stops(asked, self._state)
+        if stops != self._stops or before[0] != asked.deadline or (self.sheet.flows and before[1]):
             self._lay()
         elif before[1] != countdown(asked.deadline, now):
             self.sheet.show_last(self._silence())
@@ -147,7 +149,7 @@ class Question(Modal[Answer | None]):
             edited = "instructions" in self._texts
             told = drawn.choices(self.asked, width, edited=edited)
             rows = told if listed else drawn.packed(self.asked, width)
-        last = [] if self.settled else [self._silence()]
+        last = [] if self.settled else [*drawn.stop_rows(self._stops, width), self._silence()]
         return [*drawn.wrong(self._wrong), *rows, *last]
 
     def _silence(self) -> Line:

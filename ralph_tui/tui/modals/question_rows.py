@@ -14,7 +14,7 @@ from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
 from ralph_tui.text.format import points as in_points
-from ralph_tui.text.terms import BEST, ROLLED_BACK, WARNING, answer_word, subject_words
+from ralph_tui.text.terms import BEST, OUTCOMES, ROLLED_BACK, WARNING, answer_word, subject_words
 from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import bar, countdown
@@ -182,6 +182,23 @@ def enforces(option: Option, asked: QuestionAsked) -> bool:
     """Whether an answer puts the instructions in force, as proposed or as edited."""
     takers = {other.answer for other in asked.options if other.takes == "instructions"}
     return option.answer in takers or (option.answer == "roll_back" and bool(takers))
+
+
+def stops(asked: QuestionAsked, state: RunState) -> str:
+    """That the run ends whatever is answered, and when instructions are sent then; else nothing."""
+    if state.run.stopping != "after_iteration":
+        return ""
+    enforced = any(enforces(option, asked) for option in asked.options)
+    sent = "; instructions are sent when it is resumed" if enforced else ""
+    return f"the run stops after this iteration, as asked{sent}"
+
+
+def stop_rows(told: str, width: int) -> list[Line]:
+    """The same, drawn."""
+    glyph = OUTCOMES["interrupted"].glyph
+    rows = wrap(told, max(1, width - 2), 2) if told else []
+    return [[("  " if index else f"{glyph} ", "owner"), (row, "owner")]
+            for index, row in enumerate(rows)]  # fmt: skip
 
 
 def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:

@@ -251,6 +251,19 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
         lambda: question(*REDIRECT),
         f"? {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
     ),
+    "redirect, stopping": (
+        lambda: with_(question(*REDIRECT), StopRequested(mode="after_iteration")),
+        "? needs you, press d (no answer in 1m 59s: approve), then it stops: Send the agent new "
+        "instructions? No rise for 3 iterations",
+    ),
+    "redirect, the stop taken back": (
+        lambda: with_(
+            question(*REDIRECT),
+            StopRequested(mode="after_iteration"),
+            StopRequested(mode="taken_back"),
+        ),
+        f"? {NO_ANSWER}Send the agent new instructions? No rise for 3 iterations",
+    ),
     "redirect, countdown stopped": (
         lambda: question("redirect", "No rise for 3 iterations."),
         "? needs you, press d: Send the agent new instructions? No rise for 3 iterations",
@@ -348,7 +361,7 @@ TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
     ),
     "interrupted": (
         lambda: over("interrupted", "stopped by a signal"),
-        "▲ interrupted: stopped by a signal",
+        "■ stopped by a signal",
     ),
     "crashed": (
         lambda: with_(working(0, 20), RunCrashed(error="KeyError: 'x'", traceback="")),

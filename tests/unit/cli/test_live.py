@@ -176,10 +176,9 @@ class TestWishes:
         assert "\nguidance    2 queued for the next prompt\n" in text
         assert status_line(status) == ("▮ — 4/10 pausing: this iteration ends first · guidance: 2")
         waits = folded(PauseRequested(by="you"), asked())
-        assert (
-            "now         ◔ between iterations, pausing before the next iteration\n"
-            in status_text(waits)
-        ), "the question comes first, and hides no wish"
+        told = status_text(waits)
+        assert "then it pauses" in told.splitlines()[0], "the question hides no wish"
+        assert "\nnow         ? waits for your answer\n" in told
 
     def test_there_are_none(self) -> None:
         asked = folded(PauseRequested(by="you"), GuidanceQueued(guidance_id="g1", text="x"))
@@ -203,6 +202,12 @@ class TestWishes:
         ("limit_reached", "limit reached twice", "limit reached twice"),
         ("completed", "completedness is all", "completed: completedness is all"),
         ("completed", "", "completed"),
+        ("interrupted", "stopped by SIGTERM", "stopped by SIGTERM"),
+        (
+            "interrupted",
+            "stopped after iteration 5, as asked",
+            "stopped after iteration 5, as asked",
+        ),
     ],
 )
 def test_an_end_says_its_outcome_once(outcome: str, reason: str, words: str) -> None:

@@ -238,7 +238,7 @@ def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
         "CRASH KeyError",
         "  RESUMED the run goes on",
         "STOP now, asked by you",
-        "  INTERRUPTED 9 % after 1 iteration",
+        "  STOPPED 9 % after 1 iteration",
         "  RESUMED the run goes on",
         "RESUMED it had died",
     ]

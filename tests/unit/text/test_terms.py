@@ -75,11 +75,12 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
     words.pop("", None)
     assert {glyph: shared for glyph, shared in words.items() if len(shared) > 1} == {
         GOOD.glyph: {"good news", "completed", "passed"},
-        WARNING.glyph: {"warning", "limit reached", "interrupted"},
+        WARNING.glyph: {"warning", "limit reached"},
         CRITICAL.glyph: {"critical or emergency", "aborted", "failed", "crashed"},
         "●": {"log entry", "agent at work"},
         "◷": {"waiting for a limit", "usage limit", "overload", "service down", "disk full"},
-        "■": {"finished", "at the end"},
+        "■": {"finished", "stopped", "at the end"},
+        "◈": {"by timer", "by key"},
         "◇": {"disconnected", "died"},
     }
 
