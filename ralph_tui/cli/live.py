@@ -86,7 +86,7 @@ def find_live(name: str | None) -> LiveRun:
 def _holding(root: Path) -> RecordedRun:
     owner = worker(ralph_folder(root) / "lock")
     if owner is None:
-        raise _no_live("no run is alive in this worktree")
+        raise _no_live(f"no run is alive in {one_line(str(root))}")
     task, _, attempt = owner.run.partition("/")
     if not task or not attempt:
         raise _no_live("a run is just starting here; try again in a second")
@@ -95,7 +95,10 @@ def _holding(root: Path) -> RecordedRun:
 
 
 def _no_live(sentence: str) -> UsageError:
-    return UsageError(f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume'")
+    return UsageError(
+        f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume', or name the folder "
+        "of another one with --run"
+    )
 
 
 def here() -> str:

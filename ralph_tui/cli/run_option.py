@@ -8,5 +8,5 @@ def add_run_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         metavar="RUN",
-        help="task, task/attempt, folder or journal; without it the run of this worktree",
+        help="task, task/attempt, folder or journal; without it the run of this folder",
     )

@@ -4,6 +4,7 @@ Foreign text in it was sanitized when it was recorded. The agent can write a sta
 read from one is sanitized once more.
 """
 
+import shlex
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
+    APPROACHES,
     DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
@@ -22,6 +24,10 @@ from ralph_tui.text.terms import (
     subject_words,
 )
 
+PURPOSE_CELLS = 16
+"""A command stands alone behind what it is for, so that it can be copied whole."""
+MORE = 5
+"""Iterations that are offered where the granted ones are used up."""
 STATES = {**PHASES, **OUTCOMES, "died": DISCONNECTED}
 """By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
@@ -122,7 +128,7 @@ def _strategy(status: dict[str, Any]) -> str:
     planned = status["strategy"]
     if not planned or planned["approach"] == "persist":
         return ""
-    what = approach_words(str(planned["approach"]))
+    what = APPROACHES.get(str(planned["approach"]), in_words(str(planned["approach"])))
     return f"{what}: {clip(one_line(str(planned['reasoning'])), 200)}"
 
 
@@ -134,32 +140,40 @@ def _asked(status: dict[str, Any]) -> list[tuple[str, str]]:
         return [("question", f"open when the run ended: {clip(one_line(left), 200)}")]
     if not question or not status["alive"]:
         return []
-    words = "|".join(dict.fromkeys(option["answer"] for option in question["options"]))
+    words = dict.fromkeys(answer_word(one_line(each["answer"])) for each in question["options"])
     return [
         ("question", clip(one_line(question["text"]), 200)),
-        ("decide", f"ralph-tui decide, or at once: ralph-tui decide {words}"),
+        ("answers", ", ".join(words)),
+        ("decide", "ralph-tui decide"),
     ]
 
 
 def _next(status: dict[str, Any]) -> str:
     """What one can do with a run that is over; empty while it goes on, or has said so itself."""
     outcome = status["outcome"]
-    return next_step(status, f" {status['run']}") if outcome else ""
+    named = shlex.quote(str(status.get("asked_as") or status["run"]))
+    return next_step(status, f" {named}") if outcome else ""
 
 
 def next_step(status: dict[str, Any], run: str) -> str:
-    """The command that goes on with a run that is over; `run` names it, with a space before.
-
-    Empty for one that has reached its goal.
+    """The command that goes on with a run that is over, as it can be typed; `run` names it, with a
+    space before. Empty for one that has reached its goal.
     """
     if status["outcome"] == "completed" or status.get("watched"):
         return ""
     # However it ended: a run whose iterations are used up is resumed only with more of them.
     spent = len(status["completions"]) >= status["max_iterations"]
-    more = " --max-iterations N" if spent else ""
-    if status["outcome"] == "limit_reached":
-        more = " --max-iterations N (or --budget USD)"
-    return f"ralph-tui resume{run}{more} goes on with it"
+    budget = status.get("budget_usd")
+    limited = status["outcome"] == "limit_reached"
+    if spent or (limited and budget is None):
+        return f"ralph-tui resume{run} --max-iterations {status['max_iterations'] + MORE}"
+    more = f" --budget {2 * budget:g}" if limited and budget is not None else ""
+    return f"ralph-tui resume{run}{more}"
+
+
+def told(purpose: str, command: str) -> str:
+    """A row: what it is for, and a command as it can be typed."""
+    return f"  {f'{purpose}:':<{PURPOSE_CELLS}}{command}"
 
 
 def question_text(question: dict[str, Any]) -> str:
@@ -181,15 +195,19 @@ def question_text(question: dict[str, Any]) -> str:
         for option in question["options"]
     ]
     width = max((len(answer) for answer, _ in answers), default=0)
-    parts += ["", "answer with ralph-tui decide"]
+    parts += ["", "answer with ralph-tui decide ANSWER:"]
     parts += [f"  {answer:<{width}}  {verb}" for answer, verb in answers]
     silence = _silence(question) or "it waits until somebody answers"
     return "\n".join([*parts, "", silence])
 
 
 def _verb(option: dict[str, Any]) -> str:
-    instead = " (TEXT takes its place)" if option["takes"] == "instructions" else ""
-    return f"{one_line(option['verb'])}{instead}"
+    if option["takes"] == "instructions":
+        return "the same, with TEXT in place of what is proposed"
+    # The answer stands beside it already.
+    verb, word = one_line(option["verb"]), answer_word(one_line(option["answer"]))
+    said = verb.removeprefix(word)
+    return said.lstrip(" :,") if said != verb and said[:1] in (" ", ":", ",") else verb
 
 
 def _diff(text: str) -> list[str]:

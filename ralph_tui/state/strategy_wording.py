@@ -11,16 +11,15 @@ from ralph_tui.events import StrategyPlanned, ValidationDone
 from ralph_tui.events.intelligence import IssueSeverity, ValidationIssue
 from ralph_tui.state.fold import Part, on
 from ralph_tui.state.wording import Row, Wording
-from ralph_tui.text.terms import APPROACHES, SEVERITIES, in_words
+from ralph_tui.text.terms import APPROACHES, SEVERITIES
 
 SAID_BY_SENSOR: Final = ("fewer_tests", "changed_configuration")
 _WORST: Final[tuple[IssueSeverity, ...]] = ("critical", "high", "medium")
 
 
 def strategy_words(e: StrategyPlanned) -> str:
-    """``another approach (reframe): No rise for 3 iterations…``."""
-    focus = "" if e.focus == "continue" else f" ({in_words(e.focus)})"
-    return f"{APPROACHES[e.approach]}{focus}: {e.reasoning}"
+    """``another approach: No rise for 3 iterations…``; what it is about, the reason says."""
+    return f"{APPROACHES[e.approach]}: {e.reasoning}"
 
 
 def issues_words(issues: Sequence[ValidationIssue]) -> str:
@@ -59,4 +58,4 @@ class StrategyRows(Part):
             return None
         severities = {issue.severity for issue in new if issue.name not in SAID_BY_SENSOR}
         worst = next(severity for severity in _WORST if severity in severities)
-        return Row(SEVERITIES[worst], "CHECK", text)
+        return Row(SEVERITIES[worst], "NOTE", text)

@@ -72,6 +72,11 @@ _LEVELS: dict[str, RowLevel] = {
 }
 
 
+def alarm_word(name: str) -> str:
+    """``stuck``, ``budget``: an alarm as people read it."""
+    return in_words(name).lower().removesuffix(" exceeded")
+
+
 def intervention_level(e: InterventionMade) -> RowLevel:
     """How much it matters."""
     return _LEVELS.get(e.level, "critical")

@@ -55,9 +55,12 @@ SEVERITIES: Mapping[str, RowLevel] = {
     "error": "critical",
     "warning": "warn",
     "critical": "critical",
-    "emergency": "critical",
+    "emergency": "warn",
 }
-"""The level of a notice, of what the agent is noted for, of an alarm, and of what does not fit."""
+"""The level of a notice, of what the agent is noted for, of an alarm, and of what does not fit.
+
+The one alarm recorded as an emergency says that little of the budget is left.
+"""
 
 Tone = Literal["good", "warn", "bad", "owner", "dim"]
 """How it is meant; colours are the screen's affair."""

@@ -1,7 +1,8 @@
 """Past and present runs of a worktree, and what the command line calls RUN.
 
 RUN is a task (``task-001``: its newest attempt), an attempt (``task-001/002``), a loop that hooks
-have recorded (``hooks``: the newest), a folder, or a journal; nothing at all means the newest run.
+have recorded (``hooks``: the newest), an attempt's folder, a journal, or another worktree: its
+newest run; nothing at all means the newest run of this one.
 """
 
 from collections.abc import Iterator
@@ -130,6 +131,8 @@ def _named(root: Path, name: str) -> RecordedRun:
             return RecordedRun(path)
         if (path / "events.jsonl").is_file():
             return RecordedRun(path / "events.jsonl")
+        if ralph_folder(path).is_dir():
+            return resolve_run(path, None)
     except OSError as error:
         raise UsageError(
             f"{one_line(name)} cannot be looked at: {why(error, 'name another run')}"

@@ -37,6 +37,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "reason": end.reason if end else (run.crash.error if run.crash else ""),
         "iteration": run.iteration,
         "max_iterations": run.max_iterations,
+        "budget_usd": run.budget_usd,
         "step": run.step,
         "step_name": run.step_name,
         "pause_requested": run.pause_requested,

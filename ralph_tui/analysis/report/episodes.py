@@ -4,6 +4,7 @@ from ralph_tui.analysis.report.markdown import escaped
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import AlarmRaised
 from ralph_tui.state import Intervention
+from ralph_tui.state.wording import alarm_word
 from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
 
@@ -26,7 +27,15 @@ def episodes(told: Material) -> str:
 
 
 def _seen(alarm: AlarmRaised) -> str:
-    return f"- iteration {alarm.iteration}: **{alarm.alarm}** {escaped(alarm.reason)}"
+    return f"- iteration {alarm.iteration}: **{alarm_word(alarm.alarm)}** {escaped(alarm.reason)}"
+
+
+def _sent(told: Material, made: Intervention) -> str:
+    """Whether a prompt has carried them: the next iteration's is the first."""
+    run = told.state.run
+    if run.iteration > made.iteration:
+        return " sent"
+    return " for the next prompt" if run.live else ", not sent, as the run ended before"
 
 
 def _met(told: Material, made: Intervention) -> str:
@@ -35,7 +44,7 @@ def _met(told: Material, made: Intervention) -> str:
     if made.decision:
         lines.append(f"  - {escaped(made.decision)}")
     if made.instructions:
-        lines.append(f"  - instructions sent: {escaped(made.instructions)}")
+        lines.append(f"  - instructions{_sent(told, made)}: {escaped(made.instructions)}")
     if made.effect is not None:
         after = count(made.effect.after, "iteration")
         lines.append(f"  - {after} later: {points_gained(made.effect.points)}")

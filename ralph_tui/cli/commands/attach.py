@@ -14,7 +14,7 @@ from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
-from ralph_tui.cli.status_words import next_step
+from ralph_tui.cli.status_words import next_step, told
 from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
 from ralph_tui.text.terms import outcome_word
@@ -85,15 +85,24 @@ def _left(found: RecordedRun, name: str | None) -> str:
     """How the run stands whose screen was left, and how to come back."""
     status = read_status(found)
     named = f" {shlex.quote(name)}" if name else ""
+    option = f" --run{named}" if name else ""
     if not status["alive"]:
         if found.hooked and status["outcome"] is None:
             return f"{found.name}: {status['reason']}; the screen: ralph-tui attach{named}"
         outcome = status["outcome"] or "died"
-        words = next_step(status, named) or f"ralph-tui report{named} sums it up"
-        return f"the run {found.name} is over ({outcome_word(outcome)}): {words}"
-    how = "goes on"
+        rows = [f"the run {found.name} is over ({outcome_word(outcome)})"]
+        if command := next_step(status, named):
+            rows.append(told("go on with it", command))
+        return "\n".join([*rows, told("sum it up", f"ralph-tui report{named}")])
+    rows = [f"the run {found.name} goes on"]
     if status["paused"]:
-        how = "is paused: ralph-tui unpause goes on"
+        rows = [
+            f"the run {found.name} is paused",
+            told("let it go on", f"ralph-tui unpause{option}"),
+        ]
     elif status["question"]:
-        how = "waits for an answer: ralph-tui decide"
-    return f"the run {found.name} {how}; the screen: ralph-tui attach{named}"
+        rows = [
+            f"the run {found.name} waits for an answer",
+            told("answer", f"ralph-tui decide{option}"),
+        ]
+    return "\n".join([*rows, told("the screen", f"ralph-tui attach{named}")])

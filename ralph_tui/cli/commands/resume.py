@@ -65,8 +65,8 @@ def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
-    root = worktree_root(Path.cwd())
-    run = resolve_run(root, args.name)
+    run = resolve_run(worktree_root(Path.cwd()), args.name)
+    root = worktree_root(run.folder)  # a folder may name a run of another worktree
     screen = wants_screen(headless=args.headless, as_json=args.json)
     theme = first_theme(root, os.environ, args.set_options)
     return show_run(partial(_prepared, args, root, run), screen=screen, theme=theme)

@@ -41,6 +41,7 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
         if status["phase"] == "died":
             status["verdict_word"] = DISCONNECTED.word
         return json.dumps(without_unknown(status), ensure_ascii=False, indent=2)
+    status["asked_as"] = args.run or args.named
     return status_line(status) if args.line else status_text(status)
 
 

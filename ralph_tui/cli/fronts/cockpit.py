@@ -21,8 +21,7 @@ from ralph_tui.cli.fronts.common import (
     exit_code,
     say_what_is_next,
     warn,
-    words_of_wait,
-    words_to_attach,
+    words_of_leaving,
 )
 from ralph_tui.cli.fronts.last_screen import LastScreen
 from ralph_tui.cli.fronts.lines import Lines, print_until_over
@@ -190,9 +189,7 @@ class CockpitRun:
         if self._run is None:
             return
         try:
-            words = f"the screen: {words_to_attach(self._run.attempt)}"
-            how = words_of_wait(self._run.engine.state)
-            print(f"the run {how}; ctrl+c stops it; {words}", flush=True)
+            print(words_of_leaving(self._run.engine.state, self._run.attempt), flush=True)
             print_until_over(self._run, self._lines, Printer(state=self._run.engine.state))
         except OSError:
             self.handle_signal(signal.SIGHUP)  # which is under way

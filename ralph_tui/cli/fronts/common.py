@@ -14,6 +14,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.analysis.next_steps import StepName, next_steps
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.run_lines import PlainLines
+from ralph_tui.cli.status_words import told
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
 
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 
-def words_to_attach(attempt: "AttemptFolder") -> str:
-    """How to get a screen for this run, from this folder."""
-    here = worktree_root(Path.cwd()) == attempt.root
-    return "ralph-tui attach" + ("" if here else f" {shlex.quote(str(attempt.folder))}")
+def named_elsewhere(attempt: "AttemptFolder", option: str = "") -> str:
+    """What a command needs to mean this run when it is typed in the folder of now; often nothing.
+
+    `option`: what stands before it, as in `` --run``.
+    """
+    if worktree_root(Path.cwd()) == attempt.root:
+        return ""
+    return f"{option} {shlex.quote(str(attempt.root))}"
 
 
 def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
@@ -40,13 +45,20 @@ def say_what_is_next(run: "AssembledRun", *names: StepName) -> None:
             print(f"{step.verb}: {there}{step.command}", flush=True)
 
 
-def words_of_wait(state: RunState) -> str:
-    """What a run does whose screen was left: ``is paused: …``, with the command for it."""
+def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
+    """What a run does whose screen was left, and what can be done about it, a row each."""
+    there, at = named_elsewhere(attempt, " --run"), named_elsewhere(attempt)
+    rows = ["the run goes on here as plain lines"]
     if state.run.paused:
-        return "is paused, and waits here: ralph-tui unpause in another terminal goes on"
-    if state.needs.question is not None:
-        return "waits here for an answer: ralph-tui decide in another terminal"
-    return "goes on here as plain lines"
+        rows = [
+            "the run is paused, and waits here",
+            told("let it go on", f"ralph-tui unpause{there}"),
+        ]
+    elif state.needs.question is not None:
+        rows = ["the run waits here for an answer", told("answer", f"ralph-tui decide{there}")]
+    return "\n".join(
+        [*rows, told("the screen", f"ralph-tui attach{at}"), told("stop it", "ctrl+c")]
+    )
 
 
 def warn(text: str) -> None:

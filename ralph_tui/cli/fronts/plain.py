@@ -74,6 +74,7 @@ from ralph_tui.state.wording import (
     ROWS,
     SAYS_DONE,
     Wording,
+    alarm_word,
     answer_words,
     background_words,
     delivered_words,
@@ -81,20 +82,23 @@ from ralph_tui.state.wording import (
     effect_words,
     gate_words,
     permit_words,
-    report_words,
     stop_words,
     unpaused_words,
     wait_words,
 )
 from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import FAILED, in_words, subject_words
+from ralph_tui.text.terms import FAILED, SEVERITIES, in_words, subject_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
 WHOLE = 2000
 """Lines that say what to do, and the agent's own words, are not cut so soon."""
 UNCUT = (RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported)
+LEVEL_WORDS = {"warn": "warn", "log": "log"}
+"""Of an alarm that is no more than that."""
+LINED = (AgentSpoke, AgentReported, ToolDenied)
+"""Told in a line for each of their lines."""
 SPOKEN_LINES = 40
 """Of what the agent says at once; its transcript has the rest."""
 
@@ -132,6 +136,27 @@ def _reading_taken(e: ReadingTaken) -> str:
     return f"progress {percent(e.completion)} {where} ({source})"
 
 
+def _alarm_level(e: AlarmRaised) -> str:
+    return f"{LEVEL_WORDS.get(SEVERITIES[e.severity], 'alarm'):<7}"
+
+
+def _alarm_cleared(e: AlarmCleared) -> str | None:
+    word = alarm_word(e.alarm)
+    return None if word == "budget" else f"alarm   no longer {word}"
+
+
+def _agent_reported(e: AgentReported) -> str:
+    """A line each: its own claim is no measurement, and what stands in its way is not glued to it.
+
+    What it sums up it has just said.
+    """
+    claim = e.completion is not None and f"claims {percent(e.completion)}"
+    blocked = [f"blocked by {' '.join(what.split())}" for what in e.blockers]
+    said = [*([claim] if claim else []), *blocked, *([f"next: {e.next}"] if e.next else [])]
+    rest = [" ".join(e.summary.split()) or "empty report"]
+    return "\n".join(f"agent   {one_line(what)}" for what in said or rest)
+
+
 def _agent_spoke(e: AgentSpoke) -> str | None:
     """What it says, a line each; report and promise have lines of their own."""
     text = e.text if e.parent is not None else without_claims(e.text)
@@ -163,7 +188,8 @@ def _session_finished(e: SessionFinished) -> str:
     cost = "" if e.cost_usd is None else f", {money(e.cost_usd, exact=True)}"
     why = f": {e.reason}" if e.reason else ""
     calls = count(e.tool_calls, "tool call")
-    told = f"{in_words(e.outcome)} in {duration(e.duration_s)}, {calls}"
+    how = "ended" if e.outcome == "success" else in_words(e.outcome)
+    told = f"{how} after {duration(e.duration_s)}, {calls}"
     return f"agent   {told}{cost}{why}"
 
 
@@ -199,7 +225,7 @@ def _retrieved(e: LearningsRetrieved) -> str | None:
 
 def _validated(e: ValidationDone) -> str | None:
     words = issues_words(e.issues)
-    return words and f"check   {e.when} the session: {words}"
+    return words and f"note    {words}"
 
 
 def row_line(wording: Wording, e: Event) -> str | None:
@@ -227,11 +253,11 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(IterationStarted, _iteration_started),
         on(GateFinished, _gate_finished),
         on(ReadingTaken, _reading_taken),
-        on(AlarmRaised, lambda e: f"alarm   {e.severity} {e.alarm}: {e.reason}"),
-        on(AlarmCleared, lambda e: f"alarm   {e.alarm} cleared"),
+        on(AlarmRaised, lambda e: f"{_alarm_level(e)} {alarm_word(e.alarm)}: {e.reason}"),
+        on(AlarmCleared, _alarm_cleared),
         on(AgentSpoke, _agent_spoke),
         on(AgentNoted, lambda e: f"agent   {e.text}" if e.level == "error" else None),
-        on(AgentReported, lambda e: f"agent   {report_words(e)}"),
+        on(AgentReported, _agent_reported),
         on(PromiseMade, lambda e: f"agent   {SAYS_DONE}"),
         on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),
         on(ToolFinished, _tool_finished),
@@ -289,7 +315,7 @@ def stamped(event: Event, text: str | None, where: str = "") -> str | None:
     if not text:
         return None
     at, whole = clock(event.at, seconds=True), isinstance(event, UNCUT)
-    pieces = text.splitlines() if isinstance(event, AgentSpoke | ToolDenied) else [text]
+    pieces = text.splitlines() if isinstance(event, LINED) else [text]
     return "\n".join(
         f"{at} {where}{clip(one_line(piece), WHOLE if whole else WIDTH)}" for piece in pieces
     )

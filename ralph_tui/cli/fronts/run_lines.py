@@ -61,7 +61,7 @@ class PlainLines:
                 if asked is not None and asked.topic in ("redirect", "pause"):
                     self._decided = True
                     about = subject_words(asked.about)
-                    return f"{asked.topic:<7} {about}: {decision_words(event, asked)}"
+                    return f"{asked.topic:<8} {decision_words(event, asked)} ({about})"
             case RedirectDecided() if self._decided:
                 self._decided = False
                 return None
@@ -71,7 +71,7 @@ class PlainLines:
         return text_of(event)
 
     def _once(self, reason: str, event: InterventionMade) -> str | None:
-        if reason in self._reasons:
+        if any(reason.startswith(told.rstrip(".")) for told in self._reasons):
             return None
         self._reasons.add(reason)
         return row_line(ROWS[InterventionMade], event)

@@ -328,8 +328,8 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
     )
     assert section(text, "Approaches").splitlines() == [
         "- iterations 1 to 2: go on: So \\*it\\* is.",
-        "- iterations 3 to 4: another approach (reframe): So \\*it\\* is.",
-        "- iteration 5: another approach (review): So \\*it\\* is.",
+        "- iterations 3 to 4: another approach: So \\*it\\* is.",
+        "- iteration 5: another approach: So \\*it\\* is.",
     ]
     assert section(text, "What did not fit") == "- iterations 1 to 4, 2 times: high: Last."
 

@@ -118,8 +118,8 @@ class TestQuestion:
             "  Stop editing parser.py.\n  Read the failing test first.\n",
             "controller: damped, kp 0.40 instead of 0.60",
             "snapshot 5 (iteration 2, 62 %): 3 files +4 −90\n  a.py\n  b.py\n  and 1 more\n",
-            "  approve                               approve the instructions\n",
-            "  approve TEXT                          edit them (TEXT takes its place)\n",
+            "  approve                               the instructions\n",
+            "  approve TEXT                          the same, with TEXT in place",
             "  extend --iterations N | --budget USD  go on for longer\n",
             "\n\nwithout an answer: approve in 1m 3",
         ):
@@ -149,7 +149,8 @@ class TestQuestion:
         says = "? needs you (no answer in 1m 3"
         assert status_text(open_now).startswith(says)
         assert "approve): Send the agent new instructions? Three steps" in status_text(open_now)
-        assert "ralph-tui decide approve|guide|extend|roll_back|abort\n" in status_text(open_now)
+        assert "answers     approve, guide, extend, restore, abort\n" in status_text(open_now)
+        assert "decide      ralph-tui decide\n" in status_text(open_now), "as it can be typed"
         assert status_line(open_now).startswith("? — 4/10 needs you (no answer in 1m 3")
         closed = folded(QUESTION, QuestionAnswered(question_id="q1", answer="approve"))
         assert "decide" not in status_text(closed)
@@ -418,7 +419,7 @@ def test_a_status_of_a_run_that_is_over_names_the_next_step_and_the_question_it_
     )
     text = status_text(gone(QUESTION, end))
     assert "question    open when the run ended: Three steps without progress." in text
-    assert "next        ralph-tui resume task-001/001 goes on with it" in text
+    assert "\nnext        ralph-tui resume task-001/001" in f"\n{text}"
     died = status_text(gone(QUESTION))
     assert "question    open when the run ended: Three steps without progress." in died
     answered = QuestionAnswered(question_id="q1", answer="approve")
@@ -434,9 +435,11 @@ def test_a_run_whose_iterations_are_used_up_is_resumed_with_more_however_it_ende
     end = RunFinished(outcome="aborted", reason="no progress", iterations=1, completion=47, best=47)
     one = IterationStarted(iteration=1, max_iterations=1)
     status = gone(one, reading, end) | {"max_iterations": 1}
-    assert next_step(status, "") == "ralph-tui resume --max-iterations N goes on with it"
+    assert next_step(status, "") == "ralph-tui resume --max-iterations 6", "as it can be typed"
     more = status | {"max_iterations": 2}
-    assert next_step(more, "") == "ralph-tui resume goes on with it"
+    assert next_step(more, "") == "ralph-tui resume"
+    spent = more | {"outcome": "limit_reached", "budget_usd": 2.5}
+    assert next_step(spent, "") == "ralph-tui resume --budget 5"
 
 
 def test_tokens_that_no_agent_told_are_no_zero() -> None:

@@ -8,7 +8,9 @@ import pytest
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.events import (
+    AgentReported,
     AgentSpoke,
+    AlarmCleared,
     AlarmRaised,
     Event,
     InterventionMade,
@@ -16,6 +18,7 @@ from ralph_tui.events import (
     QuestionAnswered,
     QuestionAsked,
     RedirectDecided,
+    SessionFinished,
     SignalComputed,
     StrategyPlanned,
 )
@@ -63,8 +66,40 @@ def test_a_reason_is_told_once_however_many_events_carry_it() -> None:
     answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
     assert lines_of(*STUCK, asked(timedelta()), answer, DECIDED) == [
         " 3/10 iteration 3 of 10",
-        f" 3/10 alarm   warning STUCK: {REASON}",
-        " 3/10 redirect stuck: nobody to ask: approved",
+        f" 3/10 warn    stuck: {REASON}",
+        " 3/10 redirect nobody to ask: approved (stuck)",
+    ]
+
+
+def test_a_budget_that_runs_out_is_one_warning_in_plain_words() -> None:
+    used = "9 of 10 iterations are used at 92 %"
+    low = {"alarm": "BUDGET_EXCEEDED", "severity": "emergency", "interventions": []}
+    warned = {"level": "WARN", "about": "budget", "reason": f"{used}, and the pace is enough."}
+    assert lines_of(
+        STUCK[0],
+        AlarmRaised.model_validate({"iteration": 3, "reason": f"{used}.", **low}),
+        InterventionMade.model_validate({"iteration": 3, **warned}),
+        AlarmCleared(iteration=3, alarm="BUDGET_EXCEEDED"),
+        AlarmCleared(iteration=3, alarm="STUCK"),
+    ) == [
+        " 3/10 iteration 3 of 10",
+        f" 3/10 warn    budget: {used}.",
+        " 3/10 alarm   no longer stuck",
+    ]
+
+
+def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:
+    """What it sums up it has said in words just before."""
+    report = AgentReported(
+        iteration=3, completion=64, summary="fixed two", blockers=["no\nnetwork"], next="the parser"
+    )
+    ended = SessionFinished(iteration=3, outcome="success", duration_s=3, tool_calls=13)
+    assert lines_of(report, AgentReported(iteration=3, summary="fixed\ntwo"), ended) == [
+        "agent   claims 64 %",
+        "agent   blocked by no network",
+        "agent   next: the parser",
+        "agent   fixed two",
+        "agent   ended after 3s, 13 tool calls",
     ]
 
 
@@ -72,7 +107,7 @@ def test_a_question_that_somebody_may_answer_has_a_line() -> None:
     answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
     *_, question, decided = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
     assert question.startswith(" 3/10 question redirect stuck (approve; approve at ")
-    assert decided == " 3/10 redirect stuck: no answer in 2 min: approved"
+    assert decided == " 3/10 redirect no answer in 2 min: approved (stuck)"
 
 
 def test_a_strategy_is_told_when_it_changes() -> None:

@@ -37,9 +37,9 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
         planned(7),
     )
     assert [text for _, _, text in told] == [
-        "another approach (reframe): So it is.",
-        "another approach (review): So it is.",
-        "no approach has worked (review): So it is.",
+        "another approach: So it is.",
+        "another approach: So it is.",
+        "no approach has worked: So it is.",
     ]
     assert {(level, word) for level, word, _ in told} == {("log", "STRATEGY")}
     (row,) = RunState().apply_all([planned(1, "pivot")]).log.rows
@@ -49,7 +49,7 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
 def test_every_line_tells_its_strategy() -> None:
     assert line(planned(1)) == "strategy go on: So it is."
     assert line(planned(2, "pivot", "blocker_resolution")) == (
-        "strategy another approach (blocker resolution): So it is."
+        "strategy another approach: So it is."
     )
 
 
@@ -69,4 +69,4 @@ def test_an_issue_is_as_loud_as_it_is_severe() -> None:
 def test_what_the_sensor_warns_of_is_one_statement() -> None:
     assert rows(found(1, "fewer_tests", "changed_configuration", severity="high")) == []
     assert line(found(1, "fewer_tests")) is None
-    assert line(found(1, "fewer_tests", "a")) == "check   after the session: a."
+    assert line(found(1, "fewer_tests", "a")) == "note    a."
