@@ -29,6 +29,10 @@ class Part:
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
+    def __repr__(self) -> str:
+        """What it holds."""
+        return f"{type(self).__name__}({vars(self)!r})"
+
 
 class Fold(ABC):
     """State of one subject, shown by any number of panes."""

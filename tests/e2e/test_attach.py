@@ -217,7 +217,7 @@ def test_detached_then_attached_then_stopped(windows: Windows, root: Path) -> No
     screen = windows.attach(root)
     screen.press("C-c")
     screen.shows("leave this screen")
-    until(lambda: pressed(screen, "s", "stopp") or screen.result.exists())
+    until(lambda: pressed(screen, "s", "stopping:") or screen.result.exists())
     assert screen.exit_code() == 0
     ended(root, "interrupted")
     assert "stopped by" in log_of(root)
@@ -262,7 +262,11 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
 def test_attach_needs_a_run_before_it_needs_a_terminal(git_repo: Path) -> None:
     refused = here("attach", cwd=git_repo)
     assert refused.returncode == 2
-    assert "no run was recorded" in refused.stderr
+    assert "no run was recorded in" in refused.stderr
+    run(*order("true"), "--max-iterations", "1", "--headless", cwd=git_repo)
+    refused = here("attach", cwd=git_repo)
+    assert refused.returncode == 2
+    assert "needs a terminal" in refused.stderr
 
 
 def test_term_ends_run_and_screen(windows: Windows, root: Path) -> None:

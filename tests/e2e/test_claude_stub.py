@@ -425,7 +425,7 @@ def test_an_old_version_is_told_what_to_do(bench: Bench) -> None:
 
 
 def test_a_missing_program_is_told_what_to_do(bench: Bench) -> None:
-    with pytest.raises(UsageError, match=r"'claude' is no program.*--agent.*ralph-tui demo"):
+    with pytest.raises(UsageError, match=r"'claude' is not on PATH.*--agent.*ralph-tui demo"):
         CLAUDE.build(bench.context(environ={"PATH": str(bench.tmp)}))
 
 

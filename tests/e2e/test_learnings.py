@@ -40,7 +40,7 @@ def root(git_repo: Path) -> Path:
 def screen(root: Path) -> Iterator[Terminal]:
     """The second run, whose agent takes its time."""
     terminal = Terminal([*CLI, *arguments(SLOW)], root, width=80, height=24)
-    terminal.shows("10/17")
+    terminal.shows("agent")
     yield terminal
     terminal.close()
 
@@ -67,7 +67,7 @@ def test_a_learning_is_read_muted_and_pinned(root: Path, screen: Terminal) -> No
     screen.shows(TAUGHT, "unproven", "in the prompt")
     # What speaks of the objective comes first.
     screen.press("Enter")
-    screen.shows("learning: convention", "unproven: said by 1 run", "p pin   m mute")
+    screen.shows("learning: convention", "unproven: said by 1 run", "p pin  m mute")
     until_awake(screen)
     screen.press("m")
     screen.shows("muted: it is in no prompt from the next iteration on", "m unmute")
@@ -90,7 +90,7 @@ def test_what_is_found_opens_while_the_run_goes_on(root: Path, screen: Terminal)
     screen.press("Enter")
     screen.shows("found by a search: esc leads back")
     screen.press("q")
-    screen.shows("it 1/10", "10/17")
+    screen.shows("iteration 1/10", "agent")
     screen.press("q")
     screen.shows("stop now")
     assert not events(root, "stop_requested")

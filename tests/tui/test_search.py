@@ -146,7 +146,7 @@ def test_a_question_calls_from_behind_and_opens_when_one_is_back() -> None:
         await driver.until(lambda: isinstance(driver.app.screen, RecordedScreen))
         await driver.sees("? your run needs you")
         await driver.press("escape")
-        await driver.until(lambda: driver.app.current_mode == "cockpit")
+        await driver.until(lambda: driver.app.current_mode == driver.app.DEFAULT_MODE)
         await driver.until(lambda: len(driver.app.screen_stack) == 2)
 
     drive(searching(), look)

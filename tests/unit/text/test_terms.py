@@ -65,7 +65,8 @@ def test_a_table_has_exactly_the_names_of_the_events(
 
 
 def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
-    """Severity has one glyph whatever it is the severity of; so has a pause, and an end."""
+    """Severity has one glyph whatever it is the severity of; so have a pause, an end,
+    and a checkpoint that was taken in between."""
     words: dict[str, set[str]] = defaultdict(set)
     tables = (PHASES, OUTCOMES, WAITS, CHECKPOINTS, LEVELS)
     single = (NEEDS_YOU, DISCONNECTED, DIED, BEST, ROLLED_BACK, PASSED, FAILED)
@@ -82,6 +83,7 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
         "■": {"finished", "stopped", "at the end"},
         "◈": {"by timer", "by key"},
         "◇": {"disconnected", "died"},
+        "◈": {"by key", "by timer"},
     }
 
 
