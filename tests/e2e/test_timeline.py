@@ -136,7 +136,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     press_until(screen, "Right", lambda: "▸" in screen.screen)
     diff = screen.shows(source)
     assert any(line.strip("│ ").startswith("+") for line in diff.splitlines())
-    press_until(screen, "Escape", lambda: "changes of" not in screen.screen)
+    press_until(screen, "Escape", lambda: "@@" not in screen.screen)
 
     # Two points: the marked one and another.
     screen.press("v")
@@ -145,7 +145,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     screen.shows("the start", "→")
     screen.press("Enter")
     screen.shows("the start → iteration 1", "@@")
-    press_until(screen, "Escape", lambda: "changes of" not in screen.screen)
+    press_until(screen, "Escape", lambda: "@@" not in screen.screen)
     screen.press("Escape")
     until(lambda: "‹" not in screen.screen)
 
@@ -162,8 +162,8 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
 
     # And undone, at the point of the rollback, which is the last one.
     screen.press("End")
-    press_until(screen, "r", lambda: "Undo the rollback" in screen.screen)
-    screen.shows("Undo the rollback", "would change", "README.link")
+    press_until(screen, "r", lambda: "Undo the restore" in screen.screen)
+    screen.shows("Undo the restore", "would change", "README.link")
     press_until(screen, "y", lambda: len(restores(root)) == 2)
     assert restores(root)[1]["snapshot"] == back["present"]
     assert present(root) == mine

@@ -46,6 +46,6 @@ def test_a_click_beside_a_key_does_nothing() -> None:
 def test_the_help_says_how_text_is_selected_while_the_mouse_is_ours() -> None:
     async def scenario(d: Driver) -> None:
         await d.press("question_mark")
-        await d.sees("with shift: select text")
+        await d.sees("click; shift+drag selects")
 
     drive(live(story("running")), scenario, (120, 60))

@@ -41,7 +41,7 @@ def push(course: Course, columns: Columns, rows: int) -> list[Line]:
             shown.right[rows - 1] = full if fits else full[1:]
         return shown.lines()
     for band, bound in BAND_BOUNDS.items():
-        style = LOUD if latest is not None and latest.band == band else "faint"
+        style = LOUD if latest is not None and latest.band == band else "dim"
         said = f"{fraction(bound).rstrip('0')} {push_words(band)}"
         shown.right[rows - 1 - _below(bound, rows)] = [(said, style)]
     if latest is not None:

@@ -49,13 +49,11 @@ Block = tuple[str, Sequence[tuple[str, str]]]
 
 BESIDE: dict[str, Sequence[tuple[str, str]]] = {
     "watch": (
-        ("1-9 0", "go to a pane"),
-        ("tab", "next pane; shift+tab back"),
+        ("1-0 tab", "a pane by number; the next"),
         ("↑ ↓", "move in it; page, home, end"),
         ("enter", "open what is selected"),
         ("esc", "close; then all panes again"),
-        ("mouse", "click what you see"),
-        ("drag", "with shift: select text"),
+        ("mouse", "click; shift+drag selects"),
     ),
     "steer": (("8, e", "edit the next prompt once"),),
     "go back": (
