@@ -83,7 +83,6 @@ def test_two_states_share_a_glyph_only_where_it_is_meant() -> None:
         "■": {"finished", "stopped", "at the end"},
         "◈": {"by timer", "by key"},
         "◇": {"disconnected", "died"},
-        "◈": {"by key", "by timer"},
     }
 
 
