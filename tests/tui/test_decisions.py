@@ -17,8 +17,8 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.give_up import GiveUp
+from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.question import Question
-from ralph_tui.tui.modals.question_rows import granted
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from tests.tui.driving import Driver, drive, live, story
 from tests.tui.test_cockpit import frames

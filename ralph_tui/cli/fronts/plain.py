@@ -1,6 +1,6 @@
 """A run as plain lines, for pipes, CI and logs: one line per fact that a human would want.
 
-Rule: an event is worded for itself here; `PlainLines` leaves out what a line before has said.
+Rule: each event is worded for itself; `PlainLines` leaves out what was said before.
 """
 
 from collections.abc import Callable
@@ -113,9 +113,8 @@ def _iteration_started(e: IterationStarted) -> str:
 
 
 def _redirect(e: RedirectDecided) -> str:
-    decided = "approved" if e.approved else "declined"
     by = "no answer" if e.by == SILENCE else f"by {e.by}"
-    return f"redirect {subject_words(e.about)}: {decided}, {by}"
+    return f"redirect {subject_words(e.about)}: {'approved' if e.approved else 'declined'}, {by}"
 
 
 def _gate_finished(e: GateFinished) -> str:

@@ -92,9 +92,11 @@ class CockpitScreen(BaseScreen):
         self.doing.hush()
 
     def say(self, text: str) -> None:
-        """See `DialogHost`; below a dialog nobody would see it."""
+        """See `DialogHost`; in a dialog, too: which of both is seen shows when it closes."""
         front = self.app.screen
-        (front.tell if isinstance(front, Modal) else self.footer.say)(text)
+        if isinstance(front, Modal):
+            front.tell(text)
+        self.footer.say(text)
 
     def set_permissions(self, wish: commands.SetPermissions) -> None:
         """See `DialogHost`."""

@@ -24,6 +24,7 @@ from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import Line, clip, flat
 from ralph_tui.tui.draw.words import countdown
 from ralph_tui.tui.modals import question_rows as drawn
+from ralph_tui.tui.modals.grant import granted
 from ralph_tui.tui.modals.modal import Modal, Pair
 from ralph_tui.tui.modals.outlook import Outlook
 from ralph_tui.tui.modals.question_sheet import Sheet
@@ -285,7 +286,7 @@ class Question(Modal[Answer | None]):
 
     def _grant(self, option: Option) -> None:
         try:
-            iterations, dollars = drawn.granted(self.sheet.editor.text[:200])
+            iterations, dollars = granted(self.sheet.editor.text[:200])
         except ValueError as error:
             self._complain(str(error))
         else:

@@ -3,12 +3,10 @@
 Rule: it knows what an option takes along, and nothing of what the run does with the answer.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from ralph_tui.commands import MOST_ITERATIONS
 from ralph_tui.events import QuestionAsked
 from ralph_tui.events.waiting import Option, Rollback, Takes
 from ralph_tui.state import RunState
@@ -34,7 +32,6 @@ WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
 """Topics that propose a whole text, and what it is."""
 MOST_ROWS = 4000
 """Of one text: more than an answer may have, so that nothing is cut off unseen."""
-MOST_USD = 1_000_000
 
 UNDONE = {"roll_back": ", and nothing is restored", "abort": ", and the run goes on"}
 """What silence leaves undone of an answer that waits for its yes."""
@@ -311,19 +308,3 @@ def editor_keys(takes: Takes) -> list[tuple[str, str]]:
     _, enter, escape = EDITING[takes]
     lines = [] if takes == "more" else [("ctrl+j", "new line")]
     return [("enter", enter), *lines, ("esc", escape)]
-
-
-def granted(text: str) -> tuple[int, float]:
-    """``5`` as iterations, ``$2.50`` as dollars; ValueError says what is wrong with it."""
-    text = text.strip().removeprefix("+").strip()
-    if match := re.fullmatch(r"\$\s*(\d{1,7}(?:\.\d{1,6})?|\.\d{1,6})", text, re.ASCII):
-        dollars = float(match[1])
-        if not 0 < dollars <= MOST_USD:
-            raise ValueError(f"dollars go from more than 0 up to {MOST_USD}")
-        return 0, dollars
-    if re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        if not 1 <= int(text) <= MOST_ITERATIONS:
-            raise ValueError(f"iterations go from 1 up to {MOST_ITERATIONS}")
-        return int(text), 0.0
-    what = "nothing is written" if not text else f"“{clip(flat(text), 20)}” is neither"
-    raise ValueError(f"{what}: write 5 for iterations, $2.50 for dollars")

@@ -257,7 +257,7 @@ def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> 
     told = summarize(run.state) | {"alive": False}
     assert told["strategy"]["focus"] == "reframe"
     rows = dict(line.split(maxsplit=1) for line in status_text(told).splitlines())
-    assert rows["strategy"].startswith("pivot, reframe: No rise for 3 iterations")
+    assert rows["strategy"].startswith("another approach: No rise for 3 iterations")
     calm = World([2, 4], max_iterations=1).run()
     told = summarize(calm.state) | {"alive": False}
     assert told["strategy"]["approach"] == "persist"
