@@ -120,7 +120,6 @@ STATES = (
           ("3", "shift+left", "v", "shift+left", "shift+left"), sizes=(SMALL,)),
     State("restore", of("paused", files=Held()), ("3", "home", "right", "r"),
           "would change 4 files", sizes=(SMALL,)),
-    State("learning-card", of("marked"), ("5", "enter"), "learned in", sizes=(SMALL, LARGE)),
     State("search", of("running", beside=beside(OneRun(story("stuck")))), ("slash", *"test"),
           "4 places"),
     State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
