@@ -8,6 +8,7 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.control import push_words
 from ralph_tui.state import RunState
+from ralph_tui.state.oversight import Intervention
 
 
 def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
@@ -63,6 +64,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "alarms": sorted(control.alarms),
         "health": state.oversight.status,
         "intervention": _intervention(state),
+        "interventions": len(_acted(state)),
         "strategy": _strategy(state),
         "tokens": run.tokens,
         "cost_usd": run.cost_usd if run.cost_known else None,
@@ -101,9 +103,14 @@ def _model_help(state: RunState) -> dict[str, Any] | None:
     }
 
 
+def _acted(state: RunState) -> list[Intervention]:
+    """Interventions beyond a warning."""
+    return [made for made in state.oversight.interventions if made.level not in ("LOG", "WARN")]
+
+
 def _intervention(state: RunState) -> dict[str, Any] | None:
     """The last one beyond a warning, and what came of it."""
-    acted = [made for made in state.oversight.interventions if made.level not in ("LOG", "WARN")]
+    acted = _acted(state)
     if not acted:
         return None
     made = acted[-1]

@@ -1,0 +1,274 @@
+"""The runs of a worktree as rows of a list, newest first.
+
+Rule: a row costs one small file, its run's status, so ten thousand of them are read in a moment; a
+journal is never read through. Whoever can write the records can write that file, so every value in
+it is checked: what cannot be used is left out, and costs no more than itself.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ralph_tui.adapters.records.files import read_json
+from ralph_tui.adapters.records.folders import number_of, ralph_folder
+from ralph_tui.adapters.records.lock import Owner, worker
+from ralph_tui.adapters.records.runs import HEARD_S, HOOKED, RecordedRun
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.plain_files import is_plain, reading
+from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.sanitize import clip, one_line
+
+OBJECTIVE = 300
+"""Characters of an objective that a row keeps."""
+COMPLETIONS = 200
+"""Readings that a row keeps, the last ones."""
+_ENDS = 1 << 16
+"""Bytes that are read at either end of a journal that hooks write: nobody writes a status of it."""
+_EARLIEST = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """What a list says of a run. Its texts may be shown as they are."""
+
+    name: str
+    """What the command line calls it."""
+    objective: str = ""
+    """Empty where nothing can be read of it."""
+    status: str = "died"
+    """Its outcome, the phase it is in, or ``died``: names that `text.terms` has words for."""
+    agent: str = ""
+    iterations: int = 0
+    max_iterations: int | None = None
+    completions: tuple[float, ...] = ()
+    """After each iteration, 0 to 1, the oldest first; the last ones of a long run."""
+    interventions: int | None = None
+    """Beyond a warning; None where it was not recorded."""
+    cost_usd: float | None = None
+    """None where the agent does not tell."""
+    cost_estimated: bool = False
+    started: datetime | None = None
+    updated: datetime | None = None
+    """When it ended; of one without an end, when something was recorded last."""
+    seconds: float = 0.0
+    """That it has lasted, without those between an end and a resume."""
+    live: bool = False
+    """A process works on it, or sessions of its loop were heard of a while ago."""
+    question: bool = False
+    """It waits for an answer."""
+    imported: str = ""
+    """What wrote it, where that was another tool."""
+
+
+def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
+    """By when something was recorded last."""
+    return sorted(rows, key=lambda row: row.updated or _EARLIEST, reverse=True)
+
+
+def list_rows(root: Path) -> list[RunRow]:
+    """All runs of ours and loops of hooks, newest first."""
+    return newest_first(each_row(root))
+
+
+def each_row(root: Path) -> Iterator[RunRow]:
+    """As `list_rows`, one after the other as they are read: new tasks before old ones."""
+    owner = _worker(ralph_folder(root) / "lock")
+    for run in each_run(root):
+        yield row_of(run, owner)
+
+
+def each_run(root: Path) -> Iterator[RecordedRun]:
+    """All runs of ours and loops of hooks; new tasks before old ones. What cannot be listed is not.
+
+    The lists of runs that commands look a name up in look into every folder; this one looks into
+    those of tasks alone.
+    """
+    folder = ralph_folder(root)
+    for name in sorted(_folders(folder / HOOKED), reverse=True):
+        yield RecordedRun(folder / HOOKED / name / "events.jsonl")
+    for task in sorted(_folders(folder / "tasks"), key=number_of, reverse=True):
+        attempts = folder / "tasks" / task / "attempts"
+        for attempt in sorted(_folders(attempts), key=number_of, reverse=True):
+            if number_of(task) and number_of(attempt):
+                yield RecordedRun(attempts / attempt / "events.jsonl")
+
+
+def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
+    """What its files say; `owner` is who works in its worktree now."""
+    if run.hooked:
+        return _hooked_row(run)
+    fields = read_json(run.status)
+    if fields is None or "phase" not in fields:
+        fields = _from_record(run)
+    known = _Known(fields)
+    outcome = known.text("outcome")
+    alive = owner is not None and owner.run == run.name
+    started, ended = known.moment("started"), known.moment("ended")
+    updated = (ended if outcome else None) or known.moment("updated") or _written(run)
+    lasted = (updated - started).total_seconds() if updated and started else 0.0
+    return RunRow(
+        name=one_line(run.name),
+        objective=clip(known.text("objective"), OBJECTIVE),
+        status=outcome or (known.text("phase") if alive else "") or "died",
+        agent=known.text("agent"),
+        iterations=known.count("iteration") or 0,
+        max_iterations=known.count("max_iterations"),
+        completions=known.fractions("completions"),
+        interventions=known.count("interventions"),
+        cost_usd=known.number("cost_usd"),
+        cost_estimated=known.fields.get("cost_estimated") is True,
+        started=started,
+        updated=updated,
+        seconds=max(0.0, lasted - (known.number("away_s") or 0.0)),
+        live=alive and not outcome,
+        question=alive and not outcome and isinstance(known.fields.get("question"), dict),
+    )
+
+
+def _hooked_row(run: RecordedRun) -> RunRow:
+    """Of the first and the last lines of its journal: the hook program writes nothing else."""
+    first, last = _ends(run.journal)
+    begun = _Known(first[0] if first else {})
+    seen = [*first, *last]
+    finished = [_Known(event) for event in seen if event.get("kind") == "iteration_finished"]
+    counted = [_Known(event).count("iteration") or 0 for event in seen]
+    over = next((event for event in reversed(seen) if event.get("kind") == "run_finished"), None)
+    outcome = _Known(over or {}).text("outcome")
+    started = begun.moment("at")
+    updated = _Known(seen[-1]).moment("at") if seen else _written(run)
+    heard = _written(run)
+    silent = (datetime.now(UTC) - heard).total_seconds() if heard else HEARD_S
+    live = not outcome and silent < HEARD_S
+    readings = [each.number("completion") for each in finished]
+    return RunRow(
+        name=one_line(run.name),
+        objective=clip(begun.text("objective"), OBJECTIVE),
+        status=outcome or ("agent" if live else "died"),
+        agent=begun.text("agent"),
+        iterations=max(counted, default=0),
+        max_iterations=begun.count("max_iterations"),
+        completions=tuple(_fraction(each) for each in readings if each is not None),
+        started=started,
+        updated=updated,
+        seconds=(updated - started).total_seconds() if started and updated else 0.0,
+        live=live,
+    )
+
+
+def _ends(journal: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Events at the beginning of a journal, and those at its end that are not among them."""
+    try:
+        with reading(journal) as file:
+            size = os.fstat(file.fileno()).st_size
+            head = file.read(_ENDS)
+            file.seek(max(len(head), size - _ENDS))
+            tail = file.read(_ENDS)
+    except OSError:
+        return [], []
+    return list(_events(head)), list(_events(tail))
+
+
+def _events(text: bytes) -> Iterator[dict[str, Any]]:
+    """Of whole lines; one that was cut is none."""
+    for line in text.split(b"\n"):
+        with suppress(ValueError):
+            event = parse_json(line)
+            if isinstance(event, dict):
+                yield event
+
+
+def _from_record(run: RecordedRun) -> dict[str, Any]:
+    """What stands for a status that is missing or none: the attempt's record, the task's."""
+    record = read_json(run.folder / "attempt.json") or {}
+    task = read_json(run.folder.parent.parent / "metadata.json") or {}
+    did = _Known(_mapping(record.get("execution")))
+    ending = _Known(_mapping(record.get("outcome")))
+    history = did.fields.get("quality_history")
+    qualities = [_mapping(each) for each in history] if isinstance(history, list) else []
+    return {
+        "objective": record.get("description") or task.get("description"),
+        "outcome": ending.text("outcome"),
+        "agent": did.text("agent"),
+        "iteration": did.count("iterations"),
+        "completions": [each.get("quality") for each in qualities],
+        "cost_usd": did.number("cost_usd"),
+        "started": record.get("started"),
+        "updated": record.get("updated"),
+        "ended": record.get("ended"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Fields of a file that anyone may have written."""
+
+    fields: Mapping[str, Any]
+
+    def text(self, name: str) -> str:
+        value = self.fields.get(name)
+        return one_line(value) if isinstance(value, str) else ""
+
+    def number(self, name: str) -> float | None:
+        return _number(self.fields.get(name))
+
+    def count(self, name: str) -> int | None:
+        value = self.fields.get(name)
+        return value if type(value) is int and 0 <= value < 1 << 31 else None
+
+    def moment(self, name: str) -> datetime | None:
+        value = self.fields.get(name)
+        try:
+            moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+            return moment.astimezone(UTC) if moment and moment.tzinfo else None
+        except (ValueError, OverflowError):
+            return None
+
+    def fractions(self, name: str) -> tuple[float, ...]:
+        """Of points."""
+        values = self.fields.get(name)
+        if not isinstance(values, list):
+            return ()
+        numbers = (_number(value) for value in values[-COMPLETIONS:])
+        return tuple(_fraction(number) for number in numbers if number is not None)
+
+
+def _number(value: object) -> float | None:
+    with suppress(OverflowError):
+        if type(value) in (int, float) and math.isfinite(number := float(value)):  # type: ignore[arg-type]
+            return max(0.0, number)
+    return None
+
+
+def _fraction(points: float) -> float:
+    return min(1.0, points / 100)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _folders(parent: Path) -> list[str]:
+    """Names of folders in it that are no links."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return []
+
+
+def _written(run: RecordedRun) -> datetime | None:
+    """When its journal was written last."""
+    with suppress(OSError):
+        if is_plain(run.journal):
+            return datetime.fromtimestamp(run.journal.stat().st_mtime, UTC)
+    return None
+
+
+def _worker(lock: Path) -> Owner | None:
+    try:
+        return worker(lock)
+    except WorkspaceError:  # something else stands in its place: it says nothing
+        return None

@@ -1,0 +1,203 @@
+"""Rows of a list of runs: from small files, whatever stands in them, and never from a journal."""
+
+import json
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ralph_tui.adapters.records import lock
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.listing import RunRow, list_rows
+from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.adapters.records.status import read_status
+from tests.fixtures.journals.make import FOLDER
+from tests.hooked import HookedLoop
+from tests.unit.adapters.records.aiwg.test_attempt import record, story_of
+
+STATUS: dict[str, Any] = {
+    "version": 2,
+    "run_id": "r1",
+    "objective": "Fix the parser",
+    "agent": "command",
+    "phase": "finished",
+    "outcome": "completed",
+    "iteration": 3,
+    "max_iterations": 10,
+    "completions": [20.0, 50.0, 100.0],
+    "interventions": 2,
+    "cost_usd": 1.25,
+    "cost_estimated": True,
+    "question": None,
+    "started": "2026-01-08T10:00:00Z",
+    "updated": "2026-01-08T10:30:00Z",
+    "ended": "2026-01-08T10:30:00Z",
+    "away_s": 600.0,
+}
+
+
+def put(root: Path, name: str, text: str = "", **changed: object) -> Path:
+    """An attempt with this status, or this text in its place; its journal is a trap."""
+    task, attempt = name.split("/")
+    folder = ralph_folder(root) / "tasks" / task / "attempts" / attempt
+    folder.mkdir(parents=True)
+    (folder / "events.jsonl").write_text("no journal\n")
+    (folder / "status.json").write_text(text or json.dumps(STATUS | changed))
+    return folder
+
+
+def only(root: Path) -> RunRow:
+    (row,) = list_rows(root)
+    return row
+
+
+def test_a_row_is_what_its_status_says(tmp_path: Path) -> None:
+    put(tmp_path, "task-001/001")
+    assert only(tmp_path) == RunRow(
+        name="task-001/001",
+        objective="Fix the parser",
+        status="completed",
+        agent="command",
+        iterations=3,
+        max_iterations=10,
+        completions=(0.2, 0.5, 1.0),
+        interventions=2,
+        cost_usd=1.25,
+        cost_estimated=True,
+        started=datetime(2026, 1, 8, 10, tzinfo=UTC),
+        updated=datetime(2026, 1, 8, 10, 30, tzinfo=UTC),
+        seconds=1200.0,
+    )
+
+
+def test_the_newest_comes_first_and_what_tells_no_time_by_its_journal(tmp_path: Path) -> None:
+    put(tmp_path, "task-002/001", ended="2026-01-08T12:00:00Z")
+    put(tmp_path, "task-001/001", ended="2026-01-08T11:00:00Z")
+    put(tmp_path, "task-001/002", ended="2026-01-08T13:00:00Z")
+    silent = put(tmp_path, "task-003/001", "garbage")
+    os.utime(silent / "events.jsonl", (1, 1))
+    names = [row.name for row in list_rows(tmp_path)]
+    assert names == ["task-001/002", "task-002/001", "task-001/001", "task-003/001"]
+
+
+def test_it_says_what_the_status_of_a_real_run_says(tmp_path: Path) -> None:
+    folder = put(tmp_path, "task-001/001")
+    (folder / "status.json").unlink()
+    (folder / "events.jsonl").write_bytes((FOLDER / "v1-stuck.jsonl").read_bytes())
+    run = RecordedRun(folder / "events.jsonl")
+    status = read_status(run)
+    run.status.write_text(json.dumps(status))
+    row = only(tmp_path)
+    assert row.objective == status["objective"]
+    assert row.iterations == status["iteration"]
+    assert [100 * each for each in row.completions] == pytest.approx(status["completions"])
+    assert row.interventions
+    assert row.interventions == status["interventions"]
+
+
+def test_without_a_status_its_record_is_told(tmp_path: Path) -> None:
+    """Also of a program that wrote none: the attempt's record holds the same."""
+    attempt = record(tmp_path, story_of("steady"))
+    attempt.journal.write_text("no journal\n")
+    row = only(tmp_path)
+    assert (row.name, row.status, row.live) == ("task-001/001", "completed", False)
+    assert row.objective
+    assert row.completions[-1] == 1.0
+    assert row.interventions is None  # that record does not count them
+
+
+def test_a_run_without_an_end_is_alive_while_its_process_holds_the_lock(tmp_path: Path) -> None:
+    question = {"text": "Go on?"}
+    put(tmp_path, "task-001/001", outcome=None, ended=None, phase="paused", question=question)
+    gone = only(tmp_path)
+    assert (gone.status, gone.live, gone.question) == ("died", False, False)
+    held = lock.acquire(ralph_folder(tmp_path) / "lock", "task-001/001", "r1", "")
+    try:
+        row = only(tmp_path)
+    finally:
+        held.release()
+    assert (row.status, row.live, row.question) == ("paused", True, True)
+
+
+def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> None:
+    loop = HookedLoop(tmp_path)
+    loop.begin()
+    loop.tool("t1", "src/oauth.ts", 42)
+    row = only(tmp_path)
+    assert (row.live, row.status, row.agent, row.iterations) == (True, "agent", "claude", 1)
+    assert row.objective
+    long_ago = time.time() - HEARD_S - 60
+    os.utime(loop.journal, (long_ago, long_ago))
+    assert (only(tmp_path).live, only(tmp_path).status) == (False, "died")
+    loop.end()
+    ended = only(tmp_path)
+    assert (ended.live, ended.status, ended.completions) == (False, "completed", (1.0,))
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link", "folder", "large", "deep", "binary", "missing"])
+def test_whatever_stands_in_place_of_a_status_costs_only_its_row(tmp_path: Path, kind: str) -> None:
+    folder = put(tmp_path, "task-001/001")
+    put(tmp_path, "task-002/001")
+    path = folder / "status.json"
+    path.unlink()
+    match kind:
+        case "fifo":
+            os.mkfifo(path)
+        case "link":
+            path.symlink_to("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case "large":
+            with path.open("wb") as file:
+                file.truncate(100 << 20)
+        case "deep":
+            path.write_text("[" * 100_000)
+        case "binary":
+            path.write_bytes(os.urandom(4096))
+    began = time.monotonic()
+    rows = {row.name: row for row in list_rows(tmp_path)}
+    assert time.monotonic() - began < 1.0
+    assert rows["task-002/001"].status == "completed"
+    assert rows["task-001/001"].status == "died"
+
+
+def test_links_among_the_folders_are_not_followed(tmp_path: Path) -> None:
+    folder = put(tmp_path, "task-001/001")
+    tasks = folder.parent.parent.parent
+    (tasks / "task-002").symlink_to(tasks / "task-001")
+    (folder.parent / "002").symlink_to(folder)
+    assert only(tmp_path).name == "task-001/001"
+
+
+def test_nothing_was_recorded(tmp_path: Path) -> None:
+    assert list_rows(tmp_path) == []
+    assert list_rows(tmp_path / "nowhere") == []
+    ralph_folder(tmp_path).mkdir(parents=True)
+    (ralph_folder(tmp_path) / "tasks").write_text("a file")
+    assert list_rows(tmp_path) == []
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(st.sampled_from(sorted(STATUS)), _VALUES))
+def test_any_value_of_any_field_makes_a_row(
+    tmp_path_factory: pytest.TempPathFactory, changed: dict[str, Any]
+) -> None:
+    root = tmp_path_factory.mktemp("any")
+    put(root, "task-001/001", **changed)
+    row = only(root)
+    assert all(0.0 <= each <= 1.0 for each in row.completions)
+    assert row.seconds >= 0
+    for text in (row.objective, row.status, row.agent):
+        assert text.isprintable()
