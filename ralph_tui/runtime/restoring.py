@@ -16,7 +16,8 @@ from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.journal import Journal, Recording, cut, read_journal
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
-from ralph_tui.adapters.workspace.repository import Repository, open_repository
+from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
@@ -60,22 +61,6 @@ def points(state: RunState, held: frozenset[int]) -> list[Point]:
         Point(taken, completions.get(number), number == best, number in undo, number in held)
         for number, taken in sorted(timeline.snapshots.items(), key=lambda item: item[1].seq)
     ]
-
-
-def held_in(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
-    """Numbers of those whose ref still leads to what was recorded; ``WorkspaceError``.
-
-    One without its ref cannot be restored: what it did not hold is written there.
-    """
-    if not snapshots:
-        return frozenset()
-    names = "".join(f"{taken.ref}^{{tree}}\n" for taken in snapshots).encode()
-    found = repository.git("cat-file", "--batch-check", stdin=names).out.splitlines()
-    return frozenset(
-        taken.number
-        for taken, line in zip(snapshots, found, strict=True)
-        if line.split()[:2] == [taken.tree.encode(), b"tree"]
-    )
 
 
 def refuse_gone(workspace: GitWorkspace, target: SnapshotTaken) -> None:

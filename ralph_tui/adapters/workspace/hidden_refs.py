@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.workspace.git import GitResult
 from ralph_tui.adapters.workspace.repository import Repository
+from ralph_tui.events import SnapshotTaken
 from ralph_tui.git_config import content_of
 
 _OURS = re.compile(r"refs/ralph/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/\d+")
@@ -71,3 +72,19 @@ def worktrees(repository: Repository) -> list[Path]:
         if text := content_of(pointer):  # the path of the worktree's .git
             found.add((pointer.parent / os.fsdecode(text.rstrip(b"\r\n"))).parent.resolve())
     return sorted(found)
+
+
+def held_in(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
+    """Numbers of those whose ref still leads to what was recorded; ``WorkspaceError``.
+
+    One without its ref cannot be restored: what it did not hold is written there.
+    """
+    if not snapshots:
+        return frozenset()
+    names = "".join(f"{taken.ref}^{{tree}}\n" for taken in snapshots).encode()
+    found = repository.git("cat-file", "--batch-check", stdin=names).out.splitlines()
+    return frozenset(
+        taken.number
+        for taken, line in zip(snapshots, found, strict=True)
+        if line.split()[:2] == [taken.tree.encode(), b"tree"]
+    )

@@ -13,6 +13,7 @@ from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
 from ralph_tui.adapters.records.tail import Tail
+from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
 from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.snapshots import GitWorkspace
@@ -24,7 +25,6 @@ from ralph_tui.errors import RalphError, UsageError, WorkspaceError, why
 from ralph_tui.events import Noticed, SnapshotTaken, WorktreeRestored, parse_event
 from ralph_tui.runtime.restoring import (
     chosen,
-    held_in,
     locked,
     not_held,
     points,

@@ -1,0 +1,54 @@
+"""The report of a recorded run: its journal, and what lock, folder and repository add to it."""
+
+from pathlib import Path
+
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.journal import Recording
+from ralph_tui.adapters.records.lock import worker
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.workspace.hidden_refs import held_in
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.analysis.report import Circumstances, report
+from ralph_tui.errors import RalphError
+from ralph_tui.events import RunStarted, SnapshotTaken
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.sources.snapshots import RecordedFiles
+
+
+def report_of(recording: Recording, root: Path) -> str:
+    """The page; folders are named as seen from the worktree `root`."""
+    return report(recording.events, _circumstances(root, RecordedRun(recording.path), recording))
+
+
+def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:
+    owner, first = worker(found.lock), recording.events[0]
+    alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
+    alive = alive or (found.hooked and read_status(found)["alive"])
+    problems = [recording.problem] if recording.problem else []
+    if recording.torn and not alive:  # a living one may just be writing it
+        problems.append("its last line was cut off, as a crash does; everything before it is told")
+    folder = found.folder.absolute()
+    shown = folder.relative_to(root) if folder.is_relative_to(root) else found.folder
+    held, changes = _held(found, recording), _changes(found, recording)
+    return Circumstances(shown.as_posix(), alive, problems, held, changes)
+
+
+def _held(found: RecordedRun, recording: Recording) -> int | None:
+    """How many of its snapshots are still there; None where no repository can be asked."""
+    taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
+    try:
+        return len(held_in(open_repository(worktree_root(found.folder)), taken))
+    except RalphError:
+        return None
+
+
+def _changes(found: RecordedRun, recording: Recording) -> tuple[FileChange, ...] | None:
+    """From its first snapshot to its last; None where the repository does not have both."""
+    taken = [event for event in recording.events if isinstance(event, SnapshotTaken)]
+    if not taken:
+        return None
+    try:
+        return RecordedFiles(found.folder).changes(taken[0].tree, taken[-1].tree)
+    except RalphError:
+        return None
