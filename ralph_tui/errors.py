@@ -2,6 +2,7 @@
 
     RalphError                 anything a user can meet and mend; shown without a traceback
     ├── UsageError             the command line or a setting is not what it should be (exit 2)
+    │   └── SettingsError      one or more settings, all that are wrong at once
     ├── WorkspaceError         git or the file system refused what a run needs
     │   ├── NoRoomError        the disk is full: waited for, never given up on
     │   └── GitEndedError      a git was ended that would have waited for ever, or with the run
@@ -17,7 +18,10 @@ A bug is any other exception: the engine journals it as ``run_crashed``.
 """
 
 import errno
+from collections.abc import Sequence
 
+MOST_SENTENCES = 20
+"""Of failures that are told at once."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Errors of a disk or a quota that is full."""
 _LIMITS = {
@@ -37,12 +41,27 @@ class RalphError(Exception):
     """An expected failure; its text is one whole sentence for the user."""
 
     exit_code = 1
+    sentences: Sequence[str] = ()
+    """Of several failures at once, one each; empty: the text is all there is to say."""
 
 
 class UsageError(RalphError):
     """The command line or a setting is not what it should be."""
 
     exit_code = 2
+
+
+class SettingsError(UsageError):
+    """Settings are not what they should be."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        """`sentences`: one about each, all that there are."""
+        left_out = len(sentences) - MOST_SENTENCES
+        shown = list(sentences) if left_out <= 1 else list(sentences[:MOST_SENTENCES])
+        if left_out > 1:
+            shown.append(f"{left_out} more settings are wrong: correct these first")
+        self.sentences = shown
+        super().__init__("; ".join(shown))
 
 
 class WorkspaceError(RalphError):

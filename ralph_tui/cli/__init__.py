@@ -70,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout:
             sys.stdout.flush()
     except RalphError as error:
-        print(f"ralph-tui: {_shown(error)}", file=sys.stderr)
+        for sentence in error.sentences or (str(error),):
+            print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -8,11 +8,14 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_config_path
 
+from ralph_tui.config.positions import lines_of
 from ralph_tui.errors import UsageError, why
 from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import bounded
@@ -36,8 +39,26 @@ def variable(name: str) -> str:
     return ENVIRONMENT_PREFIX + name.replace(".", "__").upper()
 
 
-def read_table(path: Path, *, follow: bool) -> dict[str, Any] | None:
-    """What a settings file says; None where there is none. `follow`: it may be a link.
+@dataclass(frozen=True)
+class SettingsFile:
+    """A file of settings as it was read."""
+
+    path: Path
+    table: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+    @cached_property
+    def _lines(self) -> dict[str, int]:
+        return lines_of(self.text)
+
+    def place_of(self, name: str) -> str:
+        """``path:line`` of a dotted name; the path where its line is not known."""
+        line = self._lines.get(name)
+        return f"{self.path}:{line}" if line else str(self.path)
+
+
+def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
+    """A settings file; None where there is none. `follow`: it may be a link.
 
     Raises ``UsageError`` for one that cannot be read.
     """
@@ -46,7 +67,7 @@ def read_table(path: Path, *, follow: bool) -> dict[str, Any] | None:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
             raise UsageError(f"{path} may have at most 100 kB: make it smaller")
-        text = content.decode()
+        text = content.decode("utf-8-sig")
         if _DEEP_KEY.search(text):
             raise RecursionError
         table: dict[str, Any] = bounded(tomllib.loads(text))
@@ -63,7 +84,7 @@ def read_table(path: Path, *, follow: bool) -> dict[str, Any] | None:
         raise UsageError(
             f"{path} is nested too deeply for settings: use [section] and key = value"
         ) from error
-    return table
+    return SettingsFile(path, table, text)
 
 
 def _toml_sentence(path: Path, message: str) -> str:
@@ -94,6 +115,7 @@ def _themes(
     files = [(root / REPOSITORY_FILE, False)] if root is not None else []
     for path, follow in (*files, (user_config_file(), True)):
         with suppress(UsageError):  # which is told when the settings are loaded
-            section = (read_table(path, follow=follow) or {}).get("ui")
+            file = read_file(path, follow=follow) or SettingsFile(path)
+            section = file.table.get("ui")
             theme = section.get("theme") if isinstance(section, dict) else None
             yield theme if isinstance(theme, str) else None

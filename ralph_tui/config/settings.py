@@ -15,18 +15,21 @@ from ralph_tui.text.durations import DAY, Seconds
 
 
 def _lines(value: object) -> object:
-    """Text as a list: how environment and ``--set`` write one, as in TOML or a line for each."""
+    """Text as a list: how environment and ``--set`` write one, as in TOML or a line for each.
+
+    A list is given as a tuple: no other is one where types are strict, as in files.
+    """
     if not isinstance(value, str):
-        return value
+        return tuple(value) if isinstance(value, list) else value
     if not value.lstrip().startswith("["):
-        return [line for line in value.splitlines() if line.strip()]
+        return tuple(line for line in value.splitlines() if line.strip())
     try:
         written = tomllib.loads(f"value = {value}")
     except (tomllib.TOMLDecodeError, RecursionError):
         written = {}
     if list(written) != ["value"]:
         raise ValueError('must be a list such as ["Bash(make test)", "Read"]')
-    return written["value"]
+    return tuple(written["value"])
 
 
 def _words(text: str) -> str:

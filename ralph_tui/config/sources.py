@@ -8,10 +8,8 @@ limits.max_iterations=5``. The agent can write the repository's file, so what wo
 rights is ignored there, with a warning.
 """
 
-import difflib
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +18,15 @@ from pydantic import ValidationError
 from ralph_tui.config.files import (
     ENVIRONMENT_PREFIX,
     REPOSITORY_FILE,
-    read_table,
+    SettingsFile,
+    read_file,
     user_config_file,
     variable,
 )
+from ralph_tui.config.problems import closest, name_of, sentence, unknown
 from ralph_tui.config.repository_file import permitted
 from ralph_tui.config.settings import NAMES, Settings, leaves
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import SettingsError, UsageError
 from ralph_tui.text.sanitize import clip
 
 FLAGS = {
@@ -53,6 +53,15 @@ class Loaded:
     """By dotted name: a flag, `RECORD`, ``environment NAME``, a file's path, or ``default``."""
     warnings: tuple[str, ...] = ()
     """What was ignored, and why; one sentence each."""
+    problems: tuple[str, ...] = ()
+    """What is wrong in any source, one sentence each; the settings are those without it."""
+    files: Mapping[str, SettingsFile] = field(default_factory=dict, compare=False)
+    """The files that were read, by path."""
+
+    def place_of(self, name: str) -> str:
+        """Where a setting's value stands: its origin, of a file with the line."""
+        origin = self.origins[name]
+        return self.files[origin].place_of(name) if origin in self.files else origin
 
 
 @dataclass(frozen=True)
@@ -65,14 +74,20 @@ class _Layer:
     """By dotted name: the place an error names."""
     default_origin: str = ""
     """The place of names that are not in `origins`."""
+    file: SettingsFile | None = None
+    """Where it was read."""
     is_text: bool = False
     """Every value is text: ``"5"`` is a number where one is wanted."""
     strict: bool = True
     """Values have the types of their settings: ``5.0`` is no whole number."""
 
     def origin(self, name: str) -> str:
-        """The place that `name` comes from."""
+        """The source of `name`."""
         return self.origins.get(name, self.default_origin)
+
+    def place_of(self, name: str) -> str:
+        """Where an error says that `name` stands."""
+        return self.file.place_of(name) if self.file else self.origin(name)
 
 
 def load(
@@ -82,41 +97,60 @@ def load(
     set_options: Sequence[str] = (),
     recorded: Mapping[str, object] | None = None,
 ) -> Loaded:
-    """Settings for the repository at `root` (None: outside of one).
+    """As `examine`; raises ``SettingsError`` with all that is wrong in any source."""
+    loaded = examine(root, flags, environ, set_options, recorded)
+    if loaded.problems:
+        raise SettingsError(loaded.problems)
+    return loaded
+
+
+def examine(
+    root: Path | None,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    set_options: Sequence[str] = (),
+    recorded: Mapping[str, object] | None = None,
+) -> Loaded:
+    """Settings for the repository at `root` (None: outside of one), and what is wrong in them.
 
     `flags` are the command line's by dotted name, None where not given; `set_options` are
-    ``NAME=VALUE``; `recorded` are those that a run was started with, by dotted name. Raises
-    ``UsageError`` naming the place, whatever is wrong in any source.
+    ``NAME=VALUE``; `recorded` are those that a run was started with, by dotted name.
     """
     warnings: list[str] = []
-    layers = [_file_layer(user_config_file(), follow=True)]
+    problems: list[str] = []
+    layers = [_file_layer(user_config_file(), problems, follow=True)]
     if root is not None:
-        layers.append(_repository_layer(root / REPOSITORY_FILE, warnings))
-    layers.append(_environment_layer(environ))
-    given = [_flag_layer(flags), _set_layer(set_options)]
+        layers.append(_repository_layer(root / REPOSITORY_FILE, warnings, problems))
+    layers.append(_environment_layer(environ, problems))
+    given = [_flag_layer(flags), _set_layer(set_options, problems)]
     layers += [_recorded_layer(recorded or {}, given), *given]
     merged: dict[str, Any] = {}
     origins = dict.fromkeys(NAMES, "default")
     for layer in layers:
-        for name, value in leaves(_checked(layer)):
+        for name, value in leaves(_checked(layer, problems)):
             _put(merged, name, value)
             origins[name] = layer.origin(name)
-    return Loaded(Settings.model_validate(merged), origins, tuple(warnings))
+    files = {str(layer.file.path): layer.file for layer in layers if layer.file is not None}
+    settings = Settings.model_validate(merged)
+    return Loaded(settings, origins, tuple(warnings), tuple(problems), files)
 
 
-def _file_layer(path: Path, *, follow: bool) -> _Layer:
-    """`follow`: a link in its place is its owner's, as of files that are kept elsewhere."""
-    values = read_table(path, follow=follow)
-    return _Layer() if values is None else _Layer(values, default_origin=str(path))
+def _file_layer(path: Path, problems: list[str], *, follow: bool) -> _Layer:
+    """`follow`: a link in its place is its user's, as of files that are kept elsewhere."""
+    try:
+        file = read_file(path, follow=follow)
+    except UsageError as error:
+        problems.append(str(error))
+        return _Layer()
+    return _Layer() if file is None else _Layer(file.table, default_origin=str(path), file=file)
 
 
-def _repository_layer(path: Path, warnings: list[str]) -> _Layer:
-    layer = _file_layer(path, follow=False)
-    values = permitted(path, layer.values, str(user_config_file()), warnings)
-    return _Layer(values, default_origin=layer.default_origin)
+def _repository_layer(path: Path, warnings: list[str], problems: list[str]) -> _Layer:
+    layer = _file_layer(path, problems, follow=False)
+    return replace(layer, values=permitted(path, layer.values, str(user_config_file()), warnings))
 
 
-def _environment_layer(environ: Mapping[str, str]) -> _Layer:
+def _environment_layer(environ: Mapping[str, str], problems: list[str]) -> _Layer:
     """An empty variable counts as not set."""
     names = {variable(name): name for name in NAMES}
     layer = _Layer(is_text=True)
@@ -124,9 +158,10 @@ def _environment_layer(environ: Mapping[str, str]) -> _Layer:
         if not key.startswith(ENVIRONMENT_PREFIX) or not environ[key]:
             continue
         if key not in names:
-            guess = _closest(key.removeprefix(ENVIRONMENT_PREFIX), map(_suffix, names))
+            guess = closest(key.removeprefix(ENVIRONMENT_PREFIX), map(_suffix, names))
             hint = f"did you mean {ENVIRONMENT_PREFIX}{guess}?" if guess else "unset it"
-            raise UsageError(f"the environment variable {clip(key, 80)} names no setting: {hint}")
+            problems.append(f"the environment variable {clip(key, 80)} names no setting: {hint}")
+            continue
         _put(layer.values, names[key], environ[key])
         layer.origins[names[key]] = f"environment {key}"
     return layer
@@ -154,24 +189,25 @@ def _flag_layer(flags: Mapping[str, object]) -> _Layer:
     return layer
 
 
-def _set_layer(options: Sequence[str]) -> _Layer:
+def _set_layer(options: Sequence[str], problems: list[str]) -> _Layer:
     layer = _Layer(is_text=True)
     for option in options:
         name, equals, text = option.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise UsageError(
+            problems.append(
                 f"--set {clip(option, 80)!r} is not NAME=VALUE: write --set control.decay=0.8"
             )
-        if name not in NAMES:
-            raise UsageError(_unknown(name, "--set"))
-        _put(layer.values, name, text.strip())
-        layer.origins[name] = "--set"
+        elif name not in NAMES:
+            problems.append(unknown(name, "--set"))
+        else:
+            _put(layer.values, name, text.strip())
+            layer.origins[name] = "--set"
     return layer
 
 
-def _checked(layer: _Layer) -> dict[str, Any]:
-    """The layer's values with their types; raises ``UsageError`` about the first bad one."""
+def _checked(layer: _Layer, problems: list[str]) -> dict[str, Any]:
+    """The layer's values with their types, without the bad ones."""
     try:
         settings = (
             Settings.model_validate_strings(layer.values)
@@ -179,58 +215,19 @@ def _checked(layer: _Layer) -> dict[str, Any]:
             else Settings.model_validate(layer.values, strict=layer.strict)
         )
     except ValidationError as error:
-        raise UsageError(_sentence(error, layer)) from error
+        bad = {name_of(each): each for each in error.errors(include_url=False)}
+        problems += [sentence(each, layer.place_of(name)) for name, each in bad.items()]
+        return _checked(replace(layer, values=_without(layer.values, bad)), problems)
     return settings.model_dump(exclude_unset=True)
 
 
-_WORDING = (
-    (r"^(Value error, |Assertion failed, )", ""),
-    (r"^(Input|String) should ", "must "),
-    (r"must be a valid integer.*", "must be a whole number"),
-    (r"must be a valid number.*", "must be a number"),
-    (r"must be a valid string.*", "must be text"),
-    (r"must be a valid boolean.*", "must be true or false"),
-    (r"must be a valid tuple.*", "must be a list of texts"),
-    (r"must be a valid dictionary.*", "must be a table"),
-    (r"must be greater than or equal to", "must be at least"),
-    (r"must be less than or equal to", "must be at most"),
-    (r"must be greater than", "must be above"),
-)
-
-
-_UNSHOWN = {
-    "outreach.repository": "must be owner/name",
-    "outreach.token_variable": "must be the name of an environment variable in capitals that ends "
-    "in TOKEN, KEY or SECRET, not the token itself",
-}
-"""In place of a sentence that would quote a regular expression."""
-
-
-def _sentence(error: ValidationError, layer: _Layer) -> str:
-    problem = error.errors(include_url=False)[0]
-    name = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
-    place = layer.origin(name)
-    if problem["type"] == "extra_forbidden":
-        return _unknown(name, place)
-    what = problem["msg"]
-    for pattern, words in _WORDING:
-        what = re.sub(pattern, words, what)
-    if name.startswith("outreach."):  # a web address or a token in the wrong place: not shown
-        return f"{name} ({place}) {_UNSHOWN.get(name, what)}"
-    return f"{name} ({place}) {what}, not {clip(repr(problem['input']), 80)}"
-
-
-def _unknown(name: str, place: str) -> str:
-    section = name.partition(".")[0]
-    inside = [known for known in NAMES if known.startswith(f"{section}.")]
-    guess = None if name == section and inside else _closest(name, NAMES)
-    others = inside or dict.fromkeys(known.partition(".")[0] for known in NAMES)
-    hint = f"did you mean {guess}?" if guess else f"known are {', '.join(others)}"
-    return f"{clip(name, 80)!r} ({place}) is not a setting: {hint}"
-
-
-def _closest(word: str, known: Iterable[str]) -> str | None:
-    return next(iter(difflib.get_close_matches(clip(word, 80), known, n=1)), None)
+def _without(values: Mapping[str, Any], names: Container[str], section: str = "") -> dict[str, Any]:
+    """Nested values without those of these dotted names."""
+    return {
+        key: _without(value, names, f"{section}{key}.") if isinstance(value, dict) else value
+        for key, value in values.items()
+        if f"{section}{key}" not in names
+    }
 
 
 def _put(values: dict[str, Any], name: str, value: object) -> None:
@@ -246,6 +243,7 @@ __all__ = [
     "REPOSITORY_FILE",
     "Loaded",
     "Settings",
+    "examine",
     "load",
     "user_config_file",
     "variable",

@@ -1,5 +1,6 @@
 """Whatever a source holds, it is either settings within their ranges or one sentence."""
 
+import ast
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from ralph_tui.config import repository_file
 from ralph_tui.config import sources as config
-from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.config.sources import load, variable
 from ralph_tui.errors import UsageError
 
@@ -36,6 +37,12 @@ def outcome(read: Callable[[], Settings]) -> Settings | str:
         return str(error)
 
 
+def _named(problem: str) -> str:
+    """The name that a sentence begins with."""
+    name = problem[: problem.index(" (FILE)")]
+    return str(ast.literal_eval(name)) if name[0] in "'\"" else name
+
+
 def in_range(settings: Settings) -> bool:
     numbers = [value for value in settings.by_name().values() if isinstance(value, float)]
     return all(math.isfinite(number) and number >= 0 for number in numbers) and (
@@ -60,10 +67,17 @@ def test_text_from_anywhere_means_the_same(name: str, text: str) -> None:
 
 
 @given(TABLES)
-def test_a_file_of_any_shape_is_settings_or_one_sentence(values: dict[str, Any]) -> None:
-    layer = config._Layer(values, default_origin="FILE")
-    said = outcome(lambda: Settings.model_validate(config._checked(layer)))
-    assert "(FILE)" in said if isinstance(said, str) else in_range(said)
+def test_a_file_of_any_shape_is_settings_and_a_sentence_for_all_else(
+    values: dict[str, Any],
+) -> None:
+    layer, problems = config._Layer(values, default_origin="FILE"), list[str]()
+    good = config._checked(layer, problems)
+    assert in_range(Settings.model_validate(good))
+    assert all("(FILE)" in problem for problem in problems)
+    # Every value that is not taken is told of, by its name or by that of a table around it.
+    for name, _ in leaves(values):
+        taken = name in dict(leaves(good))
+        assert taken or any(name.startswith(_named(problem)) for problem in problems), name
 
 
 @given(TABLES)

@@ -217,5 +217,5 @@ def test_files_are_opened_in_one_way() -> None:
 def test_json_is_read_in_one_way() -> None:
     """What is nested deeply raises something else than a ``ValueError`` in any other."""
     readers = calls_of({"loads", "raw_decode", "JSONDecoder"})
-    toml = {"config/files.py", "config/settings.py"}
+    toml = {"config/files.py", "config/positions.py", "config/settings.py"}
     assert readers.keys() == {"text/foreign_json.py", *toml}

@@ -144,6 +144,14 @@ def test_a_list_is_written_as_lines_where_only_text_can_be(user_file: Path) -> N
     assert load(None, {}, environ).settings.permissions.allow == ("Bash(make test)", "Read")
 
 
+@pytest.mark.parametrize(
+    "text", ['allow = ["Bash(make test)", "Read"]', 'allow = """\nBash(make test)\nRead"""']
+)
+def test_a_list_of_a_file(text: str, user_file: Path) -> None:
+    user_file.write_text(f"[permissions]\n{text}")
+    assert load(None, {}, {}).settings.permissions.allow == ("Bash(make test)", "Read")
+
+
 def test_empty_text_takes_a_limit_back(user_file: Path) -> None:
     user_file.write_text("[limits]\nbudget_usd = 5")
     loaded = load(None, {}, {}, ["limits.budget_usd="])

@@ -1,0 +1,78 @@
+"""What is wrong with a setting, in a sentence: its place, what it should be, what was meant."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ralph_tui.config.settings import NAMES
+from ralph_tui.text.sanitize import clip
+
+_WORDING = (
+    (r"^(Value error, |Assertion failed, )", ""),
+    (r"^(Input|String) should ", "must "),
+    (r"must be a valid integer.*", "must be a whole number"),
+    (r"must be a valid number.*", "must be a number"),
+    (r"must be a valid string.*", "must be text"),
+    (r"must be a valid boolean.*", "must be true or false"),
+    (r"must be a valid tuple.*", "must be a list of texts"),
+    (r"must be a valid dictionary.*", "must be a table"),
+    (r"must be greater than or equal to", "must be at least"),
+    (r"must be less than or equal to", "must be at most"),
+    (r"must be greater than", "must be above"),
+)
+_UNSHOWN = {
+    "outreach.repository": "must be owner/name",
+    "outreach.token_variable": "must be the name of an environment variable in capitals that ends "
+    "in TOKEN, KEY or SECRET, not the token itself",
+}
+"""In place of a sentence that would quote a regular expression."""
+
+
+def name_of(problem: Any) -> str:
+    """The dotted name of what pydantic refuses; of a list the list's."""
+    return ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
+
+
+def sentence(problem: Any, place: str) -> str:
+    """About one of pydantic's ``errors()``."""
+    name = name_of(problem)
+    if problem["type"] == "extra_forbidden":
+        return unknown(name, place)
+    what = problem["msg"]
+    for pattern, words in _WORDING:
+        what = re.sub(pattern, words, what)
+    if name.startswith("outreach."):  # a web address or a token in the wrong place: not shown
+        return f"{name} ({place}) {_UNSHOWN.get(name, what)}"
+    choice = _choice(problem)
+    meant = f": did you mean {choice!r}?" if choice else ""
+    return f"{name} ({place}) {what}, not {clip(repr(problem['input']), 80)}{meant}"
+
+
+def unknown(name: str, place: str) -> str:
+    """About a name that is none."""
+    section = name.partition(".")[0]
+    inside = [known for known in NAMES if known.startswith(f"{section}.")]
+    sections = dict.fromkeys(known.partition(".")[0] for known in NAMES)
+    if name == section and inside:
+        guess = None
+    else:
+        guess = closest(name, NAMES if "." in name else (*sections, *_bare(name)))
+    hint = f"did you mean {guess}?" if guess else f"known are {', '.join(inside or sections)}"
+    return f"{clip(name, 80)!r} ({place}) is not a setting: {hint}"
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """What a mistyped word was probably meant to be."""
+    return next(iter(difflib.get_close_matches(clip(word, 80), known, n=1)), None)
+
+
+def _bare(key: str) -> list[str]:
+    """Settings that have this key, where it was written outside of its section."""
+    return [name for name in NAMES if name.rpartition(".")[2] == key]
+
+
+def _choice(problem: Any) -> str | None:
+    if problem["type"] != "literal_error" or not isinstance(problem["input"], str):
+        return None
+    return closest(problem["input"], re.findall(r"'([^']*)'", problem["ctx"]["expected"]))
