@@ -71,6 +71,25 @@ def parse_event(line: str | bytes) -> Event:
         raise
 
 
+def parse_newer(line: str | bytes) -> Event:
+    """One line of a newer version's journal: a field that does not fit is left out where it may be.
+
+    An event that is nothing without it is kept raw. Raises ``ValueError`` as `parse_event` does.
+    """
+    try:
+        return parse_event(line)
+    except ValidationError as error:
+        fields = from_json(line)
+        named = [problem["loc"][1] for problem in error.errors() if len(problem["loc"]) > 1]
+        if not named or Event.model_fields.keys() & named:  # what every event has
+            raise
+        fitting = {name: value for name, value in fields.items() if name not in named}
+    try:
+        return parse_event(to_json(fitting))
+    except ValidationError:
+        return _unknown(fields)
+
+
 def _unknown(fields: dict[str, Any]) -> UnknownEvent:
     """Raw fields are foreign text too: every string is sanitized."""
     clean = {plain(key): cleaned(value) for key, value in fields.items()}

@@ -13,13 +13,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
 
+from ralph_tui.adapters.records.journal import parse_line, told_newer
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
-from ralph_tui.events import parse_event
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files
@@ -111,7 +111,7 @@ class Attached:
         if self._problem or not line.strip():
             return
         try:
-            event = parse_event(line)
+            event = parse_line(line, state.run.started)
         except ValueError:
             self._problem = f"the journal breaks off behind event {state.seq}; see ralph-tui replay"
             return
@@ -131,7 +131,8 @@ class Attached:
         else:
             self._missed = 0
         self.lost = self._missed >= MISSED
-        self.note = GONE if self.lost else self._problem
+        newer = told_newer(run.started) if run.started is not None else ""
+        self.note = GONE if self.lost else self._problem or newer
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`; nothing grows older once the process is gone."""

@@ -13,12 +13,11 @@ def opened(recording: Recording, *, note: str = "", at: int | None = None) -> Re
 
     Raises ``UsageError`` where it has no such event.
     """
-    torn = "its last line was cut off by a crash" if recording.torn else ""
     folder = recording.path.parent
     replay = Replay(
         recording.events,
         folder,
-        note=recording.problem or note or torn,
+        note=recording.problem or note or recording.remark,
         files=RecordedFiles(folder),
     )
     if at is not None:

@@ -25,7 +25,7 @@ def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circ
     owner, first = worker(found.lock), recording.events[0]
     alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
     alive = alive or (found.hooked and read_status(found)["alive"])
-    problems = [recording.problem] if recording.problem else []
+    problems = [said for said in (recording.problem, recording.newer) if said]
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
     folder = found.folder.absolute()

@@ -14,7 +14,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.reserve import Reserve
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
-from ralph_tui.events import Event, RunStarted, parse_event
+from ralph_tui.events import SCHEMA_VERSION, Event, RunStarted, parse_event, parse_newer
 from ralph_tui.events.base import EPOCH
 from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.ports import Clock
@@ -173,9 +173,42 @@ class Recording:
     """Bytes of the whole file when it was read: with another size it was written to since."""
 
     @property
+    def newer(self) -> str:
+        """One sentence where a newer version has written it; empty for any other."""
+        first = self.events[0] if self.events else None
+        return told_newer(first) if isinstance(first, RunStarted) else ""
+
+    @property
+    def remark(self) -> str:
+        """What a reader should know first of what is not told; empty when all of it is."""
+        torn = "its last line was cut off by a crash" if self.torn else ""
+        return self.problem or self.newer or torn
+
+    @property
     def outdated(self) -> bool:
         """Whether the journal was written to, or removed, since it was read."""
         return _size(self.path) != self.size
+
+
+def told_newer(started: RunStarted) -> str:
+    """One sentence about a run of which a newer version has recorded more than this one knows."""
+    if started.schema_version <= SCHEMA_VERSION:
+        return ""
+    by = f"ralph-tui {started.program_version}" if started.program_version else "ralph-tui"
+    return (
+        f"recorded by {by}, which is newer: what this version does not know is shown raw or left "
+        "out; update to see all of it"
+    )
+
+
+def parse_line(line: bytes, started: RunStarted | None) -> Event:
+    """One line behind `started`, or (None) the first; raises ``ValueError``."""
+    if started is not None and started.schema_version <= SCHEMA_VERSION:
+        return parse_event(line)
+    event = parse_newer(line)
+    if isinstance(event, RunStarted) and event.schema_version <= SCHEMA_VERSION:
+        return parse_event(line)  # by the rules of today
+    return event
 
 
 def read_journal(path: Path) -> Recording:
@@ -187,13 +220,14 @@ def read_journal(path: Path) -> Recording:
     size = _size(path)  # before the first line: what is appended meanwhile is noticed later
     problem, good = "", 0
     torn = False
+    started: RunStarted | None = None
     for number, line in _lines(path):
         whole = line.endswith(b"\n")
         if not line.strip():
             good += len(line)
             continue
         try:
-            event = parse_event(line)
+            event = parse_line(line, started)
         except ValueError:
             if not whole:
                 torn = True
@@ -205,11 +239,13 @@ def read_journal(path: Path) -> Recording:
                 ) from None
             problem = f"{from_here(path)}:{number} cannot be read; what comes before it is shown"
             break
-        if not events and not isinstance(event, RunStarted):
-            raise JournalError(
-                f"{path}:{number} is not the start of a ralph-tui journal; "
-                "name the events.jsonl of a run"
-            )
+        if started is None:
+            if not isinstance(event, RunStarted):
+                raise JournalError(
+                    f"{path}:{number} is not the start of a ralph-tui journal; "
+                    "name the events.jsonl of a run"
+                )
+            started = event
         if not whole:
             torn = True
             break

@@ -152,7 +152,7 @@ def handoffs(folder: Path, iteration: int) -> Iterator[str]:
     for name in names:
         if re.fullmatch(r"handoff-[1-9]\d{0,8}\.md", name):
             try:
-                content = read_bytes(results / name, most=LARGEST_HANDOFF)
+                content = read_bytes(results / name, below=folder, most=LARGEST_HANDOFF)
             except OSError:
                 continue
             yield plain(content.decode("utf-8", "replace"))

@@ -87,8 +87,8 @@ def _of_run(args: argparse.Namespace) -> int:
             raise UsageError(f"--{name} is in the record that --run reads: leave one of them out")
     found = resolve_run(worktree_root(Path.cwd()), args.recorded or None)
     recording = read_journal(found.journal)
-    if recording.problem:
-        print(f"ralph-tui: {one_line(recording.problem)}", file=sys.stderr)
+    if said := recording.problem or recording.newer:
+        print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
     started = recording.events[0]
     settings = _settings_of(started, args.settings) if isinstance(started, RunStarted) else None
     compared = recompute(

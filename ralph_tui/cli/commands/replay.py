@@ -11,6 +11,7 @@ from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
 from ralph_tui.config.files import first_theme
+from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.runs import RecordedRun
@@ -63,6 +64,6 @@ def _as_lines(found: "RecordedRun", at: int | None, *, as_json: bool) -> int:
     printer = Printer(as_json=as_json)
     for event in recording.events[:until]:
         printer.print(event)
-    if recording.problem:
-        print(f"ralph-tui: {recording.problem}", file=sys.stderr)
+    if said := recording.problem or recording.newer:
+        print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
     return ExitCode.COMPLETED

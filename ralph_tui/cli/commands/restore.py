@@ -96,8 +96,8 @@ def _list(found: RecordedRun) -> int:
         legend.append(f"{ROLLED_BACK.glyph} what was there before a restore")
     if legend:
         print(f"   {'   '.join(legend)}")
-    if recording.problem:
-        print(f"ralph-tui: {one_line(recording.problem)}", file=sys.stderr)
+    if said := recording.problem or recording.newer:
+        print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
     return ExitCode.COMPLETED
 
 

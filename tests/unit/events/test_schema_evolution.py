@@ -9,6 +9,7 @@ import pytest
 from ralph_tui.adapters.records.journal import Recording, read_journal
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.fronts.plain import plain_line
+from ralph_tui.errors import JournalError
 from ralph_tui.events import UnknownEvent, parse_event
 from ralph_tui.state import RunState
 from tests.fixtures.journals.make import FOLDER, facts, missing_fields
@@ -113,3 +114,52 @@ def test_a_newer_schema_version_is_read_all_the_same(tmp_path: Path) -> None:
     recording = read_journal(path)
     assert len(recording.events) == 1 + len(rest)
     assert not recording.problem
+    assert "ralph-tui 0.1.0, which is newer" in recording.newer
+
+
+OF_THE_FUTURE: tuple[tuple[dict[str, Any], str], ...] = (
+    # A word that is new where it may be left out, where it may not, and another form of a field.
+    ({"kind": "run_finished", "outcome": "hibernating", "reason": "", "iterations": 1,
+      "completion": 40}, "run_finished"),
+    ({"kind": "prompt_prepared", "iteration": 1, "path": "p.md", "origin": "oracle"}, ""),
+    ({"kind": "paused", "iteration": {"of": 3}}, ""),
+    ({"kind": "reading_taken", "iteration": 1, "completion": {"points": 40}, "source": "tests"},
+     "reading_taken"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "raw"), OF_THE_FUTURE)
+def test_what_a_newer_version_says_otherwise_costs_its_own_row(
+    tmp_path: Path, fields: dict[str, Any], raw: str
+) -> None:
+    """Of this version it would be an error: nobody but a newer one writes so."""
+    recording = newer(tmp_path, fields, {"kind": "paused"})
+    path = recording.path
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    start = json.loads(first) | {"schema_version": 2, "program_version": "9.1"}
+    path.write_bytes(json.dumps(start | {"mode": "dreaming"}).encode() + b"\n" + b"".join(rest))
+    future = read_journal(path)
+    assert not future.problem
+    assert len(future.events) == 7
+    unread = future.events[5]
+    assert isinstance(unread, UnknownEvent) is bool(raw)
+    assert unread.kind == fields["kind"]
+    assert "recorded by ralph-tui 9.1, which is newer" in future.newer
+    page = report(future.events, Circumstances(problems=[future.newer]))
+    assert "which is newer" in page
+
+
+@pytest.mark.parametrize(
+    "line", [b"{}\n", b'{"seq":"x","kind":"paused"}\n', b"[]\n", b"7\n", b"\xff\n"]
+)
+def test_what_is_no_event_is_none_of_a_newer_version_either(tmp_path: Path, line: bytes) -> None:
+    first, second, *_ = lines_of(FOLDER / "v1-steady.jsonl")
+    start = json.loads(first) | {"schema_version": 9}
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(json.dumps(start).encode() + b"\n" + line + second)
+    recording = read_journal(path)
+    assert len(recording.events) == 1
+    assert ":2 cannot be read" in recording.problem
+    path.write_bytes(line)
+    with pytest.raises(JournalError, match="is not a line of a ralph-tui journal"):
+        read_journal(path)
