@@ -44,6 +44,11 @@ class RalphError(Exception):
     sentences: Sequence[str] = ()
     """Of several failures at once, one each; empty: the text is all there is to say."""
 
+    def __init__(self, sentence: str = "", *, ways: Sequence[str] = ()) -> None:
+        """`ways`: short lines below it on the command line, where there are several ways on."""
+        super().__init__(sentence)
+        self.ways = tuple(ways)
+
 
 class UsageError(RalphError):
     """The command line or a setting is not what it should be."""

@@ -72,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RalphError as error:
         for sentence in error.sentences or (str(error),):
             print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr)
+        for way in error.ways:
+            print(f"  {one_line(way)}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

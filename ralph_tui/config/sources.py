@@ -135,6 +135,13 @@ def examine(
     return Loaded(settings, origins, tuple(warnings), tuple(problems), files)
 
 
+def problem_of(name: str, text: str) -> str:
+    """Why a flag's setting cannot have this value; empty where it can."""
+    problems: list[str] = []
+    _checked(_flag_layer({name: text}), problems)
+    return next(iter(problems), "")
+
+
 def _file_layer(path: Path, problems: list[str], *, follow: bool) -> _Layer:
     """`follow`: a link in its place is its user's, as of files that are kept elsewhere."""
     try:
@@ -245,6 +252,7 @@ __all__ = [
     "Settings",
     "examine",
     "load",
+    "problem_of",
     "user_config_file",
     "variable",
 ]

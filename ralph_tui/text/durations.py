@@ -27,5 +27,13 @@ def seconds(value: object) -> object:
         raise ValueError("must be seconds or a duration such as 90s, 30m or 8h") from None
 
 
+def as_typed(number: float) -> str:
+    """Seconds as `seconds` reads them, in the largest unit that they are whole in: ``8h``."""
+    for unit, size in reversed(_UNITS.items()):
+        if number >= size and number % size == 0:
+            return f"{number / size:.0f}{unit}"
+    return f"{number:g}s"
+
+
 Seconds = Annotated[float, BeforeValidator(seconds)]
 """A setting in seconds that also takes such text."""

@@ -3,6 +3,7 @@
 A new agent is a folder here and one entry in `AGENTS`. Rule: light, as `description` says.
 """
 
+import difflib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -12,12 +13,22 @@ from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
 from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import clip
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
 
 AGENTS: tuple[AgentDescription, ...] = (CLAUDE, COMMAND, DEMO)
 """Every agent of this version; the first that says so works where none is chosen."""
+
+
+LONGEST_PLACE = 300
+"""Characters of where a program was looked for."""
+ON = (
+    'your own     ralph-tui run ... --agent command --agent-command "my-agent --stdin"',
+    "a demo       ralph-tui demo   (no account, a minute)",
+)
+"""How to get on without any agent that is known here."""
 
 
 def offered() -> tuple[AgentDescription, ...]:
@@ -42,17 +53,29 @@ def choose_agent(
     agent = find_agent(settings, environ)
     if agent is not None:
         return agent
-    known = offered()
-    missing = f"There is no agent {settings.name!r}"
-    if not settings.name:
-        missing = "; ".join(
-            ["No agent is chosen", *(agent.missing for agent in known if agent.missing)]
-        )
-        known = tuple(agent for agent in known if not agent.missing)
-    names = ", ".join(agent.name for agent in known)
-    hints = "; ".join(f"`{agent.name}` {agent.hint}" for agent in offered() if agent.hint)
-    raise UsageError(
-        f"{missing}; choose one with --agent: {names} ({hints}), or try `ralph-tui demo`."
+    if settings.name:
+        raise unknown_agent(settings.name)
+    raise no_agent(settings, environ)
+
+
+def unknown_agent(name: str) -> UsageError:
+    """What to say of a name that no agent has."""
+    known = [agent.name for agent in offered()]
+    near = difflib.get_close_matches(name[:80], known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"choose {' or '.join(known)}"
+    return UsageError(f"there is no agent {clip(name, 80)!r} (--agent): {hint}")
+
+
+def no_agent(settings: "AgentSettings", environ: Mapping[str, str]) -> UsageError:
+    """What to say where no agent is found: what was looked for, and the ways to get on."""
+    ways = []
+    for agent in offered():
+        if looked_for := agent.looks_for(settings, environ):
+            ways.append(f"looked for   {clip(looked_for, LONGEST_PLACE)}")
+            ways.append(f"install it   {agent.install}   ({agent.title})")
+    return UsageError(
+        "no agent was found: install one, name a program of your own, or see the demo first",
+        ways=[*ways, *ON],
     )
 
 
@@ -62,5 +85,7 @@ __all__ = [
     "AgentDescription",
     "choose_agent",
     "find_agent",
+    "no_agent",
     "offered",
+    "unknown_agent",
 ]

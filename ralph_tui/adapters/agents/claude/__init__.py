@@ -31,6 +31,18 @@ def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
     return settings.binary != PROGRAM or _is_installed(settings, environ)
 
 
+def _looks_for(settings: "AgentSettings", environ: Mapping[str, str]) -> str:
+    if "/" in settings.binary:
+        return f"the program {settings.binary}"
+    return f"{settings.binary} on PATH ({environ.get('PATH', '') or 'which is empty'})"
+
+
+def _found(context: AgentContext) -> str:
+    from ralph_tui.adapters.agents.claude.program import described  # noqa: PLC0415 - as below
+
+    return described(context)
+
+
 def _check(context: AgentContext) -> None:
     # A command line is parsed without it.
     from ralph_tui.adapters.agents.claude.program import installed_program  # noqa: PLC0415
@@ -52,6 +64,8 @@ CLAUDE = AgentDescription(
     is_default=_is_default,
     small_model="haiku",
     default_when="where installed",
-    missing="Claude Code was not found: `claude` is not on PATH "
-    "(`npm install -g @anthropic-ai/claude-code` installs it)",
+    title="Claude Code",
+    looks_for=_looks_for,
+    found=_found,
+    install="npm install -g @anthropic-ai/claude-code",
 )

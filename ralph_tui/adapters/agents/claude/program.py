@@ -2,23 +2,17 @@
 
 from pathlib import Path
 
-from ralph_tui.adapters.agents import AgentContext, offered
-from ralph_tui.adapters.agents.claude import CLAUDE, find_program
+from ralph_tui.adapters.agents import AgentContext, no_agent
+from ralph_tui.adapters.agents.claude import find_program
 from ralph_tui.adapters.agents.claude.flags import OLDEST, Program, listed_flags, parse_version
 from ralph_tui.adapters.agents.run_once import run_once
 from ralph_tui.errors import ProcessError, UsageError
-from ralph_tui.text.sanitize import one_line
 
 PROBE_S = 5.0
 """Seconds a program may take to say which version it is."""
 KNOWN = (2, 1, 197)
 """From here on every flag is known; older versions are asked for theirs."""
 
-_MISSING = (
-    "Claude Code was not found: {name} {looked}; install it "
-    "(`npm install -g @anthropic-ai/claude-code`), set agent.binary, choose another agent with "
-    "--agent ({others}), or try `ralph-tui demo`."
-)
 _asked: dict[tuple[object, ...], Program] = {}
 """Programs that have answered: the check before a run and the build in it ask a program once."""
 
@@ -27,11 +21,7 @@ def installed_program(context: AgentContext) -> Program:
     """The program of the settings; raises ``UsageError`` when it is missing or too old."""
     path = find_program(context.settings.binary, context.environ)
     if path is None:
-        name = repr(one_line(context.settings.binary))
-        others = ", ".join(agent.name for agent in offered() if agent is not CLAUDE)
-        binary = context.settings.binary
-        looked = "is no program that can be run" if "/" in binary else "is not on PATH"
-        raise UsageError(_MISSING.format(name=name, looked=looked, others=others))
+        raise no_agent(context.settings, context.environ)
     key = (path, _stamp(path), context.root, tuple(sorted(context.environ.items())))
     if key not in _asked:
         _asked[key] = _ask(path, context)
@@ -42,6 +32,13 @@ def installed_program(context: AgentContext) -> Program:
             f" {_dotted(OLDEST)} or newer; run `claude update`."
         )
     return program
+
+
+def described(context: AgentContext) -> str:
+    """``2.1.198, /usr/bin/claude``; raises as `installed_program`."""
+    program = installed_program(context)
+    version = _dotted(program.version) if program.version else "version not told"
+    return f"{version}, {program.path}"
 
 
 def _ask(path: str, context: AgentContext) -> Program:

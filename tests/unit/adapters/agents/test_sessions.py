@@ -463,13 +463,16 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no agent 'foo'.*claude, command.*ralph-tui demo"):
+    with pytest.raises(UsageError, match=r"no agent 'foo' \(--agent\): choose claude or command"):
         choose_agent(AgentSettings(name="foo"))
-    with pytest.raises(UsageError, match="No agent is chosen") as nothing:
+    with pytest.raises(UsageError, match=r"did you mean claude\?"):
+        choose_agent(AgentSettings(name="cloude"))
+    with pytest.raises(UsageError, match="no agent was found") as nothing:
         choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
-    said = str(nothing.value)
-    assert "Claude Code was not found: `claude` is not on PATH (`npm install" in said
-    assert "choose one with --agent: command (`command` runs any program given with" in said
+    said = "\n".join(nothing.value.ways)
+    assert f"claude on PATH ({tmp_path})" in said
+    assert "npm install -g @anthropic-ai/claude-code" in said
+    assert '--agent command --agent-command "' in said
     assert "ralph-tui demo" in said
     with pytest.raises(UsageError, match="--agent-command"):
         COMMAND.check(context(tmp_path))

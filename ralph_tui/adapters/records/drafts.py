@@ -1,0 +1,61 @@
+"""What was typed into the form for a new run and not started: one draft per worktree.
+
+Rule: it lies in the user's own folder, not in the worktree, where an agent could write other words
+into it than yours.
+"""
+
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from platformdirs import user_state_path
+
+from ralph_tui.adapters.records.files import json_text
+from ralph_tui.plain_files import read_bytes, write_whole
+from ralph_tui.ports.new_runs import Draft
+from ralph_tui.text.foreign_json import parse_json
+
+MOST_BYTES = 1 << 20
+
+
+def draft_file(root: Path) -> Path:
+    """Where the draft for a worktree lies."""
+    name = sha256(str(root.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return user_state_path("ralph-tui", appauthor=False) / "drafts" / f"{name}.json"
+
+
+def read_draft(root: Path) -> Draft | None:
+    """What is kept; None where nothing is that can be read."""
+    try:
+        raw = parse_json(read_bytes(draft_file(root), most=MOST_BYTES))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(raw, dict):
+        return None
+    texts = {name: _text(raw.get(name)) for name in ("objective", "command", "criterion")}
+    settings = raw.get("settings")
+    return Draft(
+        by="criterion" if raw.get("by") == "criterion" else "command",
+        settings={name: _text(value) for name, value in settings.items()}
+        if isinstance(settings, dict)
+        else {},
+        **texts,
+    )
+
+
+def keep_draft(root: Path, draft: Draft) -> None:
+    """Keep it; what the disk refuses is lost with the screen."""
+    with suppress(OSError):
+        path = draft_file(root)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, json_text(vars(draft)).encode("utf-8", "replace"), mode=0o600)
+
+
+def forget_draft(root: Path) -> None:
+    """The run it was for has begun."""
+    with suppress(OSError):
+        draft_file(root).unlink(missing_ok=True)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

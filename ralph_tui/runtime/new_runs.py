@@ -1,0 +1,193 @@
+"""What is here to begin a run with: repository, agents, settings, a trial of a command."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from ralph_tui.adapters.agents import AgentContext, AgentDescription, find_agent, no_agent, offered
+from ralph_tui.adapters.records.drafts import keep_draft, read_draft
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.adapters.records.lock import Owner, holder
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.adapters.workspace.suggestions import suggestions
+from ralph_tui.adapters.workspace.verification import ShellGate
+from ralph_tui.config.settings import Settings
+from ralph_tui.config.sources import FLAGS, Loaded, examine, problem_of
+from ralph_tui.errors import LockHeldError, RalphError
+from ralph_tui.layers.sensor import GateResult
+from ralph_tui.ports.new_runs import (
+    AgentOffer,
+    Default,
+    Draft,
+    Finding,
+    Surroundings,
+    Trial,
+)
+from ralph_tui.text.durations import as_typed
+from ralph_tui.text.sanitize import one_line
+
+
+class NewRunsHere:
+    """See `ports.new_runs.NewRuns`, which it implements."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: in the worktree, or where one is missing."""
+        self._root = worktree_root(folder)
+
+    def look(self) -> Surroundings:
+        """See `NewRuns`."""
+        loaded = self._settings()
+        settings = loaded.settings
+        chosen = find_agent(settings.agent)
+        return Surroundings(
+            folder=one_line(_from_home(self._root)),
+            findings=tuple(self._findings(loaded)),
+            agents=tuple(_quick_offer(agent, settings) for agent in offered()),
+            chosen=chosen.name if chosen is not None else "",
+            suggestions=suggestions(self._root),
+            defaults={name: _default(loaded, name) for name in FLAGS},
+        )
+
+    def agents(self) -> Sequence[AgentOffer]:
+        """See `NewRuns`."""
+        settings = self._settings().settings
+        return tuple(_asked_offer(agent, settings, self._root) for agent in offered())
+
+    def problem(self, name: str, text: str) -> str:
+        """See `NewRuns`."""
+        return problem_of(name, text)
+
+    def trial(self, command: str) -> Trial:
+        """See `NewRuns`."""
+        timeout_s = self._settings().settings.gate.timeout_s
+        return _Trial(self._root, command, timeout_s)
+
+    def draft(self) -> Draft | None:
+        """See `NewRuns`."""
+        return read_draft(self._root)
+
+    def keep(self, draft: Draft) -> None:
+        """See `NewRuns`."""
+        keep_draft(self._root, draft)
+
+    def _settings(self) -> Loaded:
+        """The settings; of what is wrong in them, what they are without it."""
+        return examine(self._root, {}, os.environ)
+
+    def _findings(self, loaded: Loaded) -> Iterator[Finding]:
+        yield from _repository(self._root)
+        if loaded.problems:
+            first, *more = map(one_line, loaded.problems)
+            yield Finding("settings", "critical", first, tuple(more))
+        yield _agent(loaded.settings)
+        owner = _owner(self._root)
+        if owner is not None:
+            name = owner.run or "another run"
+            yield Finding(
+                "other runs",
+                "critical",
+                f"{name} works in this worktree; one run at a time: wait for its end, or use "
+                "another worktree (git worktree add)",
+            )
+
+
+class _Trial:
+    """See `ports.new_runs.Trial`, which it implements."""
+
+    def __init__(self, root: Path, command: str, timeout_s: float) -> None:
+        self._root = root
+        self._gate = ShellGate(command, cwd=root, run_id=str(uuid4()), timeout_s=timeout_s)
+
+    def run(self) -> GateResult:
+        """See `Trial`."""
+        owner = _owner(self._root)
+        if owner is not None:
+            raise LockHeldError(
+                f"{owner.run or 'another run'} works in this worktree, and the command would meet "
+                "its half-made edits: try it when that run is over"
+            )
+        with TemporaryDirectory(prefix="ralph-tui-trial-", ignore_cleanup_errors=True) as scratch:
+            return self._gate.run(Path(scratch) / "output.log")
+
+    def cancel(self) -> None:
+        """See `Trial`."""
+        self._gate.cancel()
+
+
+def _repository(root: Path) -> Iterator[Finding]:
+    try:
+        repository = open_repository(root)
+    except RalphError as error:
+        yield Finding("git repository", "critical", one_line(str(error)))
+        return
+    yield Finding("git repository", "good", one_line(_from_home(repository.root)))
+    # Not through the repository itself, which would write into it.
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.root)}
+    asked = ("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+    result = run_git(
+        repository.root, *asked, environment=named, accept=None, calls=repository.calls
+    )
+    if result.status == 0:
+        yield Finding("commits", "good", f"at {result.line[:10]}")
+    else:
+        yield Finding(
+            "commits",
+            "warn",
+            "none yet: a run works without one, but your own git cannot show what it changed",
+            ('git add . && git commit -m "Before the first run"',),
+        )
+
+
+def _agent(settings: Settings) -> Finding:
+    chosen = find_agent(settings.agent)
+    if chosen is not None and chosen.looks_ready(settings.agent, os.environ):
+        says = _quick_offer(chosen, settings).says
+        return Finding("agent", "good", f"{chosen.name}: {says}")
+    error = no_agent(settings.agent, os.environ)
+    return Finding("agent", "warn", one_line(str(error)), tuple(map(one_line, error.ways)))
+
+
+def _quick_offer(agent: AgentDescription, settings: Settings) -> AgentOffer:
+    ready = agent.looks_ready(settings.agent, os.environ)
+    looked_for = agent.looks_for(settings.agent, os.environ)
+    if not looked_for:
+        return AgentOffer(agent.name, True, agent.hint)
+    says = agent.title if ready else f"not found; looked for {looked_for}"
+    return AgentOffer(agent.name, ready, one_line(says), agent.install)
+
+
+def _asked_offer(agent: AgentDescription, settings: Settings, root: Path) -> AgentOffer:
+    offer = _quick_offer(agent, settings)
+    if not (offer.ready and offer.install):
+        return offer
+    context = AgentContext(settings.agent, root)
+    try:
+        agent.check(context)
+        return AgentOffer(agent.name, True, one_line(agent.found(context)), agent.install)
+    except RalphError as error:
+        return AgentOffer(agent.name, False, one_line(str(error)), agent.install)
+
+
+def _default(loaded: Loaded, name: str) -> Default:
+    value = loaded.settings.by_name().get(name)
+    origin = loaded.origins.get(name, "default")
+    text = "" if value is None else str(value)
+    if isinstance(value, float):
+        text = as_typed(value) if name.endswith("_s") else f"{value:g}"
+    return Default(text, "" if origin == "default" else origin)
+
+
+def _owner(root: Path) -> Owner | None:
+    with suppress(RalphError):
+        return holder(ralph_folder(root) / "lock")
+    return None
+
+
+def _from_home(path: Path) -> str:
+    with suppress(ValueError, RuntimeError):
+        return str(Path("~") / path.relative_to(Path.home()))
+    return str(path)

@@ -1,0 +1,83 @@
+"""What stands in the place of the runs where there are none yet: what to do first, what is missing.
+
+Home shows it; its keys are home's: ``n`` opens the form, ``d`` plays the demo.
+"""
+
+from collections.abc import Iterator
+from textwrap import shorten
+
+from textual import events
+
+from ralph_tui.ports.new_runs import Finding, Surroundings
+from ralph_tui.text.terms import LEVEL_TONES, LEVELS
+from ralph_tui.tui.draw.spans import Line, flat, wrap
+from ralph_tui.tui.modals.modal import pressing
+from ralph_tui.tui.modals.scroll_text import ScrollText
+
+LABEL = 17
+"""Cells of what is looked at."""
+MARGIN = 2
+KEYS = (
+    ("n", "start the first run: say what to reach, and the command that tells when"),
+    ("d", "see it work on a sample project: a minute, no account"),
+)
+TYPED = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
+
+
+class EmptyState(ScrollText):
+    """A page of rows; scrolls where there is no room for all of them."""
+
+    can_focus = False
+
+    def __init__(self, name: str = "empty") -> None:
+        super().__init__(name)
+        self._place: Surroundings | None = None
+
+    def tell(self, place: Surroundings | None) -> None:
+        """Show how it stands here; None: that is still looked at."""
+        self._place = place
+        self._lay()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other widths break lines elsewhere."""
+        self._lay()
+
+    def _lay(self) -> None:
+        width = self.size.width - self.EDGE - 2 * MARGIN
+        if width > 0:
+            self.rows = [[(" " * MARGIN, ""), *row] for row in rows(self._place, width)]
+            self.roll(0)
+
+
+def rows(place: Surroundings | None, width: int) -> list[Line]:
+    """The page."""
+    where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
+    page: list[Line] = [[], *_plain(f"No run is recorded{where} yet.", "strong", width), []]
+    for key, what in KEYS:
+        first, *more = wrap(what, max(8, width - 4), 3)
+        page.append(pressing([(key, "key"), ("   ", ""), (first, "text")], key))
+        page += [[("    ", ""), (row, "text")] for row in more]
+    page.append([])
+    if place is None:
+        return [*page, [("looking at what is here…", "dim")]]
+    for finding in place.findings:
+        page += _finding(finding, width)
+    page += [[], *_plain("As a command:", "dim", width)]
+    return [*page, *_plain(TYPED, "accent", width)]
+
+
+def _finding(finding: Finding, width: int) -> Iterator[Line]:
+    room = max(8, width - LABEL - 2)
+    glyph, tone = LEVELS[finding.level].glyph, LEVEL_TONES[finding.level]
+    first, *more = wrap(finding.says, room, 4) or [""]
+    label = shorten(finding.what, LABEL - 1)
+    yield [(f"{glyph} ", tone), (f"{label:<{LABEL}}", "text"), (first, "text")]
+    for row in more:
+        yield [(" " * (LABEL + 2), ""), (row, "text")]
+    for way in finding.ways:
+        for row in wrap(way, room, 3):
+            yield [(" " * (LABEL + 2), ""), (row, "dim")]
+
+
+def _plain(text: str, style: str, width: int) -> list[Line]:
+    return [[(row, style)] for row in wrap(text, width, 4)]

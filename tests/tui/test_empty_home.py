@@ -1,0 +1,46 @@
+"""What stands on the home screen before there is any run."""
+
+import pytest
+
+from ralph_tui.ports.new_runs import Finding, Surroundings
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.home.empty import rows
+
+MISSING = Surroundings(
+    folder="~/work/thing",
+    findings=(
+        Finding("git repository", "good", "~/work/thing"),
+        Finding("commits", "warn", "none yet", ("git add .",)),
+        Finding("agent", "warn", "no agent was found: install one", ("looked for   claude",)),
+    ),
+)
+
+
+def text(place: Surroundings | None, width: int = 76) -> str:
+    return "\n".join("".join(part for part, _ in row) for row in rows(place, width))
+
+
+def test_what_to_do_first_stands_above_what_is_missing() -> None:
+    page = text(MISSING)
+    assert page.index("No run is recorded in ~/work/thing yet.") < page.index("n   start")
+    assert page.index("d   see it work") < page.index("✓ git repository")
+    assert "▲ commits          none yet\n                   git add ." in page
+    assert "looked for   claude" in page
+    assert 'ralph-tui run "Fix the failing tests" -c "pytest -q"' in page
+
+
+def test_before_the_look_is_over_it_says_so() -> None:
+    assert "looking at what is here" in text(None)
+    assert "n   start" in text(None)
+
+
+def test_a_click_presses_the_key() -> None:
+    styles = {style for row in rows(MISSING, 76) for _, style in row}
+    assert {"text @n", "text @d"} <= styles
+
+
+@pytest.mark.parametrize("width", [1, 12, 40, 76, 200])
+def test_no_row_is_wider_than_its_room(width: int) -> None:
+    hostile = Finding("x" * 90, "critical", "\u202e" + "w" * 5000 + "漢" * 90, ("y" * 3000,))
+    place = Surroundings(folder="/" + "f" * 3000, findings=(*MISSING.findings, hostile))
+    assert all(cells(row) <= max(width, 30) for row in rows(place, width))

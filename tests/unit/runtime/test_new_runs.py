@@ -1,0 +1,145 @@
+"""What is found where a run would begin, and a trial of its completion command."""
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.records.drafts import draft_file, forget_draft
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.errors import LockHeldError
+from ralph_tui.layers.sensor import GateResult
+from ralph_tui.ports.new_runs import Draft, Surroundings
+from ralph_tui.runtime.claiming import claim
+from ralph_tui.runtime.new_runs import NewRunsHere
+from tests.waiting import until
+
+VERSION = '#!/bin/sh\necho "2.1.198 (Claude Code)"\n'
+
+
+@pytest.fixture
+def no_claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder at the front of a PATH that has git and a shell."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    return programs
+
+
+def level(place: Surroundings, what: str) -> str:
+    return next(one.level for one in place.findings if one.what == what)
+
+
+def says(place: Surroundings, what: str) -> str:
+    found = next(one for one in place.findings if one.what == what)
+    return "\n".join([found.says, *found.ways])
+
+
+def test_all_is_well_where_nothing_is_missing(git_repo: Path, no_claude: Path) -> None:
+    (no_claude / "claude").write_text(VERSION)
+    (no_claude / "claude").chmod(0o755)
+    here = NewRunsHere(git_repo)
+    place = here.look()
+    assert [one.level for one in place.findings] == ["good", "good", "good"]
+    assert not place.obstacles
+    assert place.chosen == "claude"
+    claude, command = here.agents()
+    assert claude.ready
+    assert claude.says == f"2.1.198, {no_claude}/claude"
+    assert command.ready
+
+
+def test_looking_writes_nothing(git_repo: Path, no_claude: Path) -> None:
+    def files() -> set[Path]:
+        return set(git_repo.rglob("*"))
+
+    before = files()
+    NewRunsHere(git_repo).look()
+    NewRunsHere(git_repo).agents()
+    assert files() == before
+
+
+def test_what_is_missing_is_said_with_the_way_to_it(tmp_path: Path, no_claude: Path) -> None:
+    place = NewRunsHere(tmp_path).look()
+    assert level(place, "git repository") == "critical"
+    assert "git init" in says(place, "git repository")
+    assert place.obstacles
+    assert level(place, "agent") == "warn"
+    assert f"claude on PATH ({no_claude}:/usr/bin:/bin)" in says(place, "agent")
+    assert "npm install -g @anthropic-ai/claude-code" in says(place, "agent")
+    assert "--agent-command" in says(place, "agent")
+    assert place.chosen == ""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    place = NewRunsHere(tmp_path).look()
+    assert not place.obstacles
+    assert "none yet" in says(place, "commits")
+
+
+def test_a_run_that_works_here_is_named(git_repo: Path) -> None:
+    here = NewRunsHere(git_repo)
+    lock = claim(ralph_folder(git_repo) / "lock", run="task-001/002")
+    try:
+        assert "task-001/002 works in this worktree" in says(here.look(), "other runs")
+        with pytest.raises(LockHeldError, match=r"task-001/002.*half-made"):
+            here.trial("true").run()
+    finally:
+        lock.release()
+    assert here.trial("true").run().ok
+
+
+def test_defaults_come_from_the_configuration(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RALPH_TUI_LIMITS__SESSION_TIMEOUT_S", "90m")
+    (git_repo / ".ralph-tui.toml").write_text("[limits]\nmax_iterations = 7\nbudget_usd = 2.5\n")
+    defaults = NewRunsHere(git_repo).look().defaults
+    assert defaults["limits.max_iterations"].text == "7"
+    assert defaults["limits.max_iterations"].origin.endswith(".ralph-tui.toml")
+    assert defaults["limits.budget_usd"].text == "2.5"
+    assert defaults["limits.session_timeout_s"].text == "90m"
+    assert defaults["permissions.mode"].text == "edits"
+    assert defaults["permissions.mode"].origin == ""
+    (git_repo / ".ralph-tui.toml").write_text("[limits]\nmax_iterations = 0\n")
+    place = NewRunsHere(git_repo).look()
+    assert "max_iterations" in says(place, "settings")
+    assert place.defaults["limits.max_iterations"].text == "10"
+
+
+def test_a_trial_counts_tests_as_the_loop_does(git_repo: Path) -> None:
+    found = NewRunsHere(git_repo).trial("echo 1..2; echo ok 1; echo not ok 2; exit 1").run()
+    assert found.exit_code == 1
+    assert found.counts is not None
+    assert (found.counts.passed, found.counts.total) == (1, 2)
+    assert "was not found (exit 127)" in NewRunsHere(git_repo).trial("no-such-thing").run().error
+    assert not (git_repo / ".aiwg").exists()
+
+
+def test_a_cancelled_trial_leaves_no_process(git_repo: Path) -> None:
+    pids = git_repo / "pids"
+    trial = NewRunsHere(git_repo).trial(f"sleep 300 & echo $! $$ > {pids}; wait")
+    came: list[GateResult] = []
+    thread = threading.Thread(target=lambda: came.append(trial.run()))
+    thread.start()
+    until(lambda: pids.exists() and pids.read_text().strip())
+    trial.cancel()
+    thread.join(15)
+    assert came[0].cancelled
+    assert not [pid for pid in pids.read_text().split() if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_draft_is_kept_out_of_the_worktree_and_for_its_owner_alone(git_repo: Path) -> None:
+    here = NewRunsHere(git_repo)
+    assert here.draft() is None
+    draft = Draft("Fix\nit — all", "criterion", "x", "reads well", {"agent.name": "command"})
+    here.keep(draft)
+    assert here.draft() == draft
+    assert not (git_repo / ".aiwg").exists()
+    assert draft_file(git_repo).stat().st_mode & 0o077 == 0
+    draft_file(git_repo).write_bytes(b'{"objective": 5, "by": [], "settings": {"x": {}}}')
+    assert here.draft() == Draft(settings={"x": ""})
+    draft_file(git_repo).write_bytes(b"[1")
+    assert here.draft() is None
+    forget_draft(git_repo)
+    assert not os.path.lexists(draft_file(git_repo))
