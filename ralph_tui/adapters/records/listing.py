@@ -12,16 +12,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ralph_tui.adapters.records.files import read_json
-from ralph_tui.adapters.records.folders import number_of, ralph_folder
+from ralph_tui.adapters.records.folders import from_here, number_of, ralph_folder
 from ralph_tui.adapters.records.lock import Owner, worker
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED, RecordedRun
-from ralph_tui.errors import WorkspaceError
-from ralph_tui.plain_files import is_plain, reading
+from ralph_tui.errors import WorkspaceError, why
+from ralph_tui.plain_files import reading
+from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
+
+__all__ = ["ListedRun", "RunRow", "list_rows", "list_runs", "newest_first", "row_of", "worker_here"]
 
 OBJECTIVE = 300
 """Characters of an objective that a row keeps."""
@@ -32,70 +35,59 @@ _ENDS = 1 << 16
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """What a list says of a run. Its texts may be shown as they are."""
+class ListedRun(NamedTuple):
+    """A run, found and not read."""
 
+    written: float
+    """When something was recorded last, in seconds since 1970."""
     name: str
-    """What the command line calls it."""
-    objective: str = ""
-    """Empty where nothing can be read of it."""
-    status: str = "died"
-    """Its outcome, the phase it is in, or ``died``: names that `text.terms` has words for."""
-    agent: str = ""
-    iterations: int = 0
-    max_iterations: int | None = None
-    completions: tuple[float, ...] = ()
-    """After each iteration, 0 to 1, the oldest first; the last ones of a long run."""
-    interventions: int | None = None
-    """Beyond a warning; None where it was not recorded."""
-    cost_usd: float | None = None
-    """None where the agent does not tell."""
-    cost_estimated: bool = False
-    started: datetime | None = None
-    updated: datetime | None = None
-    """When it ended; of one without an end, when something was recorded last."""
-    seconds: float = 0.0
-    """That it has lasted, without those between an end and a resume."""
-    live: bool = False
-    """A process works on it, or sessions of its loop were heard of a while ago."""
-    question: bool = False
-    """It waits for an answer."""
-    imported: str = ""
-    """What wrote it, where that was another tool."""
+    """As that of a `RecordedRun`."""
+    journal: str
+
+    @property
+    def run(self) -> RecordedRun:
+        """To be read."""
+        return RecordedRun(Path(self.journal))
 
 
 def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
-    """By when something was recorded last."""
-    return sorted(rows, key=lambda row: row.updated or _EARLIEST, reverse=True)
+    """Those that are alive, then by when something was recorded last."""
+    return sorted(rows, key=lambda row: (row.live, row.updated or _EARLIEST), reverse=True)
 
 
 def list_rows(root: Path) -> list[RunRow]:
-    """All runs of ours and loops of hooks, newest first."""
-    return newest_first(each_row(root))
+    """All runs of ours and loops of hooks, newest first; raises ``WorkspaceError``."""
+    owner = worker_here(root)
+    return newest_first(row_of(listed.run, owner) for listed in list_runs(root))
 
 
-def each_row(root: Path) -> Iterator[RunRow]:
-    """As `list_rows`, one after the other as they are read: new tasks before old ones."""
-    owner = _worker(ralph_folder(root) / "lock")
-    for run in each_run(root):
-        yield row_of(run, owner)
+def list_runs(root: Path) -> list[ListedRun]:
+    """All runs of ours and loops of hooks, the one that was written to last first.
 
-
-def each_run(root: Path) -> Iterator[RecordedRun]:
-    """All runs of ours and loops of hooks; new tasks before old ones. What cannot be listed is not.
-
-    The lists of runs that commands look a name up in look into every folder; this one looks into
-    those of tasks alone.
+    A folder that cannot be listed costs only what is in it; raises ``WorkspaceError`` where that is
+    all of them. Paths stay strings until one is needed: there may be ten thousand.
     """
     folder = ralph_folder(root)
-    for name in sorted(_folders(folder / HOOKED), reverse=True):
-        yield RecordedRun(folder / HOOKED / name / "events.jsonl")
-    for task in sorted(_folders(folder / "tasks"), key=number_of, reverse=True):
-        attempts = folder / "tasks" / task / "attempts"
-        for attempt in sorted(_folders(attempts), key=number_of, reverse=True):
-            if number_of(task) and number_of(attempt):
-                yield RecordedRun(attempts / attempt / "events.jsonl")
+    hooked, tasks = str(folder / HOOKED), str(folder / "tasks")
+    found = [(HOOKED, hooked, name) for name in _folders(hooked)]
+    for task in _folders(tasks, needed=True):
+        attempts = f"{tasks}/{task}/attempts"
+        if number_of(task):
+            found += [(task, attempts, name) for name in _folders(attempts) if number_of(name)]
+    listed = []
+    for task, parent, name in found:
+        path = f"{parent}/{name}/events.jsonl"
+        with suppress(OSError):
+            listed.append(ListedRun(os.lstat(path).st_mtime, f"{task}/{name}", path))
+    return sorted(listed, reverse=True)
+
+
+def worker_here(root: Path) -> Owner | None:
+    """Who works in this worktree now."""
+    try:
+        return worker(ralph_folder(root) / "lock")
+    except WorkspaceError:  # something else stands in its place: it says nothing
+        return None
 
 
 def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
@@ -252,23 +244,24 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _folders(parent: Path) -> list[str]:
-    """Names of folders in it that are no links."""
-    with suppress(OSError), os.scandir(parent) as entries:
-        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return []
+def _folders(parent: str, *, needed: bool = False) -> list[str]:
+    """Names of folders in it that are no links; `needed`: raises where they cannot be listed."""
+    try:
+        with os.scandir(parent) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        if needed:
+            raise WorkspaceError(
+                f"the runs in {from_here(Path(parent))} cannot be listed: "
+                f"{why(error, 'make the folder readable')}"
+            ) from error
+        return []
 
 
 def _written(run: RecordedRun) -> datetime | None:
     """When its journal was written last."""
-    with suppress(OSError):
-        if is_plain(run.journal):
-            return datetime.fromtimestamp(run.journal.stat().st_mtime, UTC)
+    with suppress(OSError, ValueError, OverflowError):
+        return datetime.fromtimestamp(run.journal.lstat().st_mtime, UTC)
     return None
-
-
-def _worker(lock: Path) -> Owner | None:
-    try:
-        return worker(lock)
-    except WorkspaceError:  # something else stands in its place: it says nothing
-        return None

@@ -16,6 +16,8 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.listing import RunRow, list_rows
 from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
 from ralph_tui.adapters.records.status import read_status
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.text.sanitize import one_line
 from tests.fixtures.journals.make import FOLDER
 from tests.hooked import HookedLoop
 from tests.unit.adapters.records.aiwg.test_attempt import record, story_of
@@ -178,8 +180,14 @@ def test_nothing_was_recorded(tmp_path: Path) -> None:
     assert list_rows(tmp_path) == []
     assert list_rows(tmp_path / "nowhere") == []
     ralph_folder(tmp_path).mkdir(parents=True)
-    (ralph_folder(tmp_path) / "tasks").write_text("a file")
     assert list_rows(tmp_path) == []
+
+
+def test_records_that_cannot_be_listed_are_told_in_one_sentence(tmp_path: Path) -> None:
+    ralph_folder(tmp_path).mkdir(parents=True)
+    (ralph_folder(tmp_path) / "tasks").write_text("a file")
+    with pytest.raises(WorkspaceError, match=r"tasks cannot be listed: Not a directory; make"):
+        list_rows(tmp_path)
 
 
 _VALUES = st.recursive(
@@ -200,4 +208,4 @@ def test_any_value_of_any_field_makes_a_row(
     assert all(0.0 <= each <= 1.0 for each in row.completions)
     assert row.seconds >= 0
     for text in (row.objective, row.status, row.agent):
-        assert text.isprintable()
+        assert text == one_line(text)
