@@ -14,6 +14,7 @@ from ralph_tui.events.agent import *  # noqa: F403
 from ralph_tui.events.base import Event as Event
 from ralph_tui.events.context import *  # noqa: F403
 from ralph_tui.events.control import *  # noqa: F403
+from ralph_tui.events.imported import *  # noqa: F403
 from ralph_tui.events.intelligence import *  # noqa: F403
 from ralph_tui.events.memory import *  # noqa: F403
 from ralph_tui.events.oversight import *  # noqa: F403

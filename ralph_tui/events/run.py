@@ -55,6 +55,9 @@ class RunStarted(Event):
     """How it was started: with a screen, as plain lines, or in the background."""
     watched: bool = False
     """Its sessions are none of ralph-tui's: hooks have recorded it, and nobody commands it."""
+    imported: Line = ""
+    """What else wrote the records that this was read from: ``aiwg, form B``; empty: ralph-tui did.
+    Control, alarms, checks and interventions of such a run are recomputed."""
     plan: Line | None = None
     """Path of the plan file, relative to the root."""
     agent: Line

@@ -6,7 +6,7 @@
 from ralph_tui.events.oversight import Level
 from ralph_tui.layers.oversight.behavior import Detection, Evidence
 from ralph_tui.layers.oversight.episodes import Episode, Mark
-from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess
+from ralph_tui.layers.oversight.levels import LEVELS, Finding, Oversight, assess, health_of
 from ralph_tui.layers.oversight.redirects import propose, recommendations
 from ralph_tui.layers.oversight.settings import OversightSettings
 from ralph_tui.layers.oversight.situations import Situation
@@ -25,6 +25,7 @@ __all__ = [
     "Situation",
     "Trail",
     "assess",
+    "health_of",
     "propose",
     "recommendations",
 ]

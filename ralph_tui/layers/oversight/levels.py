@@ -6,7 +6,7 @@ on or not. Nothing is said at 100, and nothing is asked when no iteration is lef
 
 from dataclasses import dataclass, field, replace
 
-from ralph_tui.events.oversight import Level
+from ralph_tui.events.oversight import Health, Level
 from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
@@ -63,6 +63,16 @@ class Finding:
     def level(self) -> Level | None:
         """The level that acts."""
         return self.situations[0].level if self.situations else None
+
+
+def health_of(finding: Finding) -> Health:
+    """What the check of an iteration says of the run."""
+    severities = {found.severity for found in finding.detections}
+    if finding.level == "ABORT":
+        return "aborted"
+    if finding.level == "PAUSE" or "critical" in severities:
+        return "critical"
+    return "warning" if finding.level in ("WARN", "REDIRECT") or severities else "healthy"
 
 
 def assess(

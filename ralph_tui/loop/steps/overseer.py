@@ -19,7 +19,7 @@ from ralph_tui.events import (
 from ralph_tui.events.oversight import Detected, EscalationLevel, Health
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
 from ralph_tui.layers.control import PROFILES
-from ralph_tui.layers.oversight import Finding, Situation, propose, recommendations
+from ralph_tui.layers.oversight import Finding, Situation, health_of, propose, recommendations
 from ralph_tui.layers.oversight.redirects import UNWATCHED
 from ralph_tui.loop.guard import guarded_steps, guards
 from ralph_tui.loop.run import Run
@@ -257,7 +257,7 @@ class Overseer:
                 points=completion - made.completion,
                 after=k - made.iteration,
             )
-        yield from self._check_health(k, finding, _health(finding))
+        yield from self._check_health(k, finding, health_of(finding))
 
     def _check_health(self, k: int, finding: Finding, status: Health) -> Steps[None]:
         """One check per iteration."""
@@ -295,12 +295,3 @@ class Overseer:
             return
         level: EscalationLevel = "emergency" if acts.level == "ABORT" else "critical"
         yield from self._escalation(k, level, acts.about, acts.reason, recommendations(acts.about))
-
-
-def _health(finding: Finding) -> Health:
-    severities = {found.severity for found in finding.detections}
-    if finding.level == "ABORT":
-        return "aborted"
-    if finding.level == "PAUSE" or "critical" in severities:
-        return "critical"
-    return "warning" if finding.level in ("WARN", "REDIRECT") or severities else "healthy"

@@ -192,7 +192,7 @@ def test_a_failing_overseer_is_told_to_people_once_and_takes_no_signal(part: Par
     world = run_with(Fault(part))
     assert [e.iteration for e in world.all(SignalComputed)] == list(range(1, 9))
     told = [e for e in world.all(EscalationRaised) if e.about == "oversight"]
-    if part.name == "_health":  # what is asked is asked; the check alone is missing
+    if part.name == "health_of":  # what is asked is asked; the check alone is missing
         assert {event.status for event in world.all(HealthChecked)} == {"paused"}
     else:
         assert len(told) == 1
