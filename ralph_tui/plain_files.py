@@ -140,6 +140,18 @@ def write_whole(
             _unlink(fresh.name, folder)
 
 
+def put_new(path: Path, content: bytes, *, mode: int) -> None:
+    """Make a file; ``OSError``, ``FileExistsError`` where anything stands in its place."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with folder_of(path) as folder, os.fdopen(_opened(path, flags, mode, folder), "wb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except OSError:
+            _unlink(path.name, folder)
+            raise
+
+
 def is_plain(path: Path) -> bool:
     """Whether there is a plain file, not a link to one."""
     try:

@@ -45,6 +45,7 @@ COMMANDS = {
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "what would be noticed and done about any series of readings",
+    "config": "every setting, where it comes from, and a file to set them in",
     "doctor": "check the set-up: --notify sends a test, --embedder finds tasks",
 }
 """What each does, in the order of the help; each is a module of `commands`."""

@@ -6,6 +6,7 @@ same words wherever it was written.
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -76,6 +77,11 @@ def load_settings(
     for warning in loaded.warnings:
         (warn or _warn)(warning)
     return loaded
+
+
+def terminal_width() -> int:
+    """Columns of the terminal that is printed to; 0 where it is none: then nothing is wrapped."""
+    return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else 0
 
 
 def _warn(sentence: str) -> None:

@@ -20,6 +20,11 @@ NOT_FROM_REPOSITORY = (
 SECTION, TEMPLATE = "intelligence", "prompt_template"
 
 
+def refused(name: str) -> bool:
+    """Whether a setting counts nothing there."""
+    return any(name == one or name.startswith(f"{one}.") for one in NOT_FROM_REPOSITORY)
+
+
 def permitted(
     path: Path, values: Mapping[str, Any], own_file: str, warnings: list[str]
 ) -> dict[str, Any]:

@@ -90,24 +90,24 @@ class AgentSettings(_Section):
     """Who works on the prompt."""
 
     name: Annotated[Words | None, NoneIfEmpty] = None
-    """Which agent works, by its name in ``adapters/agents``; None: the default one, if any."""
+    """Which agent works, by its name; None: Claude Code where it is installed."""
     binary: Words = "claude"
     """The agent's program, where it can be named: a name on PATH, or a path."""
     silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
-    """Seconds without output or a changed file, after which the owner is asked."""
+    """How long an agent may be without output or a changed file before you are asked."""
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
-    """Seconds after which that question is answered by its default."""
+    """How long that question waits for your answer."""
     command: Annotated[Words | None, NoneIfEmpty] = None
-    """The agent's shell command, where it is one: it takes the prompt on stdin."""
+    """The shell command that the agent ``command`` runs: it takes the prompt on stdin."""
     model: Annotated[Words | None, NoneIfEmpty] = None
-    """Passed on to the agent; None leaves the choice to it."""
+    """Which model, passed on to the agent; None leaves the choice to it."""
 
 
 class PermissionSettings(_Section):
     """What the agent may do without being asked."""
 
     mode: Literal["edits", "skip"] = "edits"
-    """``edits``: file edits and the completion command; ``skip``: everything."""
+    """``edits``: file edits and the completion command; ``skip``: everything (unrestricted)."""
     allow: Annotated[tuple[Words, ...], BeforeValidator(_lines), Field(strict=False)] = ()
     """Further tools, one permission line each."""
 
@@ -116,9 +116,9 @@ class LimitSettings(_Section):
     """When a run ends without having completed."""
 
     max_iterations: int = Field(default=10, ge=1, le=1000)
-    """Iterations."""
+    """How many iterations."""
     session_timeout_s: Seconds = Field(default=8 * 3600.0, ge=1, le=7 * DAY)
-    """Seconds one agent session may take, or text such as ``"90m"``."""
+    """How long one session of the agent may take."""
     budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
     """US dollars for the whole run; None: no limit."""
     iteration_budget_usd: Annotated[float | None, Field(gt=0, le=1_000_000), NoneIfEmpty] = None
@@ -133,14 +133,14 @@ class GateSettings(_Section):
     """How the completion command is run."""
 
     timeout_s: Seconds = Field(default=1800.0, ge=1, le=DAY)
-    """Seconds, or text such as ``"10m"``; a command that takes longer has failed."""
+    """How long it may take; one that takes longer has failed."""
 
 
 class CheckpointSettings(_Section):
     """When the present is captured while an agent works."""
 
     interval_s: Seconds = Field(default=1800.0, ge=10, le=DAY)
-    """Seconds between checkpoints within a session, or text such as ``"15m"``."""
+    """How long from one checkpoint within a session to the next."""
 
 
 class MemorySettings(_Section):
@@ -154,7 +154,7 @@ class OutreachSettings(_Section):
     """Where messages go when no screen is watched. Tokens stay in the environment."""
 
     webhook: Annotated[Annotated[SecretStr, AfterValidator(_hook)] | None, NoneIfEmpty] = None
-    """Web address that takes a JSON POST; a secret, as it often holds a token."""
+    """Web address that takes a JSON POST; it is treated as a secret, as it often holds a token."""
     tracker: Annotated[Literal["gitea", "github"] | None, NoneIfEmpty] = None
     """Where an issue is made."""
     tracker_url: Annotated[Annotated[str, AfterValidator(_base)] | None, NoneIfEmpty] = None
@@ -179,7 +179,7 @@ class UiSettings(_Section):
     """How the cockpit looks."""
 
     theme: Annotated[Words | None, NoneIfEmpty] = None
-    """Name of a Textual theme; None: its default."""
+    """``dark``, ``light``, ``terminal`` or a theme of Textual; None: what fits the terminal."""
     on_hangup: Literal["leave", "stop"] = "leave"
     """A closed terminal: the run goes on without a screen, or is stopped."""
 

@@ -32,7 +32,7 @@ def as_typed(number: float) -> str:
     for unit, size in reversed(_UNITS.items()):
         if number >= size and number % size == 0:
             return f"{number / size:.0f}{unit}"
-    return f"{number:g}s"
+    return f"{number:.12g}s"
 
 
 Seconds = Annotated[float, BeforeValidator(seconds)]

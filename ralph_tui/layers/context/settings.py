@@ -24,34 +24,34 @@ Text = Annotated[str | None, Field(max_length=4096), BeforeValidator(_none_if_em
 
 
 class ContextSettings(BaseModel):
-    """The `context.*` settings. Of two levels that are reached at once the higher one counts."""
+    """How full the context window may get. Of levels reached at once the highest counts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     rollover: bool = True
-    """False: how full the window is is shown, and no session is ended for it."""
+    """False: no session is ended for it, it is shown only."""
     warn_percent: Percent = 70.0
-    """L1, percent of the window: it is told."""
+    """Percent of the window at which it is told."""
     checkpoint_percent: Percent = 85.0
-    """L2: the running tool ends, the session hands over, a fresh one goes on."""
+    """Percent at which the running tool ends, the session hands over, and a fresh one goes on."""
     stop_percent: Percent = 95.0
-    """L3: the session is ended at once, and hands over."""
+    """Percent at which the session is ended at once, and hands over."""
     tool_wait_s: Seconds = Field(default=60.0, ge=0, le=DAY)
-    """Seconds that a running tool may take before its session is ended all the same."""
+    """How long the running tool may take before its session is ended all the same."""
     handoff_edit_s: Seconds = Field(default=60.0, ge=0, le=DAY)
-    """Seconds that you have to edit a handoff before it is sent as it is; 0: nobody is asked."""
+    """How long you have to edit a handoff before it is sent as it is; 0: you are not asked."""
     handoff_copy: bool = False
-    """A copy of each handoff in ``.claude/handoffs``."""
+    """Whether a copy of each handoff is put into ``.claude/handoffs``."""
     model_handoff: bool = False
-    """A model words the handoff."""
+    """Whether a model words the handoff."""
     model_handoff_model: Text = None
     """Which model; None: the agent's small one."""
     model_handoff_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """Seconds, after which the handoff by template stands."""
+    """How long it may take before the handoff by template stands."""
     commit_wip: bool = False
-    """The work of each session that hands over becomes a commit on your branch."""
+    """Whether the work of each session that hands over becomes a commit on your branch."""
     state_file: Text = None
-    """Where the state is kept for other tools: a ``ralph-state.json``, relative to the repository;
+    """Where the state is kept for other tools: a ``ralph-state.json`` inside of the repository;
     None: nowhere."""
 
     @field_validator("state_file")

@@ -6,14 +6,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class ControlSettings(BaseModel):
-    """The `control.*` settings. Text (``"0.9"``, ``"false"``) is taken where it says a value."""
+    """The controller: what it makes of the readings, and when it raises an alarm.
+
+    Text (``"0.9"``, ``"false"``) is taken where it says a value.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     enabled: bool = True
-    """Off: fixed `focused` gains, no alarms; the overseer still reads the conditions."""
+    """False: fixed `focused` gains, no alarms; the overseer still reads the conditions."""
     adaptive_gains: bool = True
-    """Off: `focused` gains throughout; alarms and advice stay."""
+    """False: `focused` gains throughout; alarms and advice stay."""
     window_size: int = Field(default=5, ge=1, le=1000)
     """Steps that velocity and volatility look back on."""
     decay: float = Field(default=0.9, ge=0, le=1)

@@ -29,27 +29,27 @@ class IntelligenceSettings(BaseModel):
     ] = None
     """A file that replaces the layout of prompts; None: the built-in one."""
     model_prompts: bool = False
-    """A model words the prompt."""
+    """Whether a model words the prompt."""
     model_prompts_model: Model = None
-    """Which model."""
+    """Which model; None: the agent's small one."""
     model_prompts_timeout_s: Seconds = Field(default=90.0, ge=1, le=DAY)
-    """Seconds, after which the template stands."""
+    """How long it may take before the template stands."""
     model_assessment: bool = False
-    """A model gives a second opinion on what an iteration came to."""
+    """Whether a model gives a second opinion on what an iteration came to."""
     model_assessment_model: Model = None
-    """Which model."""
+    """Which model; None: the agent's small one."""
     model_assessment_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """Seconds, after which the assessment stands alone."""
+    """How long it may take before the assessment stands alone."""
     model_reflections: bool = False
-    """A model words what an attempt teaches. The end of the run waits for it; a run that is
-    stopped, aborted or fails asks no model."""
+    """Whether a model words what an attempt teaches. The end of the run waits for it; a run that
+    is stopped, aborted or fails asks no model."""
     model_reflections_model: Model = None
-    """Which model."""
+    """Which model; None: the agent's small one."""
     model_reflections_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """Seconds, after which the reflection by template stands."""
+    """How long it may take before the reflection by template stands."""
     model_judge: bool = False
-    """A model judges whether a plain-language criterion is met; its error asks you."""
+    """Whether a model judges if a plain-language criterion is met; its error asks you."""
     model_judge_model: Model = None
-    """Which model."""
+    """Which model; None: the agent's small one."""
     model_judge_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """Seconds, after which you are asked."""
+    """How long it may take before you are asked."""

@@ -6,15 +6,15 @@ from ralph_tui.text.durations import DAY, Seconds
 
 
 class OversightSettings(BaseModel):
-    """The `oversight.*` settings."""
+    """The overseer, which proposes another course, pauses or aborts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     enabled: bool = True
-    """Off: no overseer watches, the loop runs to its limit."""
+    """False: no overseer watches, the loop runs to its limit."""
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
-    """Seconds after which a REDIRECT is approved by default; at once in a headless run."""
+    """How long a REDIRECT waits before it is approved; a headless run does not wait."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)
-    """Seconds after which a PAUSE aborts a run that was started headless; others wait for ever."""
+    """How long a PAUSE waits before it aborts a run that was started headless; others wait on."""
     escalate_after_s: Seconds = Field(default=600.0, ge=1, le=30 * DAY)
-    """Seconds after which an unanswered question is escalated, if it was not already."""
+    """After how long an unanswered question is sent to the channels of ``outreach``."""

@@ -1,0 +1,175 @@
+"""What each setting means, as its own field says it, and the commented file made of that.
+
+Rule: nothing is said twice. Meaning is the docstring under the field, range and choices are what
+the field is checked by, the default is the field's.
+"""
+
+import ast
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from ralph_tui.config.files import REPOSITORY_FILE
+from ralph_tui.config.repository_file import refused
+from ralph_tui.config.settings import NAMES, Settings
+from ralph_tui.text.durations import as_typed
+
+WIDTH = 88
+"""Columns of a comment."""
+_DURATION = "_s"
+"""What the name of a setting in seconds ends in."""
+
+_HEAD = {
+    False: """\
+Settings of ralph-tui for everything you run. What a repository sets in its own
+{repository} counts more, then RALPH_TUI_... variables of the environment, then flags.
+""",
+    True: """\
+Settings of ralph-tui for this repository. They count more than those of your own file,
+and less than RALPH_TUI_... variables of the environment and flags. An agent can write
+this file, so what would widen its rights can be set in your own file alone.
+""",
+}
+_FOOT = """\
+Each setting stands here with its default: take the # away in front of one to set it.
+`ralph-tui config show` says what counts, and where it stands.
+"""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A setting in words."""
+
+    name: str
+    """Dotted."""
+    meaning: str
+    """Sentences, in which nothing set is ``""``."""
+    range: str
+    """What it may be, in words; empty: any text."""
+    default: str
+    """As it is written in a file."""
+
+    @property
+    def section(self) -> str:
+        """Empty for one that stands in none."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def key(self) -> str:
+        """Its name within the section."""
+        return self.name.rpartition(".")[2]
+
+
+def described() -> Iterator[Described]:
+    """Every setting, as a file has to order them: those without a section first."""
+    defaults = Settings().by_name()
+    for name in sorted(NAMES, key=lambda name: "." in name):
+        model, key = _field_of(name)
+        schema = model.model_json_schema()["properties"][key]
+        yield Described(
+            name,
+            _in_a_file(_docstrings(model)[key]),
+            _range(key, schema),
+            in_toml(name, defaults[name]),
+        )
+
+
+def meaning_of(section: str) -> str:
+    """What a section is about; empty for none."""
+    model = _field_of(f"{section}.")[0] if section else Settings
+    return "" if model is Settings else _in_a_file(inspect.getdoc(model) or "").partition("\n")[0]
+
+
+def commented_file(*, repository: bool = False) -> str:
+    """A file with every setting, all commented out; of a `repository` what one may set."""
+    head = _HEAD[repository].format(repository=REPOSITORY_FILE)
+    blocks = [_comment(head.replace("\n", " ")), "#", _comment(_FOOT.replace("\n", " "))]
+    section = ""
+    for setting in described():
+        if repository and refused(setting.name):
+            continue
+        if setting.section != section:
+            section = setting.section
+            blocks += ["", "", f"[{section}]", _comment(meaning_of(section))]
+        blocks += ["", _comment(setting.meaning)]
+        if setting.range:
+            blocks.append(_comment(f"It is {setting.range}."))
+        blocks += [f"#{setting.key} = {setting.default}"]
+    return "\n".join(blocks) + "\n"
+
+
+def _comment(text: str) -> str:
+    """A comment: a blank behind its sign tells it apart from a setting that is commented out."""
+    return textwrap.fill(text, WIDTH, initial_indent="# ", subsequent_indent="# ")
+
+
+def _field_of(name: str) -> tuple[type[BaseModel], str]:
+    section, _, key = name.rpartition(".")
+    model = Settings.model_fields[section].annotation if section else Settings
+    assert isinstance(model, type) and issubclass(model, BaseModel)  # noqa: PT018
+    return model, key
+
+
+def _docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """What stands under each field of a model."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for field, below in zip(body.body, body.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+        ):
+            found[field.target.id] = " ".join(str(below.value.value).split())
+    return found
+
+
+def _in_a_file(text: str) -> str:
+    """Words of the code as a reader of the file knows them."""
+    text = text.replace("`", "")
+    for word, instead in (("None", '""'), ("True", "true"), ("False", "false")):
+        text = re.sub(rf"\b{word}\b", instead, text)
+    return text
+
+
+def _range(key: str, schema: dict[str, Any]) -> str:
+    one = next((kind for kind in schema.get("anyOf", ()) if kind["type"] != "null"), schema)
+    if "enum" in one:
+        *others, last = map(json.dumps, one["enum"])
+        return f"{', '.join(others)} or {last}"
+    if one["type"] == "boolean":
+        return "true or false"
+    if one["type"] == "array":
+        return 'a list such as ["Bash(make test)", "Read"]'
+    if one["type"] not in ("number", "integer"):
+        return ""
+    shown = as_typed if key.endswith(_DURATION) else _number
+    least, above, most = (
+        shown(one[bound]) if bound in one else ""
+        for bound in ("minimum", "exclusiveMinimum", "maximum")
+    )
+    if key.endswith(_DURATION):
+        return f"{least} to {most}, or a number of seconds"
+    what = "a whole number" if one["type"] == "integer" else "a number"
+    return f"{what} from {least} to {most}" if least else f"{what} above {above}, at most {most}"
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
+
+
+def in_toml(name: str, value: object) -> str:
+    """A value as it is written in a file: a duration in words, what is not set as ``""``."""
+    if value is None:
+        return '""'
+    if name.endswith(_DURATION) and isinstance(value, float):
+        return json.dumps(as_typed(value))
+    return json.dumps(value, ensure_ascii=False)
