@@ -38,9 +38,9 @@ ENDS: "Mapping[str, Outcome]" = {
 ACTING = ("redirect", "pause", "abort")
 
 
-def find(base: Path) -> Iterator[ImportedRun]:
-    """The run of the state that lies below an ``.aiwg``."""
-    files = RunFiles(base / FOLDER, base)
+def find(base: Path, name: str = FOLDER) -> Iterator[ImportedRun]:
+    """The run of the state that lies below an ``.aiwg``, in the folder of this name."""
+    files = RunFiles(base / name, base)
     state = read_state(files)
     if state is None:
         return

@@ -8,19 +8,48 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ralph_tui.adapters.importers import external
+from ralph_tui.adapters.importers import external, internal, state_file
 from ralph_tui.adapters.importers.imported_run import ImportedRun
 from ralph_tui.adapters.records.listing import RunRow
 
-FINDERS = (external.find,)
-"""Each yields the runs of its forms below an ``.aiwg``."""
-ROWS = {**dict.fromkeys("ABCD", external.row_of)}
+FINDERS = {external.FOLDER: external.find, internal.FOLDER: internal.find}
+"""Each yields the runs of its forms below an ``.aiwg``, by the folder that they lie in."""
+ROWS = {**dict.fromkeys("ABCD", external.row_of), **dict.fromkeys("GH", internal.row_of)}
 """By the letter of a form."""
+SIGNS = {external.FOLDER: (state_file.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
+"""Files that tell such a folder where it has another name."""
+DEEPEST = 6
+"""Folders above a file in which the run that it belongs to is looked for."""
 
 
 def find_imported(root: Path) -> list[ImportedRun]:
     """All of a worktree, each by a name of its own; no order is promised."""
-    return list(_told_apart(run for find in FINDERS for run in find(root / ".aiwg")))
+    base = root / ".aiwg"
+    return list(_told_apart(run for name, find in FINDERS.items() for run in find(base, name)))
+
+
+def imported_at(path: Path) -> ImportedRun | None:
+    """The run whose file or folder this is, or that it belongs to; of several the newest.
+
+    The folder may have been copied out of its ``.aiwg``, and have another name.
+    """
+    here = path.absolute()
+    for folder in [here, *here.parents][:DEEPEST]:
+        for name, find in FINDERS.items():
+            if folder.name != name and not _looks_like(name, folder):
+                continue
+            found = list(_told_apart(find(folder.parent, folder.name)))
+            exact = [run for run in found if here in (run.path, run.folder)]
+            within = [run for run in found if here in run.path.parents or here == folder]
+            around = [run for run in found if run.folder in here.parents]
+            if chosen := exact or within or around:
+                return max(chosen, key=lambda run: run.changed)
+    return None
+
+
+def _looks_like(name: str, folder: Path) -> bool:
+    """Whether a folder holds what lies in one of this name."""
+    return any((folder / file).is_file() for file in SIGNS[name])
 
 
 def row_of(run: ImportedRun) -> RunRow:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 def read_imported(run: ImportedRun) -> "Recording":
     """Read it whole, whatever state its files are in; what is of no use is told in notes."""
     # Lists of runs are quick: what knows the events is loaded when one is read.
-    from ralph_tui.adapters.importers.external_told import told_of  # noqa: PLC0415
+    from ralph_tui.adapters.importers import external_told, internal_told  # noqa: PLC0415
     from ralph_tui.adapters.importers.telling import recording_of  # noqa: PLC0415
 
+    told_of = internal_told.told_of if run.form in "GH" else external_told.told_of
     return recording_of(run, *told_of(run))

@@ -1,0 +1,116 @@
+"""What a user calls RUN, whoever wrote it: found, and read as the same events.
+
+RUN is what `adapters.records.runs` says of runs of ours, or a run that another tool has recorded
+here: its name (``aiwg/1a2b3c4d``; ``aiwg``: the newest of them), its file, or a folder around it
+(``.aiwg``, ``ralph-external``), wherever that lies. Nothing at all means the newest run, whoever
+wrote it.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.importers import ImportedRun, find_imported
+from ralph_tui.adapters.importers.finding import imported_at
+from ralph_tui.adapters.importers.imported_run import TOOL
+from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.adapters.records.runs import RecordedRun, newest_run, resolve_run
+from ralph_tui.errors import UsageError
+from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.records.journal import Recording
+
+AnyRun = RecordedRun | ImportedRun
+LISTED = 6
+"""Runs of other tools that are named where one was not found."""
+
+
+def find_run(root: Path, name: str | None) -> AnyRun:
+    """The run a user means: one of ours, a loop that hooks have recorded, or another tool's.
+
+    Raises ``UsageError`` when there is no such run, naming those there are.
+    """
+    if name is None:
+        return _newest(root) or resolve_run(root, None, hooked=True)
+    imported = _imported(root, name)
+    if imported is not None:
+        return imported
+    around = _worktree(name)
+    if around is not None and (newest := _newest(around)) is not None:
+        return newest
+    try:
+        return resolve_run(root, name, hooked=True)
+    except UsageError as error:
+        known = [run.name for run in find_imported(root)]
+        if not known or Path(name).exists():
+            raise
+        more = ", ..." if len(known) > LISTED else ""
+        raise UsageError(f"{error}; of {TOOL}: {', '.join(known[:LISTED])}{more}") from error
+
+
+def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:
+    """The run of ours that a command is to act on.
+
+    Raises ``UsageError`` as `resolve_run` does, and for a run of another tool, which is only read.
+    """
+    imported = None if name is None else _imported(root, name)
+    if imported is not None:
+        raise UsageError(only_read(imported))
+    return resolve_run(root, name, hooked=hooked)
+
+
+def only_read(run: ImportedRun) -> str:
+    """Why no command acts on it, and what can be done."""
+    name = one_line(run.name)
+    return (
+        f"{name} was recorded by {TOOL}, and ralph-tui only reads it: 'ralph-tui replay {name}' "
+        f"shows it, 'ralph-tui report {name}' sums it up"
+    )
+
+
+def read_run(run: AnyRun) -> "Recording":
+    """All of it as events; raises ``JournalError`` for a journal of ours that is none."""
+    if isinstance(run, ImportedRun):
+        from ralph_tui.adapters.importers import read_imported  # noqa: PLC0415  names are quick
+
+        return read_imported(run)
+    from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
+
+    return read_journal(run.journal)
+
+
+def _newest(root: Path) -> AnyRun | None:
+    """The one that was written to last; None where there is none."""
+    ours = newest_run(root, hooked=True)
+    theirs = max(find_imported(root), key=lambda run: run.changed, default=None)
+    if ours is None or theirs is None:
+        return ours or theirs
+    return theirs if theirs.changed > ours.journal.stat().st_mtime else ours
+
+
+def _imported(root: Path, name: str) -> ImportedRun | None:
+    """The run of another tool that is called so, or that lies there."""
+    tool, _, short = name.partition("/")
+    if tool == TOOL:
+        found = [run for run in find_imported(root) if not short or run.name == name]
+        if found:
+            return max(found, key=lambda run: run.changed)
+    path = named_path(name)
+    try:
+        ours = path.name == "events.jsonl" or (path / "events.jsonl").is_file()
+        return None if ours or not path.exists() or _worktree(name) else imported_at(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _worktree(name: str) -> Path | None:
+    """The worktree that a path names, itself or by its ``.aiwg``."""
+    path = named_path(name)
+    try:
+        if (path / ".aiwg").is_dir():
+            return path
+        if path.absolute().name == ".aiwg" and path.is_dir():
+            return path.absolute().parent
+    except (OSError, ValueError):
+        pass
+    return None
