@@ -45,6 +45,7 @@ COMMANDS = {
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "what would be noticed and done about any series of readings",
+    "completion": "lets bash, zsh or fish complete what you type of all this",
     "config": "every setting, where it comes from, and a file to set them in",
     "doctor": "check the set-up: --notify sends a test, --embedder finds tasks",
 }
@@ -66,6 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, as `ExitCode` names them."""
     gc.disable()  # loading makes many objects, and all of them stay; a run enables it again
     _replace_unprintable()
+    if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
+        importlib.import_module(f"{__name__}.completion").answer()
     try:
         code = _dispatch(sys.argv[1:] if argv is None else list(argv))
         if sys.stdout:

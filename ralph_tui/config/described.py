@@ -80,6 +80,13 @@ def described() -> Iterator[Described]:
         )
 
 
+def choices_of(name: str) -> list[str]:
+    """The words that a setting is one of; none where it may be anything else."""
+    model, key = _field_of(name)
+    kind = _kind(model.model_json_schema()["properties"][key])
+    return ["true", "false"] if kind["type"] == "boolean" else kind.get("enum", [])
+
+
 def meaning_of(section: str) -> str:
     """What a section is about; empty for none."""
     model = _field_of(f"{section}.")[0] if section else Settings
@@ -141,7 +148,7 @@ def _in_a_file(text: str) -> str:
 
 
 def _range(key: str, schema: dict[str, Any]) -> str:
-    one = next((kind for kind in schema.get("anyOf", ()) if kind["type"] != "null"), schema)
+    one = _kind(schema)
     if "enum" in one:
         *others, last = map(json.dumps, one["enum"])
         return f"{', '.join(others)} or {last}"
@@ -160,6 +167,11 @@ def _range(key: str, schema: dict[str, Any]) -> str:
         return f"{least} to {most}, or a number of seconds"
     what = "a whole number" if one["type"] == "integer" else "a number"
     return f"{what} from {least} to {most}" if least else f"{what} above {above}, at most {most}"
+
+
+def _kind(schema: dict[str, Any]) -> dict[str, Any]:
+    """Of what may also be not set: what it is where it is."""
+    return next((kind for kind in schema.get("anyOf", ()) if kind["type"] != "null"), schema)
 
 
 def _number(value: float) -> str:

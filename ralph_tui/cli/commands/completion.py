@@ -1,0 +1,37 @@
+"""``ralph-tui completion``: what a shell reads to complete the words of this command line."""
+
+import argparse
+import sys
+
+from argcomplete.shell_integration import shellcode
+
+from ralph_tui.cli.exit_codes import ExitCode
+
+STARTED = {
+    "bash": 'eval "$(ralph-tui completion bash)"      into ~/.bashrc',
+    "zsh": 'eval "$(ralph-tui completion zsh)"       into ~/.zshrc, below compinit',
+    "fish": "ralph-tui completion fish | source       into ~/.config/fish/config.fish",
+}
+"""By shell: the line that turns it on, and the file that it is for."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what this command takes."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = "\n".join(
+        (
+            "Prints what your shell needs to complete commands, options, runs and settings.",
+            "Put the line of your shell into its start file, and begin a new shell:",
+            "",
+            *(f"  {line}" for line in STARTED.values()),
+        )
+    )
+    parser.add_argument("shell", metavar="SHELL", choices=STARTED, help=", ".join(STARTED))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print it; to a terminal, where nobody reads it, also what is to be done with it."""
+    print(shellcode(["ralph-tui"], shell=args.shell).strip())
+    if sys.stdout.isatty():
+        print(f"\nput this line where it is named:\n  {STARTED[args.shell]}", file=sys.stderr)
+    return ExitCode.COMPLETED

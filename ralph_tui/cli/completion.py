@@ -1,0 +1,124 @@
+"""What a shell offers behind a word, when it asks: commands, options, runs, settings, agents.
+
+Rule: what an argument takes is told by its name in the help (``RUN``, ``NAME=VALUE``), so a new
+command is completed without a line here. Only the command that is typed is loaded, and only what is
+asked for is looked up; what cannot be looked up now is nothing to offer, and no message into a line
+that is being typed.
+"""
+
+import argparse
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+import argcomplete
+from argcomplete.completers import FilesCompleter, SuppressCompleter
+
+from ralph_tui.cli import COMMANDS, build_parser
+from ralph_tui.errors import RalphError
+
+Names = Callable[[str], Iterable[str]]
+"""What may stand there, for what is typed of it so far."""
+_TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
+"""Names that mean themselves to every shell: those of folders are foreign text."""
+
+
+def answer() -> None:
+    """Tell the shell that has asked, and end: it has put what is typed into the environment."""
+    typed = (
+        os.environ["COMP_LINE"].encode()[: int(os.environ["COMP_POINT"])].decode("utf-8", "ignore")
+    )
+    whole = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
+    word = next((word for word in whole if not word.startswith("-")), "")
+    parser, _ = build_parser((word,) if word in COMMANDS else ())
+    for action in _actions(parser):
+        action.completer = _completer(action)  # type: ignore[attr-defined]
+    argcomplete.autocomplete(
+        parser, always_complete_options=False, default_completer=SuppressCompleter()
+    )
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to look at them
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for below in action.choices.values():
+                yield from _actions(below)
+        else:
+            yield action
+
+
+def _completer(action: argparse.Action) -> object:
+    metavar = action.metavar if isinstance(action.metavar, str) else ""
+    names = _BY_DEST.get(action.dest) or _BY_METAVAR.get(metavar)
+    if names is None:
+        return FilesCompleter() if metavar in ("FILE", "FOLDER") else None
+
+    def offered(prefix: str, **_: object) -> list[str]:
+        try:
+            return [name for name in names(prefix) if name.startswith(prefix)]
+        except (RalphError, OSError):
+            return []
+
+    return offered
+
+
+def _runs(prefix: str) -> Iterable[str]:
+    """Tasks; attempts too where a task has several, or one is being typed."""
+    from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - as the rest here
+    from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
+
+    names = [run.name for run in list_runs(worktree_root(Path.cwd()))]
+    attempts: dict[str, list[str]] = {}
+    for name in filter(_TYPEABLE.fullmatch, names):
+        attempts.setdefault(name.partition("/")[0], []).append(name)
+    shown = (names for names in attempts.values() if "/" in prefix or len(names) > 1)
+    return chain(attempts, *shown)
+
+
+def _tasks(prefix: str) -> Iterable[str]:
+    return (name for name in _runs(prefix) if name != "hooks" and not name.startswith("hooks/"))
+
+
+def _assignments(prefix: str) -> Iterable[str]:
+    """``NAME=``; behind that, what the setting can be, where that is one of a few words."""
+    from ralph_tui.config.described import choices_of  # noqa: PLC0415
+    from ralph_tui.config.settings import NAMES  # noqa: PLC0415
+
+    name, equals, _ = prefix.partition("=")
+    if not equals:
+        return (f"{name}=" for name in NAMES)
+    return (f"{name}={choice}" for choice in choices_of(name)) if name in NAMES else ()
+
+
+def _settings(_: str) -> Iterable[str]:
+    from ralph_tui.config.settings import NAMES  # noqa: PLC0415
+
+    return (*dict.fromkeys(name.partition(".")[0] for name in NAMES), *NAMES)
+
+
+def _agents(_: str) -> Iterable[str]:
+    from ralph_tui.adapters.agents import offered  # noqa: PLC0415
+
+    return (agent.name for agent in offered())
+
+
+def _scenarios(_: str) -> Iterable[str]:
+    from ralph_tui.demo.agent.scenario import SCENARIOS  # noqa: PLC0415
+
+    return SCENARIOS
+
+
+_BY_DEST: Mapping[str, Names] = {
+    "agent.name": _agents,
+    "permissions.mode": lambda _: ("edits", "skip"),
+    "scenario": _scenarios,
+}
+_BY_METAVAR: Mapping[str, Names] = {
+    "RUN": _runs,
+    "TASK": _tasks,
+    "NAME=VALUE": _assignments,
+    "KEY=VALUE": _assignments,
+    "SETTING": _settings,
+}
