@@ -112,7 +112,7 @@ class EffectObserved(Event):
     decision: Line
     """In words: ``approved by you``."""
     points: float
-    """Completion gained since, points."""
+    """What the iterations since brought to the files that they found, points."""
     after: int = 2
     """Iterations."""
 

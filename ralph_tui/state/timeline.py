@@ -22,6 +22,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.events.workspace import Trigger
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.text.format import step
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 MOST_TOOLS = 12
@@ -138,6 +139,17 @@ class TimelineFold(Fold):
             return span.previous
         found = self.measured(before.rollbacks[-1])
         return None if found is None else found.completion
+
+    def gain(self, span: IterationSpan) -> float | None:
+        """Points that an iteration brought to the files it found, as readings are written; None
+        where one of the two is not known.
+        """
+        before = self.began_with(span)
+        return None if before is None or span.completion is None else step(before, span.completion)
+
+    def gained_since(self, iteration: int) -> float:
+        """Points that all iterations after this one brought together."""
+        return sum(self.gain(span) or 0.0 for span in self.spans if span.number > iteration)
 
     def handlers(self) -> Handlers:
         """See `Fold`."""

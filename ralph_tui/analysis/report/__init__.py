@@ -105,7 +105,7 @@ def _facts(told: Material) -> str:
     run, started = told.state.run, told.started
     facts = [
         ("Completion", _completion(told)),
-        ("Time", f"{duration(told.seconds)}, {told.began_at} to {told.ended_at}"),
+        ("Time", f"{duration(told.seconds)}{_waited(told)}, {told.began_at} to {told.ended_at}"),
         ("Cost", _cost(told)),
         ("Model help", _model_help(told)),
         ("Tokens", f"{run.tokens:,}" if run.tokens else ""),
@@ -120,6 +120,12 @@ def _facts(told: Material) -> str:
         ("Git", _git(told)),
     ]  # fmt: skip
     return "\n".join(f"- {name}: {text}" for name, text in facts if text)
+
+
+def _waited(told: Material) -> str:
+    """For an answer, a service or the end of a pause; what is below a second is no wait."""
+    seconds = sum(told.waited.values())
+    return f", {duration(seconds)} of it waiting" if seconds >= 1 else ""
 
 
 def _cost(told: Material) -> str:
@@ -169,6 +175,8 @@ def _completion(told: Material) -> str:
 
 def _tools(told: Material) -> str:
     agent = told.state.agent
+    if not told.tells_tools:
+        return ""
     errors = f", {agent.tool_errors} failed" if agent.tool_errors else ""
     denied = f", {told.state.run.denied} denied" if told.state.run.denied else ""
     return f"{count(agent.tool_calls, 'call')}{errors}{denied}"

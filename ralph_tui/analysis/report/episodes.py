@@ -1,6 +1,6 @@
 """What was noticed in a run, what was done about it, who decided that, and what it changed."""
 
-from ralph_tui.analysis.report.markdown import escaped
+from ralph_tui.analysis.report.markdown import escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import AlarmRaised
 from ralph_tui.state import Intervention
@@ -38,13 +38,20 @@ def _sent(told: Material, made: Intervention) -> str:
     return " for the next prompt" if run.live else ", not sent, as the run ended before"
 
 
+def _instructions(text: str, title: str) -> list[str]:
+    """In one item; below it where they are of several lines, which are kept."""
+    if len(text.splitlines()) == 1:
+        return [f"  - {title} {escaped(text)}"]
+    return [f"  - {title}", *(f"    {line}" for line in quoted(text).splitlines())]
+
+
 def _met(told: Material, made: Intervention) -> str:
     about = subject_words(made.about)
     lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
     if made.decision:
         lines.append(f"  - {escaped(made.decision)}")
     if made.instructions:
-        lines.append(f"  - instructions{_sent(told, made)}: {escaped(made.instructions)}")
+        lines += _instructions(made.instructions, f"instructions{_sent(told, made)}:")
     if made.effect is not None:
         after = count(made.effect.after, "iteration")
         lines.append(f"  - {after} later: {points_gained(made.effect.points)}")

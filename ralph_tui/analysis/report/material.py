@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ralph_tui.analysis.report.waiting import waited
 from ralph_tui.events import (
     AgentReported,
     AlarmRaised,
@@ -48,6 +49,8 @@ class Material:
     """Warnings about what was measured, and the iteration that each is of."""
     measured_rows: set[int] = field(default_factory=set)
     """The events that they come from."""
+    waited: dict[int, float] = field(default_factory=dict)
+    """Seconds that were waited, by iteration."""
     changes: Sequence[FileChange] | None = None
     """Net, between the first snapshot and the last; None where that cannot be told."""
     unknown: Counter[str] = field(default_factory=Counter)
@@ -58,7 +61,7 @@ class Material:
         """Fold a whole journal; it begins with ``run_started``."""
         first = events[0]
         assert isinstance(first, RunStarted), "a journal begins with run_started"
-        told = cls(first)
+        told = cls(first, waited=waited(events))
         for event in events:
             told.state.apply(event)
             told._take(event)
@@ -99,6 +102,11 @@ class Material:
     def seconds(self) -> float:
         """From the first event to the end, or to the last that there is."""
         return self.state.run.worked_s(self.state.at)
+
+    @property
+    def tells_tools(self) -> bool:
+        """Whether the agent tells of its tool calls."""
+        return self.state.agent.tool_calls > 0
 
     @property
     def began_at(self) -> str:

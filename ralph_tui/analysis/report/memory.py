@@ -1,15 +1,19 @@
 """What a report says of memory: the plan, the learnings it used, what the attempt teaches."""
 
 from ralph_tui.analysis.report.markdown import escaped
-from ralph_tui.analysis.report.material import Material, moment
+from ralph_tui.analysis.report.material import Material
+from ralph_tui.layers.memory.planning import PLAIN
+from ralph_tui.layers.memory.reflection import NO_EVIDENCE
 from ralph_tui.state import SeenLearning
 from ralph_tui.text.format import count
 
 
 def plan(told: Material) -> str:
-    """As it was made before iteration 1."""
+    """As it was made before iteration 1; none where it says no more than every plan."""
     made = told.state.memory.plan
-    if made is None:
+    if made is None or not (
+        made.steps or made.related or made.estimated_iterations or made.approach not in PLAIN
+    ):
         return ""
     lines = [f"{n}. {escaped(step)}" for n, step in enumerate(made.steps, 1)]
     parts = [escaped(made.approach), "\n".join(lines)]
@@ -37,14 +41,11 @@ def _use(one: SeenLearning) -> str:
 
 
 def reflections(told: Material) -> str:
-    """In the order in which they were written."""
-    parts = []
-    for number, one in enumerate(told.state.memory.reflections, 1):
-        lines = [f"{number}. {escaped(one.learning)}"]
-        facts = (("observed", one.observation), ("because", one.analysis))
-        lines += [f"   - {name}: {escaped(words)}" for name, words in facts if words]
-        lines += [f"   - to do: {escaped(item)}" for item in one.action_items]
-        by = f", worded by the model {escaped(one.model)}" if one.model else ""
-        lines.append(f"   - {moment(one.at)}, {escaped(one.reflection_type)}{by}")
-        parts.append("\n".join(lines))
-    return "\n".join(parts)
+    """In the order in which they were written; what they observed stands above, as facts."""
+    lines = []
+    for one in told.state.memory.reflections:
+        by = f" (worded by the model {escaped(one.model)})" if one.model else ""
+        lines.append(f"- {escaped(one.learning)}{by}")
+        why = [] if one.analysis in NO_EVIDENCE else [one.analysis]
+        lines += [f"  - {escaped(words)}" for words in (*why, *one.action_items)]
+    return "\n".join(lines)

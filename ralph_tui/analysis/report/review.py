@@ -157,6 +157,6 @@ def _names(title: str, gate: GateFinished, names: Sequence[str]) -> list[str]:
 def _group(title: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
-    shown = ", ".join(code(name) for name in names[:MOST_TESTS])
-    more = f" and {len(names) - MOST_TESTS} more" if len(names) > MOST_TESTS else ""
-    return [f"- **{title}** ({len(names)}): {shown}{more}"]
+    shown = sorted(names)[:MOST_TESTS]
+    more = [f"  - and {len(names) - MOST_TESTS} more"] if len(names) > MOST_TESTS else []
+    return [f"- **{title}** ({len(names)}):", *(f"  - {code(name)}" for name in shown), *more]

@@ -1,6 +1,6 @@
 """The sections of a report: each is Markdown, or empty where there is nothing to tell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.analysis.report import memory, review, strategy
@@ -10,7 +10,7 @@ from ralph_tui.analysis.report.episodes import episodes
 from ralph_tui.analysis.report.markdown import escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.state import IterationSpan
-from ralph_tui.text.format import count, duration, percent, signed, step
+from ralph_tui.text.format import count, duration, percent, signed
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
 
 MOST_FILES = 10
@@ -43,59 +43,55 @@ def _chart(told: Material) -> str:
 
 
 def _iterations(told: Material) -> str:
-    head = (
-        "#",
-        "status",
-        "completion",
-        "gain",
-        "time",
-        "cost",
-        "tokens",
-        "tools",
-        "files",
-        "tests",
-    )
-    rows = [_row(told, span) for span in told.state.timeline.spans if span.number]
+    waits = sum(told.waited.values()) >= 1
+    head = ["#", "status", "completion", "gain", "sessions"]
+    head += [*(["waited"] if waits else []), "cost", "tokens", "tools", "files", "tests"]
+    rows = [_row(told, span, waits=waits) for span in told.state.timeline.spans if span.number]
     if not rows:
         return ""
     note = "\n\n≈: an estimate." if told.estimated else ""
     return table(head, rows) + note
 
 
-def _row(told: Material, span: IterationSpan) -> tuple[str, ...]:
+def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]:
     done = span.finished
     beside = [other.completion for other in told.state.timeline.spans if other.completion]
-    gain = None if None in (span.completion, span.previous) else _gain(span, beside)
+    gain = told.state.timeline.gain(span)
     reading = "—" if span.completion is None else percent(span.completion, *beside)
+    times = [_sessions(told, span), *([_waited(told, span)] if waits else [])]
+    first = (str(span.number), done.status if done else "not finished", reading, _gain(gain))
     if done is None:
-        gone = "—" if span.ended_at is None else _took(span)
-        return (str(span.number), "not finished", reading, gain or "—", gone, *["—"] * 3,
-                _files_cell(span), _gate_cell(span))  # fmt: skip
+        return (*first, *times, *["—"] * 3, _files_cell(span), _gate_cell(span))
     errors = f" ({done.tool_errors} failed)" if done.tool_errors else ""
     return (
-        str(span.number),
-        done.status,
-        reading,
-        gain or "—",
-        duration(done.duration_s),
+        *first,
+        *times,
         told.cost(done.cost_usd, estimated=span.number in told.estimated),
         f"{done.tokens:,}" if done.tokens else "—",
-        f"{done.tool_calls}{errors}",
+        f"{done.tool_calls}{errors}" if told.tells_tools else "—",
         f"{done.files} +{done.added} −{done.removed}",
         _gate_cell(span),
     )
 
 
-def _gain(span: IterationSpan, beside: Sequence[float]) -> str:
-    return signed(step(span.previous or 0.0, span.completion or 0.0, *beside))
+def _gain(gain: float | None) -> str:
+    return "—" if gain is None else signed(gain)
 
 
-def _took(span: IterationSpan) -> str:
-    return (
-        "—"
-        if span.ended_at is None
-        else duration((span.ended_at - span.started_at).total_seconds())
-    )
+def _sessions(told: Material, span: IterationSpan) -> str:
+    """How long its sessions took; where none has told, the iteration if it has not waited."""
+    if any(end.duration_s for end in span.ends):
+        return duration(sum(end.duration_s for end in span.ends))
+    if span.ended_at is None or span.number in told.waited:
+        return "—"
+    if span.finished is not None:
+        return duration(span.finished.duration_s)
+    return duration((span.ended_at - span.started_at).total_seconds())
+
+
+def _waited(told: Material, span: IterationSpan) -> str:
+    seconds = told.waited.get(span.number, 0.0)
+    return duration(seconds) if seconds >= 1 else "—"
 
 
 def _files_cell(span: IterationSpan) -> str:
@@ -211,8 +207,8 @@ SECTIONS: dict[str, Callable[[Material], str]] = {
     "What happened": episodes,
     "Restored": _restores,
     "Guidance": _guidance,
-    "What the agent says to be in its way": _blockers,
-    "What the agent says to have learned": _learnings,
+    "What the agent says is in its way": _blockers,
+    "What the agent says it learned": _learnings,
     "Warnings": _warnings,
     "Completion": _chart,
     "Iterations": _iterations,

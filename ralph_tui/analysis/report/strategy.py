@@ -32,7 +32,7 @@ def issues(told: Material) -> str:
     for (k, _), done in sorted(told.state.intelligence.validations.items()):
         for issue in done.issues:
             found[issue.name].append(k)
-            latest[issue.name] = f"{issue.severity}: {issue.text}"
+            latest[issue.name] = issue.text
     lines = []
     for name, iterations in found.items():
         where = _where(iterations[0], iterations[-1])

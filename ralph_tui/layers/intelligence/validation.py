@@ -9,7 +9,7 @@ from ralph_tui.events import ReadingTaken, StrategyPlanned
 from ralph_tui.events.intelligence import IssueSeverity, ValidationIssue
 from ralph_tui.layers.control import amount
 from ralph_tui.text.format import count, percent
-from ralph_tui.text.sanitize import clip
+from ralph_tui.text.sanitize import clip, one_line
 
 NEARLY: Final = 95.0
 """Points from which on a promise is to be expected."""
@@ -18,6 +18,8 @@ ERRORS: Final = 5
 SHRINKING: Final = 3
 """Rises in a row, each under half of the one before, that show diminishing returns."""
 LISTED: Final = 5
+LONGEST: Final = 120
+"""Characters of what the agent says is in its way."""
 
 
 def _issue(severity: IssueSeverity, name: str, text: str) -> ValidationIssue:
@@ -47,8 +49,8 @@ def before(
         text = "The approach changes, and nothing says why."
         found.append(_issue("high", "pivot_without_reasoning", text))
     if blockers:
-        stands = "stands" if len(blockers) == 1 else "stand"
-        text = f"{count(len(blockers), 'blocker')} {stands} in the way."
+        more = f" and {len(blockers) - 1} more" if blockers[1:] else ""
+        text = f"Still in the way: {clip(one_line(blockers[0]), LONGEST).rstrip('.')}{more}."
         found.append(_issue("medium", "unresolved_blockers", text))
     return found
 

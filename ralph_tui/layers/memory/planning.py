@@ -19,6 +19,11 @@ MOST_STEPS: Final = 6
 MOST_RELATED: Final = 5
 LONGEST: Final = 600
 """Characters of a step."""
+PLAIN: Final = tuple(
+    f"Work in iterations, each measured, until {goal}."
+    for goal in ("the completion command passes", "the criterion is met")
+)
+"""What a plan says at least, with a completion command and without."""
 RELATED_STEPS: Final = 2
 """Lessons of other tasks, the most alike first."""
 
@@ -70,8 +75,7 @@ def _step(said: PastReflection) -> str:
 
 
 def _approach(command: str, own: Sequence[PastReflection], related: Sequence[RelatedTask]) -> str:
-    goal = "the completion command passes" if command else "the criterion is met"
-    parts = [f"Work in iterations, each measured, until {goal}."]
+    parts = [PLAIN[0] if command else PLAIN[1]]
     if own:
         attempts = len({said.cite.partition(" ")[0] for said in own})
         parts.append(

@@ -11,10 +11,10 @@ from typing import Final
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.run import Outcome
-from ralph_tui.layers.memory.steps import Step, gains_of, steps_of
+from ralph_tui.layers.memory.steps import Step, gains_of, largest_of, steps_of
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.wording import failing_words
-from ralph_tui.text.format import count, duration, percent, points_gained
+from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip, one_line
 
 NAMED: Final = 3
@@ -24,6 +24,10 @@ ENDED: Final[dict[Outcome, str]] = {
     "failed": "failed",
     "interrupted": "was interrupted",
 }
+SMOOTH: Final = "Nothing stood in its way."
+UNKNOWN: Final = "Nothing more was recorded."
+NO_EVIDENCE: Final = ("", SMOOTH, UNKNOWN)
+"""Analyses that say nothing of their attempt in particular."""
 LONGEST: Final = 300
 """Characters of what an agent has said, within a sentence."""
 
@@ -48,16 +52,28 @@ def _success(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
         attempt=_attempt(state),
         observation=f"The task was completed {_after(state)}; {_rose(state)}.",
         analysis=_joined(*(_brought(step) for step in gains), *_effects(state)),
-        learning=(
-            f"Iteration {gains[0].span.number} brought the most{_in_files(gains[0].span)}: begin "
-            "with such work the next time."
-            if gains
-            else "No iteration gained by its own work: the next attempt finds little to go by here."
-        ),
+        learning=_most(gains_of(steps)),
         action_items=[f"Expect about {_iterations(state)}."],
         triggered_by="success",
         reflection_type="success-pattern",
     )
+
+
+def _most(gains: Sequence[Step]) -> str:
+    largest = largest_of(gains)
+    if not largest:
+        return "No iteration gained by its own work: the next attempt finds little to go by here."
+    if len(largest) == 1:
+        first = largest[0].span
+        files = _in_files(first)
+        return (
+            f"Iteration {first.number} brought the most{files}: begin with such work the next time."
+        )
+    if len(largest) == len(gains):
+        return "Each gain was about as large as the others: take steps of this size again."
+    numbers = sorted(one.span.number for one in largest)
+    named = _listed([str(number) for number in numbers[:NAMED]], max(0, len(numbers) - NAMED))
+    return f"Iterations {named} brought the most, each about the same: go about it as they did."
 
 
 def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
@@ -80,9 +96,7 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     return ReflectionWritten(
         attempt=_attempt(state),
         observation=f"It took {_iterations(state)} and {duration(state.run.worked_s(state.at))}.",
-        analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}")
-        if hindrances
-        else "Nothing stood in its way.",
+        analysis=_sentence(f"{hindrances[0].upper()}{hindrances[1:]}") if hindrances else SMOOTH,
         learning=f"The progress came from {moved} of {count(len(steps), 'iteration')}: look for a "
         "way without the others."
         if idle
@@ -182,7 +196,7 @@ def _brought(step: Step) -> str:
 
 def _size(step: Step) -> str:
     """``14 points``, gained or lost."""
-    return points_gained(abs(step.points)).lstrip("+")
+    return plain_points(step.told)
 
 
 def _in_files(span: IterationSpan) -> str:
@@ -208,7 +222,7 @@ def _effects(state: RunState) -> Iterator[str]:
             after = count(made.effect.after, "iteration")
             yield (
                 f"The change of approach after iteration {made.iteration} brought "
-                f"{points_gained(made.effect.points).lstrip('+')} in {after}."
+                f"{plain_points(made.effect.points)} in {after}."
             )
 
 
@@ -260,7 +274,7 @@ def _again(steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _joined(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence) or "Nothing more was recorded."
+    return " ".join(sentence for sentence in sentences if sentence) or UNKNOWN
 
 
 def _sentence(text: str) -> str:

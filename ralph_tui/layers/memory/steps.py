@@ -1,10 +1,14 @@
 """What each iteration brought, and which of them brought it by their own work."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ralph_tui.events import ReadingTaken
 from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.text.format import step
+
+EQUAL = 0.5
+"""Points that two gains may lie apart and still be equal: less is not to be seen."""
 
 
 class Step(NamedTuple):
@@ -15,6 +19,12 @@ class Step(NamedTuple):
     """Completion gained in it."""
     own: bool
     """Its work made the step: no rollback, no grown total, no switch of the sensor did."""
+
+    @property
+    def told(self) -> float:
+        """The points as readings are written: 16.7 to 33.3 is 17 to 33, and 16 apart."""
+        after = self.span.completion or 0.0
+        return step(after - self.points, after)
 
 
 def steps_of(state: RunState) -> list[Step]:
@@ -30,8 +40,13 @@ def steps_of(state: RunState) -> list[Step]:
 
 def gains_of(steps: Iterable[Step]) -> list[Step]:
     """Those that gained by their own work, the largest gain first."""
-    gains = [step for step in steps if step.own and step.points > 0]
-    return sorted(gains, key=lambda step: (-step.points, step.span.number))
+    gains = [one for one in steps if one.own and one.points > 0]
+    return sorted(gains, key=lambda one: (-one.points, one.span.number))
+
+
+def largest_of(gains: Sequence[Step]) -> list[Step]:
+    """Of gains, the largest first, those that are as large as the first but for rounding."""
+    return [one for one in gains if gains[0].points - one.points < EQUAL]
 
 
 def _is_excused(reading: ReadingTaken) -> bool:

@@ -246,7 +246,6 @@ class Overseer:
     @guards("oversight", instead="this iteration has no health check")
     def check(self, k: int, finding: Finding) -> Steps[None]:
         """The health check, and what earlier interventions have changed."""
-        completion = self._state.run.completion or 0.0
         for made in self._state.oversight.due(k):
             yield EffectObserved(
                 iteration=k,
@@ -254,7 +253,7 @@ class Overseer:
                 level=made.level,
                 about=made.about,
                 decision=made.decision,
-                points=completion - made.completion,
+                points=self._state.timeline.gained_since(made.iteration),
                 after=k - made.iteration,
             )
         yield from self._check_health(k, finding, health_of(finding))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ralph_tui.state import IterationSpan, RunState
-from ralph_tui.text.format import percent, signed, step
+from ralph_tui.text.format import percent, signed
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, PHASES, ROLLED_BACK, ROLLOVER
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
@@ -38,12 +38,6 @@ class Group:
         return cells(self.line)
 
 
-def gain_of(span: IterationSpan, state: RunState) -> float | None:
-    """Points that an iteration brought to the files it began with; None while nobody knows."""
-    before = state.timeline.began_with(span)
-    return None if before is None or span.completion is None else step(before, span.completion)
-
-
 def tone_of(gain: float | None) -> str:
     """Its style."""
     return "good" if (gain or 0) > 0 else "bad" if (gain or 0) < 0 else "dim"
@@ -61,7 +55,7 @@ def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
         return (PHASES["limited"].glyph, "warn") if waits else (PHASES["starting"].glyph, "accent")
     if span.completion is None:
         return "–", "dim"
-    gain = gain_of(span, state)
+    gain = state.timeline.gain(span)
     if gain is None:
         return percent(span.completion), "text"
     return signed(gain), tone_of(gain)

@@ -11,7 +11,7 @@ from ralph_tui.text.format import clock, duration, money, percent, place
 from ralph_tui.text.terms import CHECKPOINTS, alarm_words, subject_words
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import lines_changed
-from ralph_tui.tui.panes.iteration_cells import came_to, gain_of, glyph_of, marks_of, open_now
+from ralph_tui.tui.panes.iteration_cells import came_to, glyph_of, marks_of, open_now
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 LEAST_NOTE = 16
@@ -40,7 +40,7 @@ def _reading(span: IterationSpan, _: RunState) -> Line:
 
 
 def _gain(span: IterationSpan, state: RunState) -> Line:
-    if span.completion is not None and gain_of(span, state) is None:
+    if span.completion is not None and state.timeline.gain(span) is None:
         return []
     return [came_to(span, state)]
 

@@ -25,14 +25,20 @@ from ralph_tui.events import (
     GateFinished,
     GuidanceDelivered,
     GuidanceQueued,
+    InterventionMade,
     IterationFinished,
     IterationStarted,
     LearningCredited,
     LearningsRetrieved,
     LimitsChanged,
     Noticed,
+    Paused,
     PlanMade,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
     ReadingTaken,
+    RedirectDecided,
     ReflectionWritten,
     RunCrashed,
     RunFinished,
@@ -42,6 +48,7 @@ from ralph_tui.events import (
     SnapshotTaken,
     StrategyPlanned,
     ToolDenied,
+    Unpaused,
     UsageReported,
     ValidationDone,
     WaitEnded,
@@ -97,8 +104,8 @@ def test_a_whole_run() -> None:
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
         *("# Report of task-001/001", "## What changed", "## Tests", "## The run"),
-        *("## What happened", "## What the agent says to be in its way"),
-        *("## What the agent says to have learned", "## Completion", "## Iterations"),
+        *("## What happened", "## What the agent says is in its way"),
+        *("## What the agent says it learned", "## Completion", "## Iterations"),
         *("## Checkpoints", "## Records"),
     ]
     assert text.splitlines()[2] == "**Completed:** the completion command passed after iteration 9"
@@ -225,22 +232,26 @@ def test_the_tests_are_told_by_name_before_and_after() -> None:
         )  # fmt: skip
 
     known = page(
-        gate(0, ["a", "b"], 2, 8),
+        gate(0, ["z", "b", "a"], 3, 7),
         *finished(1, 80),
         gate(1, ["b", "`c|d`"], 2, 8),
     )
     assert section(known, "Tests").splitlines() == [
-        "8 of 10 tests passed at the start, 8 of 10 tests passed at the end.",
+        "7 of 10 tests passed at the start, 8 of 10 tests passed at the end.",
         "",
-        "- **fixed** (1): `a`",
-        "- **newly failing** (1): `` `c|d` ``",
-        "- **still failing** (1): `b`",
+        "- **fixed** (2):",
+        "  - `a`",
+        "  - `z`",
+        "- **newly failing** (1):",
+        "  - `` `c|d` ``",
+        "- **still failing** (1):",
+        "  - `b`",
     ]
     unnamed = page(gate(0, ["a"], 3, 7), *finished(1, 80), gate(1, ["b"], 2, 8))
     said = section(unnamed, "Tests")
     assert "fixed" not in said
     assert "newly" not in said
-    assert "- **failed then, not named now** (1): `a`" in said
+    assert "- **failed then, not named now** (1):\n  - `a`" in said
     assert "- 1 more failed and were not named" not in said
     assert "- 1 more failed and was not named" in said
     assert "- 2 more failed at the start and were not named then" in said
@@ -300,7 +311,7 @@ def test_blockers_are_told_with_the_iterations_that_named_them() -> None:
             for k, blockers in enumerate((["no network"], ["no network", "no key"]), 1)
         )
     )
-    assert section(text, "What the agent says to be in its way").splitlines() == [
+    assert section(text, "What the agent says is in its way").splitlines() == [
         "- no network (iterations 1, 2)",
         "- no key (iteration 2)",
     ]
@@ -331,7 +342,7 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
         "- iterations 3 to 4: another approach: So \\*it\\* is.",
         "- iteration 5: another approach: So \\*it\\* is.",
     ]
-    assert section(text, "What did not fit") == "- iterations 1 to 4, 2 times: high: Last."
+    assert section(text, "What did not fit") == "- iterations 1 to 4, 2 times: Last."
 
 
 def test_a_criterion_that_was_accepted_says_by_whom() -> None:
@@ -362,7 +373,7 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
         "- iteration 2, usage limit, 1m 30s, ended by the clock: 5-hour limit",
         "- iteration 2, disk full, it waits still",
     ]
-    assert section(text, "What the agent says to have learned") == (
+    assert section(text, "What the agent says it learned") == (
         "- the lexer counts from 0 (iteration 1)"
     )
     assert section(text, "Resumed") == ("- 2026-11-20 14:11 UTC, headless: iteration 2, 38 m in")
@@ -412,18 +423,139 @@ def test_plan_learnings_and_reflections_where_they_are() -> None:
     assert section(text, "Learnings of earlier runs") == (
         "- Run \\<b\\>one\\</b\\> test first. (in the prompts of 1; helped in 1 of 1)"
     )
-    told = section(text, "What this attempt teaches").splitlines()
-    assert told[:3] == [
-        "1. Look at the fixture",
-        "   - observed: it fell",
-        "   - to do: strip it",
+    assert section(text, "What this attempt teaches").splitlines() == [
+        "- Look at the fixture",
+        "  - strip it",
     ]
-    assert told[3].endswith("UTC, error-analysis")
     assert "`plan.md`" in text
     assert "reflections.jsonl" in text
     plain = page(*finished(1, 10))
     for title in ("## Plan", "## Learnings", "## What this attempt teaches", "plan.md"):
         assert title not in plain
+
+
+def reflected(learning: str, analysis: str, *items: str, kind: str = "success-pattern") -> Event:
+    return ReflectionWritten.model_validate(
+        {
+            "attempt": 1,
+            "observation": "It took 6 iterations and 6s.",
+            "analysis": analysis,
+            "learning": learning,
+            "action_items": list(items),
+            "triggered_by": "success",
+            "reflection_type": kind,
+        }
+    )
+
+
+def test_what_the_attempt_teaches_is_what_is_particular_to_it() -> None:
+    text = page(
+        *finished(1, 10),
+        PlanMade(
+            approach="Work in iterations, each measured, until the completion command passes."
+        ),
+        reflected(
+            "Begin with the lexer.", "Iteration 1 brought 10 points.", "Expect about 1 iteration."
+        ),
+        reflected("Every iteration brought something.", "Nothing stood in its way."),
+    )
+    assert section(text, "What this attempt teaches").splitlines() == [
+        "- Begin with the lexer.",
+        "  - Iteration 1 brought 10 points.",
+        "  - Expect about 1 iteration.",
+        "- Every iteration brought something.",
+    ]
+    assert "## Plan" not in text, "what every plan says is no news"
+
+
+def asked(question: str, topic: str = "redirect") -> QuestionAsked:
+    return QuestionAsked.model_validate(
+        {"iteration": 1, "question_id": question, "topic": topic, "text": "?", "options": []}
+    )
+
+
+def session(iteration: int, seconds: float) -> Event:
+    return SessionFinished(iteration=iteration, outcome="success", duration_s=seconds)
+
+
+def test_waiting_is_told_apart_from_the_sessions() -> None:
+    # Each event comes a minute after the one before it.
+    text = page(
+        IterationStarted(iteration=1, max_iterations=9),
+        session(1, 50),
+        ReadingTaken(iteration=1, completion=10, source="tests"),
+        asked("one"),
+        Paused(),
+        WaitStarted(iteration=1, cause="usage_limit"),
+        QuestionAnswered(question_id="one", answer="approve"),
+        WaitEnded(iteration=1, waited_s=120),
+        Unpaused(),
+        IterationFinished(iteration=1, status="incomplete", completion=10, duration_s=480),
+        IterationStarted(iteration=2, max_iterations=9),
+        session(2, 60),
+        *finished(2, 20)[1:],
+        asked("two", "silence"),
+        QuestionWithdrawn(question_id="two", reason="it spoke"),
+        Paused(),
+        RunFinished(
+            outcome="interrupted", reason="by you", iterations=2, completion=20, duration_s=1
+        ),
+    )
+    rows = [
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for row in section(text, "Iterations").splitlines()
+    ]
+    told = [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
+    assert [(row["sessions"], row["waited"]) for row in told] == [("50s", "5m"), ("1m", "1m")]
+    assert "\n- Time: 18m, 6m of it waiting, 2026-" in text
+    alone = page(*finished(1, 10, duration_s=60))
+    assert "waiting" not in alone
+    assert "waited" not in alone
+
+
+def test_instructions_keep_their_lines() -> None:
+    text = page(
+        *finished(1, 10),
+        InterventionMade(iteration=1, level="REDIRECT", about="stuck", reason="No rise."),
+        RedirectDecided(
+            iteration=1,
+            about="stuck",
+            approved=True,
+            instructions="First:\n\n- the *lexer*\n# then",
+        ),
+        IterationStarted(iteration=2, max_iterations=9),
+    )
+    assert section(text, "What happened").splitlines() == [
+        "- iteration 1: **REDIRECT** stuck: No rise.",
+        "  - instructions sent:",
+        "    > First:\\",
+        "    > \\- the \\*lexer\\*\\",
+        "    > \\# then",
+    ]
+
+
+def restored(iteration: int, snapshot: int) -> list[Event]:
+    taken = SnapshotTaken(iteration=iteration, number=9, ref="x", commit="c", tree=f"t{snapshot}")
+    back = WorktreeRestored(
+        iteration=iteration, snapshot=snapshot, present=9, tree=f"t{snapshot}", files=1
+    )
+    return [back, taken]
+
+
+def kept(iteration: int, number: int) -> list[Event]:
+    tree = f"t{number}"
+    return [
+        SnapshotTaken(iteration=iteration, number=number, ref="x", commit="c", tree=tree),
+        CheckpointCaptured(iteration=iteration, number=number, trigger="end", snapshot=number),
+    ]
+
+
+def test_after_a_restore_the_gain_counts_from_the_files_that_were_found() -> None:
+    text = page(*finished(1, 76), *kept(1, 1), *finished(2, 48), *restored(2, 1), *finished(3, 88))
+    rows = section(text, "Iterations").splitlines()[2:]
+    assert [row.split(" | ")[2:4] for row in rows] == [
+        ["76 %", "—"], ["48 %", "−28"], ["88 %", "+12"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

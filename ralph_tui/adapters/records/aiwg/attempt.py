@@ -93,15 +93,18 @@ def _touched(state: RunState) -> list[str]:
 
 
 def _qualities(state: RunState) -> list[Quality]:
+    """Readings, and what each gained: after a restore, on the files that the iteration found."""
     readings = state.gate.readings
+    gained = {span.number: state.timeline.gain(span) for span in state.timeline.spans}
     before = [reading.completion for reading in (*readings[:1], *readings)]
     return [
         Quality(
             iteration=reading.iteration,
             quality=round(reading.completion, 2),
-            delta=round(reading.completion - last, 2),
+            delta=round(reading.completion - last if gain is None else gain, 2),
         )
         for last, reading in zip(before, readings, strict=False)
+        for gain in (gained.get(reading.iteration),)
     ]
 
 

@@ -6,9 +6,9 @@ from itertools import chain
 from ralph_tui.adapters.records.aiwg.records import RESULTS, Ending
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.run import Outcome
-from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.state import RunState
 from ralph_tui.state.wording import effect_words
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, plain_points
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import in_words
 
@@ -47,9 +47,9 @@ def end_words(state: RunState) -> str:
 
 
 def _worked(state: RunState) -> Iterator[str]:
-    gains = sorted((-step, number) for number, step in _steps(state.timeline.spans) if step > 0)
+    gains = sorted((-step, number) for number, step in _steps(state) if step > 0)
     for step, number in gains[:MOST_LESSONS]:
-        yield f"iteration {number} gained {-step:g} points"
+        yield f"iteration {number} gained {plain_points(step)}"
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points > 0:
             yield effect_words(made.effect)
@@ -61,10 +61,10 @@ def _worked(state: RunState) -> Iterator[str]:
 
 
 def _failed(state: RunState) -> Iterator[str]:
-    steps = _steps(state.timeline.spans)
+    steps = _steps(state)
     losses = sorted((step, number) for number, step in steps if step < 0)
     for step, number in losses[:MOST_LESSONS]:
-        yield f"iteration {number} lost {-step:g} points"
+        yield f"iteration {number} lost {plain_points(step)}"
     if idle := sum(step == 0 for _, step in steps):
         yield f"{count(idle, 'iteration')} brought nothing"
     raised = [mark.name for mark in state.control.marks]
@@ -98,12 +98,12 @@ def _reflections(state: RunState, kind: str) -> Iterable[ReflectionWritten]:
     return (told for told in state.memory.reflections if told.reflection_type == kind)
 
 
-def _steps(spans: list[IterationSpan]) -> list[tuple[int, float]]:
-    """Iterations and what they brought, in points."""
+def _steps(state: RunState) -> list[tuple[int, float]]:
+    """Iterations and what they brought, in points as they are written."""
     return [
-        (span.number, round(span.completion - span.previous, 1))
-        for span in spans
-        if span.completion is not None and span.previous is not None
+        (span.number, gained)
+        for span in state.timeline.spans
+        if (gained := state.timeline.gain(span)) is not None
     ]
 
 

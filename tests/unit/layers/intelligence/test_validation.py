@@ -42,11 +42,11 @@ def test_a_change_without_a_reason_does_not_fit(approach: str) -> None:
     assert before(1, 10, strategy("persist", "")) == []
 
 
-def test_blockers_are_counted() -> None:
+def test_blockers_are_named_and_counted() -> None:
     (one,) = before(1, 10, None, ["no network"])
-    assert (one.severity, one.text) == ("medium", "1 blocker stands in the way.")
+    assert (one.severity, one.text) == ("medium", "Still in the way: no network.")
     (two,) = before(1, 10, None, ["no network", "no disk"])
-    assert two.text == "2 blockers stand in the way."
+    assert two.text == "Still in the way: no network and 1 more."
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,25 @@ def test_a_smooth_success_has_nothing_to_mend() -> None:
     assert process.action_items == []
 
 
+def test_what_brought_the_most_is_one_only_where_it_did() -> None:
+    def most(*readings: float) -> str:
+        return reflect(state_of(*map(Worked, readings)), "completed")[0].learning
+
+    sixths = [100 * n / 6 for n in range(1, 7)]
+    alike = "Each gain was about as large as the others: take steps of this size again."
+    assert most(*sixths) == alike
+    assert most(40, 50, 90, 100) == (
+        "Iterations 1 and 3 brought the most, each about the same: go about it as they did."
+    )
+    assert most(10, 100).startswith("Iteration 2 brought the most")
+
+
+def test_a_gain_is_that_of_the_readings_as_they_are_written() -> None:
+    told = reflect(state_of(Worked(100 / 6), Worked(100 / 3), Worked(100)), "completed")[0]
+    assert "Iteration 3 brought 67 points. " in told.analysis  # 33 to 100
+    assert "Iteration 1 brought 17 points. Iteration 2 brought 16 points." in told.analysis
+
+
 def test_a_redirect_that_helped_is_part_of_why() -> None:
     made = InterventionMade(iteration=2, level="REDIRECT", about="stuck", reason="No rise.")
     effect = EffectObserved(

@@ -89,6 +89,16 @@ def test_the_effect_is_told_two_iterations_later() -> None:
     assert "after 2 iterations: +30 points" in [row.text for row in episode.follow]
 
 
+def test_after_a_restore_the_effect_counts_from_the_files_that_were_restored() -> None:
+    world = World([0, 7, 6, 5, 8, 10], mode="attended")
+    world.play(answer("roll_back"))
+    assert world.all(WorktreeRestored)
+    effect = world.only(EffectObserved)
+    timeline = world.state.timeline
+    since = [timeline.gain(span) for span in timeline.spans if span.number > effect.of]
+    assert (effect.of, effect.points, since) == (3, 30.0, [10.0, 20.0])  # from 70, not from 50
+
+
 def test_a_declined_redirect_changes_nothing_and_a_pause_follows() -> None:
     world = World([*STUCK, *[3] * 9], mode="attended")
 
