@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.claims import ClaimReader
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.adapters.agents.process_session import ProcessSession
@@ -54,17 +54,17 @@ class CommandSession(ProcessSession):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        self._prompt_lines = frozenset(self._turn.whole_prompt.splitlines())
-        self._batch = Batch(self._prompt_lines)
+        # A command that echoes its prompt repeats the contract; it claims nothing.
+        orders = frozenset(self._turn.whole_prompt.splitlines())
+        self._claims = ClaimReader(self._turn.iteration, orders)
+        self._batch = Batch()
         self._wait_s = BATCH_S
         self._spoken = False
         self._send(self._turn.whole_prompt.encode("utf-8", "surrogateescape"))
         self._close_stdin()
 
     def _events_of(self, line: str, offset: int) -> Iterator[Event]:
-        # A command that echoes its prompt repeats the contract; it claims nothing.
-        claimed = [] if line in self._prompt_lines else claims(line, self._turn.iteration)
-        self._batch.add(line, offset, claimed)
+        self._batch.add(line, offset, self._claims.feed(line))
         if time.monotonic() - self._batch.began >= self._wait_s:
             yield from self._flush()
 
@@ -83,7 +83,7 @@ class CommandSession(ProcessSession):
         return self._flush()
 
     def _flush(self) -> list[Event]:
-        batch, self._batch = self._batch, Batch(self._prompt_lines)
+        batch, self._batch = self._batch, Batch()
         flooded = batch.rate > FLOOD_RATE
         self._wait_s = min(self._wait_s * 2, SLOWEST_S) if flooded else BATCH_S
         return batch.events(self._turn.iteration)
@@ -103,10 +103,8 @@ class CommandSession(ProcessSession):
 class Batch:
     """Lines printed within one span of time; the middle of a long one is only counted."""
 
-    def __init__(self, echo: frozenset[str] = frozenset()) -> None:
-        """`echo`: lines that claim nothing, because they are the agent's orders."""
+    def __init__(self) -> None:
         self.began = time.monotonic()
-        self._echo = echo
         self._offset = 0
         self._head: list[str] = []
         self._tail: deque[str] = deque(maxlen=LINES)
@@ -121,8 +119,8 @@ class Batch:
         """Lines per second since it began."""
         return self._count / max(time.monotonic() - self.began, BATCH_S)
 
-    def add(self, line: str, offset: int, claimed: list[Event]) -> None:
-        """Take one line; of several reports the last stands."""
+    def add(self, line: str, offset: int, claimed: Iterable[Event]) -> None:
+        """Take one line, and what it has completed; of several reports the last stands."""
         if not self._count:
             self.began, self._offset = time.monotonic(), offset
         self._count += 1
@@ -139,9 +137,6 @@ class Batch:
         """The batch as the agent's words, then what they claim."""
         left_out = self._count - len(self._head) - len(self._tail)
         middle = [f"… {left_out} more lines …"] if left_out else []
-        own = "\n".join(line for line in (*self._head, *self._tail) if line not in self._echo)
-        for claim in claims(own, iteration):  # a report over several lines is whole only here
-            self._claims.setdefault(claim.kind, claim)
         lines = [shorten(line, SPOKEN // 2) for line in (*self._head, *middle, *self._tail)]
         text = "\n".join(lines).strip("\n")
         if len(text) > SPOKEN:

@@ -158,6 +158,24 @@ def test_claims_of_a_command_are_heard_and_an_echoed_prompt_claims_nothing(
     assert len(other.of(PromiseMade)) == 1
 
 
+def test_a_claim_that_is_printed_in_two_batches_is_heard_once(
+    tmp_path: Path, turn: Turn, heard: Heard
+) -> None:
+    # The first half of each is told before the second is printed.
+    shell = """
+        echo '{"ralph": {'; until [ -e one ]; do sleep 0.02; done; echo '"completion": 40}}'
+        echo 'Done: <promise>'; until [ -e two ]; do sleep 0.02; done; echo 'COMPLETE</promise>'
+    """
+    command(tmp_path, shell).start(turn, heard)
+    heard.wait_for(lambda event: isinstance(event, AgentSpoke) and "ralph" in event.text)
+    (tmp_path / "repo" / "one").touch()
+    heard.wait_for(lambda event: isinstance(event, AgentSpoke) and "Done" in event.text)
+    (tmp_path / "repo" / "two").touch()
+    heard.finished()
+    assert [event.completion for event in heard.of(AgentReported)] == [40]
+    assert len(heard.of(PromiseMade)) == 1
+
+
 @pytest.mark.parametrize(
     ("shell", "outcome", "words"),
     [
