@@ -7,6 +7,7 @@ Names in code marks, options, and names with an underscore are no words: ``--rol
 import ast
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 RETIRED = {
@@ -28,6 +29,7 @@ RETIRED = {
     "next try at": r"\btried again at\b",
     "nothing": r"\b0 new\b",
     "7 of 10 iterations are used": r"% of the budget is used\b",
+    "− for a minus": r"(?:^|(?<=[ (│])(?<!@@ ))-\d",
     "a blank before %": r"\d%",
     "correct it": r"\bmend (?:it|that|them)\b|\bchange it there\b",
     "singular": r"(?<![\d.,/:+−-])(?<!of )\b1 (?:calls|points|iterations|files|tests|minutes|"
@@ -35,8 +37,6 @@ RETIRED = {
     r"errors|times|steps|runs|attempts|tasks|rollovers|dollars|commands|alarms)\b(?!/)",
 }
 """What is said instead, and how the retired word is found."""
-MINUS = r"(?:(?<=^)|(?<=[ (│]))-\d"
-"""A minus on a screen is ``−``."""
 _PATTERNS = {said: re.compile(pattern, re.IGNORECASE) for said, pattern in RETIRED.items()}
 NEAR = 12
 """Characters of a neighbour."""
@@ -64,6 +64,17 @@ def _says(record: str, line: str, match: re.Match[str]) -> bool:
     before = line[max(0, match.start() - NEAR) : match.end()].lstrip()
     after = line[match.start() : match.end() + NEAR].rstrip()
     return any(words in record and words != match[0] for words in (before, after))
+
+
+_DRAWN = re.compile(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>')
+
+
+def drawn(picture: str) -> str:
+    """The rows of a screen's SVG, as they read."""
+    rows: dict[float, dict[float, str]] = {}
+    for x, y, text in _DRAWN.findall(picture):
+        rows.setdefault(float(y), {})[float(x)] = unescape(text).replace("\xa0", " ")
+    return "\n".join("".join(row[x] for x in sorted(row)) for _, row in sorted(rows.items()))
 
 
 def sentences(module: Path) -> Iterator[tuple[int, str]]:

@@ -31,13 +31,14 @@ ITEM = 60
 
 
 def context_row(context: Fields) -> str:
-    """``86 % (L2), 28k tokens left, 2 rollovers; 85 % in about 12 tool calls``; or empty."""
+    """``86 % (hand over), 28k tokens left, handed over twice; 85 % in about 12 tool calls``."""
     percent, level = context.get("percent"), _level(context)
     if percent is None or level is None:
         return ""
-    parts = [f"{whole(percent)} % ({level})", f"{_tokens(context['tokens_left'] or 0)} tokens left"]
+    left = f"{_tokens(context['tokens_left'] or 0)} tokens left"
+    parts = [f"{whole(percent)} % ({CONTEXT_LEVELS[level].word})", left]
     if rollovers := context.get("rollovers"):
-        parts.append(count(rollovers, "rollover"))
+        parts.append(f"handed over {_times(rollovers)}")
     if forgot := context.get("compactions"):
         parts.append(f"forgot {_times(forgot)}")
     ahead = _forecast(context)
@@ -45,11 +46,11 @@ def context_row(context: Fields) -> str:
 
 
 def context_mark(context: Fields) -> str:
-    """``L2 at 86 %`` for a status bar; empty while nothing is to be said."""
+    """``context 86 %`` for a status bar; empty while nothing is to be said."""
     percent, level = context.get("percent"), _level(context)
     if percent is None or level in (None, "L0") or not context.get("session_running"):
         return ""
-    return f"{level} at {whole(percent)} %"
+    return f"context {whole(percent)} %"
 
 
 def context_table(context: Fields, run: str, *, alive: bool, watched: bool = False) -> str:

@@ -10,6 +10,8 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import BEST, ROLLED_BACK
 
 LONGEST_REASON = 60
+REASONS = {"key": "asked for", "timer": "by timer"}
+"""Words for what a snapshot's reason may be no more than the name of."""
 SHOWN = 20
 """Files that a plan names."""
 
@@ -76,4 +78,5 @@ def left_alone(told: WorktreeRestored) -> str:
 
 
 def _reason(taken: SnapshotTaken, note: str) -> str:
-    return clip(one_line(f"{taken.reason}: {note}" if note else taken.reason), LONGEST_REASON)
+    reason = REASONS.get(taken.reason, taken.reason)
+    return clip(one_line(f"{reason}: {note}" if note else reason), LONGEST_REASON)

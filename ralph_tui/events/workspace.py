@@ -77,6 +77,8 @@ class CheckpointCaptured(Event):
     files: int = 0
     note: Plain = ""
     error: Plain = ""
+    by: Line = ""
+    """Who asked for it; empty where nobody did, and in older journals."""
 
 
 class FilesChanged(Event):

@@ -50,6 +50,8 @@ class CheckpointPoint:
     """Since the session's start."""
     memory_bytes: int = 0
     """The agent's peak since the checkpoint before; 0: not known."""
+    by: str = ""
+    """Who asked for it; empty where nobody did, or nobody knows."""
 
 
 @dataclass(slots=True)
@@ -206,6 +208,7 @@ class TimelineFold(Fold):
                     event.session_id,
                     event.duration_s,
                     event.memory_bytes,
+                    event.by,
                 )
             )
             if event.trigger == "end" or self.spans[-1].boundary is None:

@@ -7,6 +7,7 @@ reach a terminal. Standard library only: quick commands use it too.
 
 import re
 from functools import lru_cache
+from zlib import crc32
 
 # OSC, DCS, SOS, PM, APC up to their terminator; CSI; then any other two-character escape.
 _SEQUENCES = re.compile(
@@ -78,6 +79,18 @@ def _name_cached(text: str) -> str:
 def clip(text: str, limit: int) -> str:
     """At most ``limit`` characters, the cut marked."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def clip_name(name: str, limit: int = LONGEST_NAME) -> str:
+    """At most ``limit`` characters, cut in the middle, where a checksum of the whole then stands.
+
+    Two long names that differ anywhere stay two, and what most often differs, the end, is seen.
+    """
+    if len(name) <= limit:
+        return name
+    cut = f"…{crc32(name.encode('utf-8', 'surrogatepass')):08x}…"
+    tail = (limit - len(cut)) // 2
+    return f"{name[: limit - len(cut) - tail]}{cut}{name[-tail:]}"
 
 
 def shorten(text: str, limit: int = SUMMARY) -> str:

@@ -13,6 +13,7 @@ from ralph_tui.layers.context.handoff import MOST_CHARACTERS
 from ralph_tui.layers.intelligence.handover import HEADING
 from tests.e2e.cli import events_of, run
 from tests.e2e.shared import once
+from tests.e2e.test_demo import in_todays_words
 
 
 def keep(folder: Path) -> None:
@@ -41,6 +42,10 @@ def test_sessions_roll_over_and_the_run_completes(kept: Path) -> None:
     started = Counter(event["iteration"] for event in of(kept, "session_started"))
     over = Counter(event["iteration"] for event in began)
     assert started == {k: 1 + over[k] for k in started}, "a fresh session of the same iteration"
+
+
+def test_it_is_told_in_the_words_of_today(kept: Path) -> None:
+    in_todays_words((kept / "printed").read_text())
 
 
 def test_whoever_takes_over_is_told_so_and_can_read_what_was_left(kept: Path) -> None:

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.lab import recompute
 from ralph_tui.analysis.report import Circumstances, report
 from ralph_tui.cli.fronts.run_lines import PlainLines
+from ralph_tui.cli.status_words import status_line, status_text
 from ralph_tui.events import InterventionMade, StrategyPlanned, parse_event
 from ralph_tui.layers.governor import Governor
 from ralph_tui.state import RunState
-from tests.e2e.cli import events_of, run
+from tests.e2e.cli import events_of, here, run
 from tests.e2e.shared import once
 from tests.prompt_reading import read_aloud
 from tests.words import retired
@@ -106,15 +108,9 @@ def strategies(stdout: str) -> list[StrategyPlanned]:
 
 
 def reproduced(stdout: str) -> set[str]:
-    """The lab makes of a journal, field for field, what the run recorded; its levels.
-
-    What the run said in lines and in its report was said in the words of today.
-    """
+    """The lab makes of a journal, field for field, what the run recorded; its levels."""
+    in_todays_words(stdout)
     events = [parse_event(line) for line in stdout.splitlines()]
-    printed = PlainLines()
-    said = [printed.line(event) or "" for event in events]
-    assert not retired("\n".join(said))
-    assert not retired(report(events, Circumstances()))
     compared = recompute(events)
     assert len(compared) >= 5
     assert [one.row for one in compared] == [one.recorded for one in compared]
@@ -125,12 +121,33 @@ def reproduced(stdout: str) -> set[str]:
     return set(made.values())
 
 
+def in_todays_words(stdout: str) -> None:
+    """What a run said in lines, in its report and in its status."""
+    events = [parse_event(line) for line in stdout.splitlines()]
+    printed = PlainLines()
+    said = [printed.line(event) or "" for event in events]
+    assert not retired("\n".join(said))
+    assert not retired(report(events, Circumstances()))
+    status = summarize(RunState().apply_all(events)) | {"alive": False}
+    assert not retired(f"{status_text(status)}\n{status_line(status)}")
+
+
+@pytest.mark.parametrize(
+    "command", ["status", "restore", "report", "history", "context", "prompt show", "memory list"]
+)
+def test_commands_tell_of_a_run_in_the_words_of_today(kept: Path, command: str) -> None:
+    done = here(*command.split(), cwd=kept / "project")
+    assert done.returncode == 0
+    assert not retired(done.stdout + done.stderr)
+
+
 def test_the_demo_shows_what_models_help_with(tmp_path: Path) -> None:
     helped: dict[str, Any] = {f"RALPH_TUI_INTELLIGENCE__MODEL_{name}": "true" for name in
               ("PROMPTS", "ASSESSMENT", "REFLECTIONS")}  # fmt: skip
     done = run("demo", "--fast", "--headless", "--json", cwd=tmp_path, **helped)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == [], "it works in a temporary copy"
+    in_todays_words(done.stdout)
     events = events_of(done.stdout)
     answered = [event for event in events if event["kind"] == "model_answered"]
     assert {event["purpose"] for event in answered} == {"prompt", "assessment", "reflection"}

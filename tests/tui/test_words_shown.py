@@ -26,7 +26,8 @@ from ralph_tui.tui.panes.progress import ProgressPane
 from ralph_tui.tui.panes.rows import RowsPane
 from ralph_tui.tui.panes.verification import VerificationPane
 from tests.fixtures.journals.make import FOLDER
-from tests.words import retired
+from tests.paths import ROOT
+from tests.words import drawn, retired
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 from tests.world.taught import TAUGHT
@@ -36,6 +37,7 @@ SIZES = ((78, 20), (98, 26), (138, 41))
 """Inside of 80x24, 100x30 and 140x45."""
 TOLD = {**STORIES, **DECISIONS, **TAUGHT, **WINDOWS}
 KEPT = [path.stem for path in sorted(FOLDER.glob("*.jsonl"))]
+PICTURES = ROOT / "tests" / "snapshots" / "__snapshots__"
 OTHERS_WORDS = ("hostile", "nasty")
 """Runs in which an agent says what it likes."""
 
@@ -83,3 +85,18 @@ def test_no_retired_word_is_shown(name: str) -> None:
     page = report(events, Circumstances("here"))
     found |= dict.fromkeys(retired(page.replace("\\", ""), record), "report")
     assert not found, "\n".join(f"{where}: {said}" for said, where in found.items())
+
+
+def test_no_picture_shows_one() -> None:
+    """Dialogs, help, palette and footer stand nowhere but there."""
+    pictures = {path.stem: drawn(path.read_text()) for path in PICTURES.rglob("*.svg")}
+    assert any("z zoom" in text for text in pictures.values())
+    events = (event for name in TOLD for event in run_of(name))
+    record = "\n".join(event.model_dump_json() for event in events).replace("\\n", " ")
+    found = [
+        f"{name}: {said}"
+        for name, text in pictures.items()
+        if not any(others in name for others in OTHERS_WORDS)
+        for said in retired(text, record)
+    ]
+    assert not found, "\n".join(found)

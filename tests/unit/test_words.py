@@ -46,6 +46,7 @@ def test_each_of_them_is_found(instead: str) -> None:
         "next try at": "tried again at 10:59",
         "nothing": "taken: 0 new",
         "7 of 10 iterations are used": "70 % of the budget is used",
+        "− for a minus": "a pace of -3.3 points",
         "a blank before %": "70% done",
         "correct it": "is not valid TOML: mend it there",
         "singular": "+3 in 1 calls",

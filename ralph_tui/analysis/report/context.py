@@ -7,7 +7,7 @@ from ralph_tui.events import ContextCompacted, HandoffWritten, WorkCommitted
 from ralph_tui.state.context_wording import compacted_words, written_words
 from ralph_tui.text.format import filled
 
-HEAD = ("#", "sessions", "fullest", "rollovers", "forgot")
+HEAD = ("#", "sessions", "fullest", "handed over", "forgot")
 APART = ("CONTEXT", "ROLLOVER", "FORGOT")
 """Words of the log's rows that this section tells of."""
 

@@ -200,7 +200,10 @@ def _files_changed(e: FilesChanged) -> str | None:
 
 
 def _checkpoint(e: CheckpointCaptured) -> str | None:
-    return f"checkpoint {e.number} ({e.trigger})" if e.trigger in ("timer", "key") else None
+    if e.trigger not in ("timer", "key"):
+        return None
+    asked = f", asked for by {e.by}" if e.by else ""
+    return f"saved   checkpoint {e.number}{asked}{f': {e.note}' if e.note else ''}"
 
 
 def _wait_started(e: WaitStarted) -> str:

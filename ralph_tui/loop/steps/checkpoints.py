@@ -125,19 +125,21 @@ class Checkpoints:
         yield self.announce(k, "end", changes=changes)
         return files
 
-    def capture(self, iteration: int, trigger: Trigger, note: str = "") -> None:
+    def capture(self, iteration: int, trigger: Trigger, note: str = "", by: str = "") -> None:
         """Take a checkpoint beside the running session; its events come when it is done.
 
-        A disk without room for it stops the session: what the agent does could not be held.
+        A disk without room for it stops the session: what the agent does could not be held. `by`:
+        who asked for it.
         """
+        reason = f"asked for by {by}" if by else trigger
         number = self._next()
 
         def tell(job: Job) -> Steps[None]:
             if isinstance(job.result, Snapshot):
-                yield snapshot_taken(iteration, job.result, trigger)
-                yield self.announce(iteration, trigger, job.result.number, note)
+                yield snapshot_taken(iteration, job.result, reason)
+                yield self.announce(iteration, trigger, job.result.number, note, by=by)
             else:
-                yield self.announce(iteration, trigger, None, note, error=str(job.error))
+                yield self.announce(iteration, trigger, None, note, str(job.error), by=by)
 
         self._scheduler.spawn(
             "checkpoint",
@@ -248,6 +250,7 @@ class Checkpoints:
         note: str = "",
         error: str = "",
         changes: tuple[FileChange, ...] = (),
+        by: str = "",
     ) -> Event:
         """A checkpoint whose snapshot is held already; 0 means the last boundary's.
 
@@ -277,6 +280,7 @@ class Checkpoints:
             files=sum(total.files for total in self._state.files.totals),
             note=note,
             error=error,
+            by=by,
         )
 
     def _snapshot(self, iteration: int, reason: str) -> Steps[Snapshot]:

@@ -141,7 +141,7 @@ class ContextMonitor:
         self._told_unknown = True
         lacks = "how large its window is" if context.tokens else "what is in it"
         yield self._warned(
-            f"how full the context of a session is is not known, because this agent does not tell "
+            f"nobody knows how full the context of a session is, because this agent does not tell "
             f"{lacks}: no session hands over by itself, only when you ask for it"
         )
 

@@ -14,7 +14,7 @@ def pause_point(run: Run, checkpoints: Checkpoints) -> Steps[None]:
     yield Paused()
     k = state.run.iteration
     controls = Controls(
-        capture=lambda note: checkpoints.capture(k, "key", note),
+        capture=lambda note, by: checkpoints.capture(k, "key", note, by),
         restore=checkpoints.restore,
     )
     with scheduler.offering(controls):

@@ -206,7 +206,7 @@ class Sessions:
             self._run.rules.checkpoint_interval_s, lambda: checkpoints.capture(k, "timer")
         )
         controls = Controls(
-            capture=lambda note: checkpoints.capture(k, "key", note),
+            capture=lambda note, by: checkpoints.capture(k, "key", note, by),
             look_after=look_after,
             answered=self._desk.answered,
         )

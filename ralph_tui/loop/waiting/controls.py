@@ -40,7 +40,7 @@ class Late(RalphError):  # noqa: N818  as above
 class Controls:
     """What one wait offers; None where it does not."""
 
-    capture: Callable[[str], None] | None = None
+    capture: Callable[[str, str], None] | None = None
     """Begins a checkpoint with this note; its events come when it is taken."""
     restore: Callable[[int, str], None] | None = None
     """Begins to bring the files back to the snapshot of this number, for whom the text names."""

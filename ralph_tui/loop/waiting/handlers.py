@@ -90,7 +90,7 @@ def _guide(waiting: Steerable, command: Guide) -> Steps[None]:
 
 def _checkpoint(waiting: Steerable, command: Checkpoint) -> Steps[None]:
     if waiting.controls.capture is not None:
-        waiting.controls.capture(command.note)
+        waiting.controls.capture(command.note, command.by)
     yield from ()
 
 

@@ -24,7 +24,6 @@ from ralph_tui.text.format import (
 )
 from ralph_tui.text.terms import (
     BEST,
-    CHECKPOINTS,
     CRITICAL,
     FAILED,
     FORGOT,
@@ -41,7 +40,7 @@ from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
 from ralph_tui.tui.draw.words import lines_changed, tokens
 from ralph_tui.tui.panes.files import STYLES
-from ralph_tui.tui.panes.iteration_cells import open_now
+from ralph_tui.tui.panes.iteration_cells import kept_words, open_now
 from ralph_tui.tui.panes.timeline_points import TimelinePoint, to_restore
 
 LEAST_NAME = 16
@@ -258,7 +257,7 @@ def _point(point: TimelinePoint, state: RunState, width: int) -> list[Line]:
     checkpoint = point.checkpoint
     if checkpoint is None:
         return []
-    where = f"checkpoint {checkpoint.number} {CHECKPOINTS[checkpoint.trigger].word}"
+    where = f"checkpoint {checkpoint.number} {kept_words(checkpoint)}"
     rows: list[Line] = [[(where, "accent"), (f"  {clock(checkpoint.at, seconds=True)}", "dim")]]
     if held := of_session(checkpoint):
         rows.append([(held, "dim")])

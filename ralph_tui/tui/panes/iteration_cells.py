@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ralph_tui.state import IterationSpan, RunState
+from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.text.format import percent, signed
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, PHASES, ROLLED_BACK, ROLLOVER
-from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.draw.spans import Line, cells, flat
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 GAP = 3
@@ -59,6 +59,12 @@ def came_to(span: IterationSpan, state: RunState) -> tuple[str, str]:
     if gain is None:
         return percent(span.completion), "text"
     return signed(gain), tone_of(gain)
+
+
+def kept_words(checkpoint: CheckpointPoint) -> str:
+    """``by key``, ``by timer``; of one that another terminal or a script asked for, by whom."""
+    elsewhere = checkpoint.by not in ("", "you")
+    return f"by {flat(checkpoint.by, 40)}" if elsewhere else CHECKPOINTS[checkpoint.trigger].word
 
 
 def marks_of(span: IterationSpan, state: RunState) -> Line:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import clock, duration, money, percent, place
-from ralph_tui.text.terms import CHECKPOINTS, alarm_words, subject_words
+from ralph_tui.text.terms import alarm_words, subject_words
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
 from ralph_tui.tui.draw.words import lines_changed
-from ralph_tui.tui.panes.iteration_cells import came_to, glyph_of, marks_of, open_now
+from ralph_tui.tui.panes.iteration_cells import came_to, glyph_of, kept_words, marks_of, open_now
 from ralph_tui.tui.panes.timeline_points import TimelinePoint
 
 LEAST_NOTE = 16
@@ -107,9 +107,7 @@ def point_words(point: TimelinePoint, state: RunState) -> str:
         return f"restored {where}, by {flat(point.rollback.by, 40)}"
     assert point.checkpoint is not None
     note = f": {flat(point.checkpoint.note)}" if point.checkpoint.note else ""
-    return (
-        f"checkpoint {point.checkpoint.number} {CHECKPOINTS[point.checkpoint.trigger].word}{note}"
-    )
+    return f"checkpoint {point.checkpoint.number} {kept_words(point.checkpoint)}{note}"
 
 
 def table(

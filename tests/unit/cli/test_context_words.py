@@ -114,7 +114,7 @@ def test_rollovers_and_what_was_forgotten_are_told() -> None:
     assert 'normal; "hand over" was reached' in table
     assert "| Last Handoff        | .aiwg/handoff-1.md" in table
     assert "Windows of this run fill up" in table
-    assert context_row(known) == "20 % (L0), 160k tokens left, 1 rollover, forgot once"
+    assert context_row(known) == "20 % (normal), 160k tokens left, handed over once, forgot once"
     assert context_mark(known) == ""
 
 
@@ -135,7 +135,7 @@ def test_unknown_says_that_it_is_and_why() -> None:
 
 def test_a_status_bar_is_told_from_the_first_level_on() -> None:
     assert context_mark(fields(STARTED, *session(), usage(69.9))) == ""
-    assert context_mark(fields(STARTED, *session(), usage(86.9))) == "L2 at 86 %"
+    assert context_mark(fields(STARTED, *session(), usage(86.9))) == "context 86 %"
     ended = SessionFinished(iteration=1, outcome="success")
     assert context_mark(fields(STARTED, *session(), usage(86.9), ended)) == ""
 

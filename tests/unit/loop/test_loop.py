@@ -16,6 +16,7 @@ from ralph_tui.events import (
     Paused,
     PromptPrepared,
     ReadingTaken,
+    SnapshotTaken,
     StepEntered,
 )
 from ralph_tui.layers.control.settings import ControlSettings
@@ -205,7 +206,7 @@ def test_guidance_is_sent_into_a_session_that_takes_it() -> None:
 def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
     world = World([2, 10])
     world.agent.acts.append(wait)
-    world.send(Checkpoint(note="before the risky part"))
+    world.send(Checkpoint(note="before the risky part", by="a script"))
     world.host.idle.append(lambda: world.agent.sessions[0].finish())
     world.run()
     triggers = [(e.trigger, e.note) for e in world.all(CheckpointCaptured)]
@@ -216,6 +217,8 @@ def test_a_checkpoint_by_key_is_taken_beside_the_session() -> None:
         ("end", ""),
     ]
     assert [e.number for e in world.all(CheckpointCaptured)] == [1, 1, 2, 3]
+    assert [e.by for e in world.all(CheckpointCaptured)] == ["", "", "a script", ""]
+    assert "asked for by a script" in [e.reason for e in world.all(SnapshotTaken)]
 
 
 def test_checkpoints_by_timer_come_at_their_interval() -> None:

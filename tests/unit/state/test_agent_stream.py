@@ -2,8 +2,9 @@
 
 import pytest
 
+from ralph_tui.adapters.agents.claims import ClaimReader
 from ralph_tui.adapters.agents.command.agent import Batch
-from ralph_tui.events import AgentReported, Event, RunCrashed, RunResumed, ToolStarted
+from ralph_tui.events import Event, RunCrashed, RunResumed, ToolStarted
 from ralph_tui.state import RunState
 
 REPORT = """\
@@ -44,17 +45,10 @@ def test_a_crash_and_a_resume_leave_a_line_between_two_iterations(event: Event, 
 
 
 def test_a_report_over_several_lines_is_told_as_a_claim_and_not_raw() -> None:
-    batch = Batch()
+    batch, reader = Batch(), ClaimReader(1, frozenset())
     for line in ("I did two things.", *REPORT.splitlines()):
-        batch.add(line, 0, [])
+        batch.add(line, 0, reader.feed(line))
     told = [row.text for row in folded(*batch.events(1)).agent.rows]
     assert told[:2] == ["I did two things.", "claims 56 % · fixed two · next: the parser"]
     assert told[2].startswith("says it is done")
     assert not any("ralph" in text or "promise" in text for text in told)
-
-
-def test_an_agent_that_echoes_its_orders_claims_nothing() -> None:
-    batch = Batch(frozenset(REPORT.splitlines()))
-    for line in REPORT.splitlines():
-        batch.add(line, 0, [])
-    assert not any(isinstance(event, AgentReported) for event in batch.events(1))

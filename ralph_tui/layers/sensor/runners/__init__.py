@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ralph_tui.layers.sensor.gate import Counts
-from ralph_tui.text.sanitize import LONGEST_NAME, clip
+from ralph_tui.text.sanitize import clip_name
 
 MOST_NAMES = 2000
 MOST_CHARACTERS = 200_000
@@ -42,7 +42,7 @@ class Tally:
         for name in names:
             if len(self.names) >= MOST_NAMES:
                 return
-            short = clip(name.strip(), LONGEST_NAME)
+            short = clip_name(name.strip())
             if short and short not in self.names and len(short) <= self._room:
                 self.names[short] = None
                 self._room -= len(short)

@@ -352,3 +352,20 @@ def test_a_huge_output_stays_out_of_memory(tmp_path: Path) -> None:
 
     assert counts == Counts("pytest", 3)
     assert peak < 3_000_000
+
+
+def test_long_names_that_differ_anywhere_are_two() -> None:
+    def named(*names: str) -> tuple[str, ...]:
+        lines = [f"FAILED tests/test_x.py::{name} - no" for name in names]
+        head = "=== short test summary info ==="
+        counts = counted("\n".join([head, *lines, f"{len(names)} failed in 0.10s"]))
+        assert counts is not None
+        return counts.failing
+
+    long = "test_" + "y" * 500
+    middle = long[:250] + "z" + long[251:]
+    found = named(f"{long}_a", f"{long}_b", f"{middle}_a")
+    assert len(set(found)) == 3
+    assert [name[-2:] for name in found] == ["_a", "_b", "_a"]
+    assert all(len(name) <= 300 for name in found)
+    assert found == named(f"{long}_a", f"{long}_b", f"{middle}_a"), "the same in every iteration"

@@ -316,7 +316,7 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     world.send(RollOver(by="ann"))
     world.run()
     assert told(world) == [
-        "how full the context of a session is is not known, because this agent does not tell what "
+        "nobody knows how full the context of a session is, because this agent does not tell what "
         "is in it: no session hands over by itself, only when you ask for it"
     ]
     assert outcomes(world)[0] == "rolled_over", "asked for, it hands over"
