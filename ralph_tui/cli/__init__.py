@@ -17,6 +17,7 @@ from types import ModuleType
 
 from ralph_tui import __version__
 from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.errors import RalphError, UsageError, out_of_means
 from ralph_tui.text.sanitize import one_line
@@ -57,6 +58,7 @@ measured after every iteration, a controller reacts, a cockpit shows it live, an
 replayed."""
 
 EPILOG = """\
+All runs of this repository:        ralph-tui
 See it work, on a sample project:   ralph-tui demo
 In a git repository of yours:       ralph-tui run "Fix the failing tests" -c "pytest -q" \\
                                       --agent command --agent-command "..."
@@ -118,7 +120,7 @@ def build_parser(loaded: Iterable[str] = ()) -> tuple[Parser, Mapping[str, Parse
     return parser, commands.choices
 
 
-def _dispatch(argv: list[str]) -> int:
+def _dispatch(argv: Sequence[str]) -> int:
     word = next((word for word in argv if not word.startswith("-")), None)
     if word is not None and word not in COMMANDS:
         hint = did_you_mean(word, COMMANDS) or ": see ralph-tui --help"
@@ -141,7 +143,9 @@ def _command(name: str) -> ModuleType:
 
 
 def _home(parser: Parser) -> int:
-    """Without a command: what there is to type, and how the newest run stands."""
+    """Without a command: home on a terminal; else what there is to type, and the newest run."""
+    if on_terminal():
+        return int(importlib.import_module(f"{__name__}.home").show_home(_dispatch))
     parser.print_help()
     print("\nnewest run here:")
     try:

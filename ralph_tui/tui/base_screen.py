@@ -43,3 +43,39 @@ class BaseScreen(StyledScreen):
 
     def called(self, text: str) -> None:
         """The owner is called from another screen: `text` says what for; empty: no more."""
+
+
+class FirstFrame(BaseScreen):
+    """What is painted while the screen that takes its place is loaded.
+
+    Keys that are pressed here are kept for that screen, but those that leave.
+    """
+
+    LEAVE = frozenset({"q", "ctrl+c", "ctrl+q"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.typed: list[events.Key] = []
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave, or keep the key."""
+        if event.key in self.LEAVE:
+            self.app.exit()
+        else:
+            self.typed.append(event)
+
+    def key_came(self) -> None:
+        """See `BaseScreen`; nothing has been said yet."""
+
+    def open_help(self) -> None:
+        """See `BaseScreen`; no dialog stands here."""
+
+    def leave(self) -> None:
+        """See `BaseScreen`."""
+        self.app.exit()
+
+    interrupt = ask_to_leave = leave
+
+    def hang_up(self, by: str) -> None:
+        """See `BaseScreen`; nothing is kept going here."""
+        self.app.exit()

@@ -18,9 +18,9 @@ from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import from_here, number_of, ralph_folder
 from ralph_tui.adapters.records.lock import Owner, worker
 from ralph_tui.adapters.records.runs import HEARD_S, HOOKED, RecordedRun
+from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.errors import WorkspaceError, why
 from ralph_tui.plain_files import reading
-from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 

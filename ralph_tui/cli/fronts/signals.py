@@ -16,6 +16,8 @@ from pathlib import Path
 from ralph_tui.plain_files import open_plain
 
 FORWARDED = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+CAME: list[signal.Signals] = []
+"""Those that have come to a screen of this process: it shows no other one then."""
 LOG = "terminal.log"
 """In the attempt's folder: the output of a run that has no terminal any more."""
 
@@ -33,15 +35,19 @@ def forwarded(handle: Callable[[signal.Signals], None]) -> Iterator[None]:
     for terminal in filter(os.isatty, (0, 1)):
         poll.register(terminal, 0)  # its end is told unasked
 
+    def take(number: signal.Signals) -> None:
+        CAME.append(number)
+        handle(number)
+
     def listen() -> None:
         while True:
             for descriptor, event in poll.poll():
                 if descriptor != readable:
                     poll.unregister(descriptor)
                     if event & (select.POLLHUP | select.POLLERR):
-                        handle(signal.SIGHUP)
+                        take(signal.SIGHUP)
                 elif number := os.read(readable, 1):
-                    handle(signal.Signals(number[0]))
+                    take(signal.Signals(number[0]))
                 else:
                     os.close(readable)
                     return

@@ -59,12 +59,13 @@ class Stage:
         theme: str | None = None,
         *,
         left: int = ExitCode.INTERRUPTED,
+        opening: Callable[[], BaseScreen] = OpeningScreen,
     ) -> None:
         """`load` is called in a thread; what it raises ends the screen. `theme`: of the first
-        frame; `left`: the exit code of a screen that was left while it loaded.
+        frame, which `opening` is; `left`: the exit code of a screen that was left while it loaded.
         """
         self._default = default_theme(os.environ)
-        self.app = RalphApp(OpeningScreen, theme=theme or self._default, ready=self._painted)
+        self.app = RalphApp(opening, theme=theme or self._default, ready=self._painted)
         self.gone = threading.Event()
         """Set when there is no screen any more."""
         self.warnings: list[str] = []

@@ -17,7 +17,7 @@ from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.confirm import Confirm
 from ralph_tui.tui.modals.detail import Detail
 from ralph_tui.tui.modals.give_up import GiveUp, Way
-from ralph_tui.tui.modals.help import Help
+from ralph_tui.tui.modals.help import Help, blocks
 from ralph_tui.tui.modals.leave import Leave, Leaving, Stands
 from ralph_tui.tui.modals.outlook import lacking, preview
 
@@ -187,7 +187,7 @@ class Dialogs:
 
     def help(self) -> None:
         """Keys and signs."""
-        self._app.push_screen(Help(live=self._source.live, clock=self._clock))
+        self._app.push_screen(Help(blocks(live=self._source.live), clock=self._clock))
 
     def palette(self) -> None:
         """All commands, to search."""

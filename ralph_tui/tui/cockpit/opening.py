@@ -1,21 +1,17 @@
 """The first frame: the places of the panes, empty, while what fills them is being loaded.
 
-Rule: it imports nothing of a run, neither events nor state. Keys that are pressed here are kept for
-the cockpit, but those that leave.
+Rule: it imports nothing of a run, neither events nor state.
 """
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container
 
 from ralph_tui.text.terms import PHASES
-from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.base_screen import FirstFrame
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, clickable, spread
 from ralph_tui.tui.panes.tabs import TITLE_FRAME, Tab, edge, tab, title
-
-LEAVE = frozenset({"q", "ctrl+c", "ctrl+q"})
 
 
 class Rows(LineWidget):
@@ -48,7 +44,7 @@ class Frame(LineWidget):
         return [("│", "frame"), (" " * (width - 2), ""), ("│", "frame")]
 
 
-class OpeningScreen(BaseScreen):
+class OpeningScreen(FirstFrame):
     """What is seen until the cockpit stands."""
 
     HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
@@ -56,7 +52,6 @@ class OpeningScreen(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.typed: list[events.Key] = []
         self._frames = {key: Frame(key) for key in layout.ORDER}
 
     def compose(self) -> ComposeResult:
@@ -88,26 +83,3 @@ class OpeningScreen(BaseScreen):
                 frame = self._frames[key]
                 frame.tabs = tuple(tab(sharer, shown=sharer == key) for sharer in place)
                 frame.display = key == place[0]
-
-    def on_key(self, event: events.Key) -> None:
-        """Leave, or keep the key."""
-        if event.key in LEAVE:
-            self.app.exit()
-        else:
-            self.typed.append(event)
-
-    def key_came(self) -> None:
-        """See `BaseScreen`; nothing has been said yet."""
-
-    def open_help(self) -> None:
-        """See `BaseScreen`; no dialog stands here."""
-
-    def leave(self) -> None:
-        """See `BaseScreen`."""
-        self.app.exit()
-
-    interrupt = ask_to_leave = leave
-
-    def hang_up(self, by: str) -> None:
-        """See `BaseScreen`; nothing is kept going here."""
-        self.app.exit()

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 from math import floor
+from typing import TYPE_CHECKING
 
-from ralph_tui.state import RunState
 from ralph_tui.text.format import duration, money
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS, RowLevel
 from ralph_tui.tui.draw.scale import seen, within
 from ralph_tui.tui.draw.spans import Line
+
+if TYPE_CHECKING:
+    from ralph_tui.state import RunState
 
 SPARKS = "▁▂▃▄▅▆▇█"
 
@@ -68,13 +71,13 @@ def bar(part: float, width: int) -> str:
     return "▰" * filled + "▱" * (width - filled)
 
 
-def cost(state: RunState) -> str:
+def cost(state: "RunState") -> str:
     """Dollars of the run so far."""
     run = state.run
     return money(run.cost_usd, known=run.cost_known, estimated=run.cost_estimated)
 
 
-def elapsed(state: RunState, now: datetime) -> float:
+def elapsed(state: "RunState", now: datetime) -> float:
     """Seconds the run has taken, up to its end."""
     return state.run.worked_s(now)
 

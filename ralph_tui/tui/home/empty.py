@@ -5,14 +5,17 @@ Home shows it; its keys are home's: ``n`` opens the form, ``d`` plays the demo.
 
 from collections.abc import Iterator
 from textwrap import shorten
+from typing import TYPE_CHECKING
 
 from textual import events
 
-from ralph_tui.ports.new_runs import Finding, Surroundings
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.modals.modal import pressing
 from ralph_tui.tui.modals.scroll_text import ScrollText
+
+if TYPE_CHECKING:
+    from ralph_tui.ports.new_runs import Finding, Surroundings
 
 LABEL = 17
 """Cells of what is looked at."""
@@ -33,7 +36,7 @@ class EmptyState(ScrollText):
         super().__init__(name)
         self._place: Surroundings | None = None
 
-    def tell(self, place: Surroundings | None) -> None:
+    def tell(self, place: "Surroundings | None") -> None:
         """Show how it stands here; None: that is still looked at."""
         self._place = place
         self._lay()
@@ -49,7 +52,7 @@ class EmptyState(ScrollText):
             self.roll(0)
 
 
-def rows(place: Surroundings | None, width: int) -> list[Line]:
+def rows(place: "Surroundings | None", width: int) -> list[Line]:
     """The page."""
     where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
     page: list[Line] = [[], *_plain(f"No run is recorded{where} yet.", "strong", width), []]
@@ -66,7 +69,7 @@ def rows(place: Surroundings | None, width: int) -> list[Line]:
     return [*page, *_plain(TYPED, "accent", width)]
 
 
-def _finding(finding: Finding, width: int) -> Iterator[Line]:
+def _finding(finding: "Finding", width: int) -> Iterator[Line]:
     room = max(8, width - LABEL - 2)
     glyph, tone = LEVELS[finding.level].glyph, LEVEL_TONES[finding.level]
     first, *more = wrap(finding.says, room, 4) or [""]

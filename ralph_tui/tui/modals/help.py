@@ -193,9 +193,10 @@ class Help(Modal[None]):
         Binding("end", "roll(100000)", show=False),
     ]
 
-    def __init__(self, *, live: bool, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, told: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
+        """`told`: what is explained."""
         super().__init__(clock)
-        self._told = blocks(live=live)
+        self._told = told
         self.text = ScrollText("help-text")
 
     def parts(self) -> ComposeResult:

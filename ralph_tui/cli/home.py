@@ -1,0 +1,139 @@
+"""``ralph-tui`` alone, on a terminal: home, and from there whatever is chosen, until one leaves.
+
+Rule: home does what commands do. Its screen ends with a command line, which is carried out as if it
+had been typed; what it fails with is told on the next home, which begins where the last one ended.
+"""
+
+import gc
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.fronts import signals
+from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS
+from ralph_tui.cli.fronts.stage import Stage
+from ralph_tui.config.files import first_theme
+from ralph_tui.errors import RalphError
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.tui.app import SideScreen, SideScreens
+from ralph_tui.tui.base_screen import BaseScreen
+from ralph_tui.tui.home.opening import HomeOpening
+
+if TYPE_CHECKING:
+    from ralph_tui.ports.new_runs import NewRuns
+    from ralph_tui.ports.source import Source
+    from ralph_tui.tui.home.table import Listing
+
+BEGINS = ("run", "demo", "resume")
+"""Commands after which another run is the newest."""
+
+
+def show_home(dispatch: Callable[[Sequence[str]], object]) -> int:
+    """Show home until it is left; `dispatch` carries out a command line, and raises what is wrong.
+
+    A signal that ends a screen which was opened from here ends home, too.
+    """
+    root = worktree_root(Path.cwd())
+    home = Home(root)
+    while True:
+        code = Stage(
+            home.load, first_theme(root, os.environ), left=ExitCode.COMPLETED, opening=HomeOpening
+        ).show()
+        command = home.take()
+        if not command or signals.CAME:
+            return code
+        try:
+            dispatch(command)
+        except RalphError as error:
+            home.said = one_line(str(error))
+        if signals.CAME:
+            return ExitCode.INTERRUPTED
+
+
+class Home:
+    """See `Front`, which it implements anew for each of its screens; it remembers where one was."""
+
+    theme: str | None
+    beside: SideScreens
+
+    def __init__(self, root: Path) -> None:
+        self.said = ""
+        """What the last command failed with."""
+        self._root = root
+        self._listing: Listing | None = None
+        self._stage: Stage
+        self._command: Sequence[str] = ()
+        self._interrupted = False
+        self.beside = SideScreens(self._search, self._recorded)
+
+    def load(self, stage: Stage) -> "Home":
+        """Get ready to be shown; behind the first frame."""
+        from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
+
+        self._stage, self.theme = stage, first_theme(self._root, os.environ)
+        self._listing = self._listing or Listing()
+        return self
+
+    def take(self) -> Sequence[str]:
+        """The command line that was chosen; empty: home was left."""
+        command, self._command = self._command, ()
+        if self._listing is not None and command and command[0] in BEGINS:
+            self._listing.selected = 0
+        return command
+
+    def screen(self) -> BaseScreen:
+        """See `Front`."""
+        from ralph_tui.sources.listed import ListedRuns  # noqa: PLC0415 - behind the first frame
+        from ralph_tui.tui.home.screen import HomeScreen  # noqa: PLC0415
+        from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
+
+        said, self.said = self.said, ""
+        listing = self._listing or Listing()
+        runs = ListedRuns(self._root)
+        return HomeScreen(runs, listing, self._chosen, new_runs=self._new_runs, said=said)
+
+    def begin(self) -> None:
+        """See `Front`."""
+        gc.enable()
+
+    def handle_signal(self, number: signal.Signals) -> None:
+        """See `Front`: each of them leaves."""
+        self._interrupted = number is signal.SIGINT
+        code = ExitCode.INTERRUPTED if self._interrupted else ExitCode.COMPLETED
+        signals.exit_after(SCREEN_SECONDS, code)
+        if number is signal.SIGHUP:
+            signals.detach_stdio()
+        self._stage.tell(self._stage.app.exit)
+
+    def end(self) -> int:
+        """See `Front`."""
+        signals.reset_after_screen()
+        if self._interrupted:
+            raise KeyboardInterrupt
+        return ExitCode.COMPLETED
+
+    def _chosen(self, command: Sequence[str]) -> None:
+        self._command = command
+
+    def _new_runs(self) -> "NewRuns":
+        # It loads git, agents and settings.
+        from ralph_tui.runtime.new_runs import NewRunsHere  # noqa: PLC0415
+
+        return NewRunsHere(self._root)
+
+    def _search(self) -> SideScreen:
+        # An index and a cockpit take long to import, and few homes search.
+        from ralph_tui.sources.archive import ArchivedRuns  # noqa: PLC0415
+        from ralph_tui.tui.search.screen import SearchScreen  # noqa: PLC0415
+
+        return SearchScreen(ArchivedRuns(lambda: self._root))
+
+    @staticmethod
+    def _recorded(source: "Source") -> SideScreen:
+        from ralph_tui.tui.cockpit.recorded import RecordedScreen  # noqa: PLC0415 - as above
+
+        return RecordedScreen(source)

@@ -1,0 +1,100 @@
+"""The runs of a worktree for a list that stays on a screen: found anew only when some came or went.
+
+Rule: what is asked once a second costs a few looks at folders, however many runs there are.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.listing import ListedRun, list_runs, row_of, worker_here
+from ralph_tui.adapters.records.runs import HEARD_S, HOOKED
+from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from ralph_tui.adapters.importers import ImportedRun
+
+_CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
+"""Of the records: folders that change with a new task or loop, files with every end."""
+
+
+class ListedRuns:
+    """See `ports.runs.Runs`, which it implements."""
+
+    def __init__(self, root: Path) -> None:
+        """`root`: the worktree."""
+        self._root = root
+        self._found: Mapping[str, ListedRun] = {}
+        self._imported: Mapping[str, ImportedRun] = {}
+        self._asked = 0
+        self._stamp: object = None
+
+    @property
+    def place(self) -> str:
+        """See `Runs`."""
+        home = os.path.expanduser("~")  # noqa: PTH111  a user who has none is no error here
+        text = str(self._root)
+        return one_line(f"~{text[len(home) :]}" if text.startswith(f"{home}/") else text)
+
+    def names(self) -> Sequence[str] | None:
+        """See `Runs`."""
+        # Those of other tools come with the second call: what finds them takes long to load.
+        self._asked = min(2, self._asked + 1)
+        stamp = (self._asked, *map(self._changed, _CHANGING))
+        working = self._working()
+        if stamp == self._stamp and (not working or working in self._found):
+            return None
+        self._stamp = None  # what cannot be listed now is tried again
+        self._found = {listed.name: listed for listed in list_runs(self._root)}
+        when = {name: listed.written for name, listed in self._found.items()}
+        if self._asked > 1:
+            from ralph_tui.adapters.importers import find_imported  # noqa: PLC0415 - see above
+
+            self._imported = {run.name: run for run in find_imported(self._root)}
+            when |= {name: run.changed for name, run in self._imported.items()}
+        self._stamp = stamp
+        return sorted(when, key=when.__getitem__, reverse=True)
+
+    def living(self) -> Sequence[str]:
+        """See `Runs`."""
+        working = self._working()
+        return [*([working] if working in self._found else []), *self._heard()]
+
+    def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
+        """See `Runs`."""
+        owner = worker_here(self._root)
+        rows = {}
+        for name in names:
+            ours, imported = self._found.get(name), self._imported.get(name)
+            if ours is not None and os.path.lexists(ours.journal):
+                rows[name] = row_of(ours.run, owner)
+            elif imported is not None:
+                from ralph_tui.adapters.importers import row_of as imported_row  # noqa: PLC0415
+
+                rows[name] = imported_row(imported)
+        return rows
+
+    def _working(self) -> str:
+        owner = worker_here(self._root)
+        return owner.run if owner is not None else ""
+
+    def _heard(self) -> Iterator[str]:
+        """Loops of hooks of which something was heard lately."""
+        oldest = time() - HEARD_S
+        for name, listed in self._found.items():
+            if name.startswith(f"{HOOKED}/") and self._written(listed.journal) > oldest:
+                yield name
+
+    def _changed(self, name: str) -> float:
+        return self._written(str(ralph_folder(self._root) / name))
+
+    @staticmethod
+    def _written(path: str) -> float:
+        try:
+            return os.lstat(path).st_mtime
+        except OSError:
+            return 0.0

@@ -1,0 +1,146 @@
+"""The rows around the list: where one is, what is said, the selected run, the keys."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from shlex import join
+
+from ralph_tui.text.format import count, day_and_clock
+from ralph_tui.text.terms import NEEDS_YOU, WARNING
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread, wrap
+from ralph_tui.tui.home.keys import KEYS, opening
+from ralph_tui.tui.home.table import Listing
+from ralph_tui.tui.home.words import state_of
+
+NOTICE_S = 5.0
+"""How long an answer to a key stands."""
+PROGRAM = "ralph-tui"
+SAID_ROWS = 3
+"""Of a sentence that a command has left."""
+
+
+class Rows(LineWidget):
+    """Rows that are told."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self._told: Sequence[tuple[Line, Line]] | None = None
+
+    def tell(self, *rows: tuple[Line, Line]) -> None:
+        """Show these, each at either edge; none at all: no room is taken."""
+        if rows != self._told:
+            self._told = rows
+            self.styles.height = len(rows)
+            self.display = bool(rows)
+            self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        left, right = (self._told or ())[y] if y < len(self._told or ()) else ([], [])
+        return clip_line(
+            spread([(" ", ""), *left], [*right, (" ", "")] if right else [], width), width
+        )
+
+
+def head(place: str, listing: Listing) -> tuple[Line, Line]:
+    """Whose runs these are, and how many."""
+    total = len(listing.names)
+    live = sum(row.live for row in listing.rows.values())
+    told = f"{listing.selected + 1} of {count(total, 'run')}" if total else ""
+    if not listing.loaded:
+        told = told or "looking for runs…"
+    right: Line = [(told, "dim")]
+    if live:
+        right.append((f", {live} live", "accent"))
+    return [(PROGRAM, "accent strong"), (f"  {flat(place)}", "dim")], right
+
+
+def waiting(listing: Listing) -> list[Line]:
+    """What comes first: a run that waits for an answer."""
+    asking = [row for row in listing.rows.values() if row.question]
+    return [
+        [(f"{NEEDS_YOU.glyph} {row.name} waits for your answer: ", "warn strong"),
+         (flat(row.objective, 200), "warn")]
+        for row in asking
+    ]  # fmt: skip
+
+
+def said(sentence: str, width: int) -> list[Line]:
+    """What a command had to say when it ended."""
+    rows = wrap(flat(sentence, 600), max(8, width - 4), SAID_ROWS) if sentence else []
+    return [
+        [(f"{WARNING.glyph} " if not index else "  ", "warn"), (row, "text")]
+        for index, row in enumerate(rows)
+    ]
+
+
+def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
+    """The selected run in full: what it is to reach; its name, its agent, when it began."""
+    row = listing.row
+    if row is None:
+        return []
+    term, style = state_of(row)
+    parts = [row.name, row.agent, f"began {day_and_clock(row.started, now)}" if row.started else ""]
+    parts.append(f"recorded by {row.imported}" if row.imported else "")
+    facts: Line = [(term.label, style), ("  ", ""), (" · ".join(filter(None, parts)), "dim")]
+    return [([(flat(row.objective) or "—", "text")], []), (facts, [])]
+
+
+class KeysRow(LineWidget):
+    """The last row: what the keys do now, and which command enter types; or an answer to a key."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        super().__init__(id="home-foot")
+        self._monotonic = monotonic
+        self._listing: Listing | None = None
+        self._answer = ""
+        self._until = 0.0
+
+    @property
+    def answer(self) -> str:
+        """The sentence that stands now, or nothing."""
+        return self._answer
+
+    def say(self, text: str) -> None:
+        """Answer a key; empty: it is over."""
+        if text or self._answer:
+            self._answer, self._until = flat(text), self._monotonic() + NOTICE_S
+            self.repaint()
+
+    def follow(self, listing: Listing) -> None:
+        """Follow the selection."""
+        self._listing = listing
+        if self._answer and self._monotonic() >= self._until:
+            self._answer = ""
+        self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`; where room is short, the name of the run goes first, then verbs."""
+        if self._answer:
+            return [(" ▸ ", "warn"), (clip(self._answer, width - 4), "text")]
+        listing = self._listing or Listing()
+        row = listing.row
+        command = opening(row) if row is not None else []
+        ways = ([PROGRAM, *command], command, command[:1]) if command else ([],)
+        for typed in ways:
+            spans = self._spans(listing, join(typed), 0)
+            if cells(spans) <= width:
+                return spans
+        for bare in range(1, len(KEYS)):
+            spans = self._spans(listing, ways[-1][0] if command else "", bare)
+            if cells(spans) <= width:
+                break
+        return clip_line(spans, width)
+
+    def _spans(self, listing: Listing, typed: str, bare: int) -> Line:
+        """The keys that can be used, the last `bare` of them without their verbs."""
+        here = "empty" if listing.loaded and not listing.names else "runs"
+        shown = [k for k in KEYS if k.footer in ("always", here) and not k.refusal(listing)]
+        spans: Line = [(" ", "")]
+        for index, key in enumerate(shown):
+            told: Line = [(key.shown, "key")]
+            if index < len(shown) - bare:
+                verb = typed or key.verb if key.action == "open" else key.verb
+                told.append((f" {verb}", "text"))
+            spans += [*clickable(told, key.keys.split(",")[0]), ("  ", "")]
+        return spans[:-1]

@@ -1,0 +1,441 @@
+"""Home: what its rows say at each size, what its keys do, and what it reads."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.errors import WorkspaceError
+from ralph_tui.ports.new_runs import Surroundings
+from ralph_tui.text.terms import OUTCOMES, PHASES
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.draw.spans import cells
+from ralph_tui.tui.home.columns import columns, line_of, titles
+from ralph_tui.tui.home.screen import BATCH, EAGER, HomeScreen
+from ralph_tui.tui.home.table import Listing
+from tests.tui.archive import OneRun, beside
+from tests.tui.driving import Stopwatch, story
+
+NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
+DONE = RunRow(
+    name="task-001/001",
+    objective="Fix the failing parser tests",
+    status="completed",
+    agent="claude",
+    iterations=5,
+    max_iterations=10,
+    completions=(0.2, 0.4, 0.62, 0.8, 1.0),
+    interventions=2,
+    cost_usd=1.82,
+    started=NOW - timedelta(days=3, hours=1),
+    updated=NOW - timedelta(days=3),
+    seconds=2460,
+)
+LIVE = replace(
+    DONE,
+    name="task-002/001",
+    objective="Move the storage to the new client",
+    status="agent",
+    completions=(0.1, 0.3),
+    interventions=0,
+    updated=NOW - timedelta(minutes=1),
+    started=NOW - timedelta(minutes=21),
+    seconds=1200,
+    live=True,
+)
+DIED = replace(DONE, name="task-003/001", status="died", completions=(), cost_usd=None)
+
+
+class Recorded:
+    """Runs as a test wants them; says what was read."""
+
+    place = "~/work/parser"
+
+    def __init__(self, *rows: RunRow) -> None:
+        self.rows = {row.name: row for row in rows}
+        self.read_names: list[str] = []
+        self.problem = ""
+        self._told: Sequence[str] | None = None
+
+    def names(self) -> Sequence[str] | None:
+        if self.problem:
+            raise WorkspaceError(self.problem)
+        names = list(self.rows)
+        told, self._told = self._told, names
+        return None if names == told else names
+
+    def living(self) -> Sequence[str]:
+        return [name for name, row in self.rows.items() if row.live]
+
+    def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
+        names = list(names)
+        self.read_names += names
+        return {name: self.rows[name] for name in names if name in self.rows}
+
+
+class Nothing:
+    """A place without anything to say about new runs."""
+
+    def look(self) -> Surroundings:
+        return Surroundings(folder="~/work/parser")
+
+
+class At:
+    """A home under test."""
+
+    def __init__(self, runs: Recorded, *, said: str = "", listing: Listing | None = None) -> None:
+        self.runs, self.listing = runs, listing or Listing()
+        self.chosen: Sequence[str] | None = None
+        self.watch = Stopwatch()
+        archive = beside(OneRun(story("stuck")))
+        self.app = RalphApp(lambda: self._screen(said), monotonic=self.watch, beside=archive)
+        self.pilot: Pilot[str]
+
+    def _screen(self, said: str) -> HomeScreen:
+        def choose(command: Sequence[str]) -> None:
+            self.chosen = command
+
+        new: Any = Nothing
+        return HomeScreen(
+            self.runs, self.listing, choose, new_runs=new, said=said, clock=lambda: NOW
+        )
+
+    def rows(self) -> list[str]:
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.rows())
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        for _ in range(400):
+            if condition():
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"still not so:\n{self.text}")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+
+Story = Callable[[At], Coroutine[Any, Any, None]]
+
+
+def at_home(
+    story: Story, runs: Recorded, *, size: tuple[int, int] = (80, 24), **options: Any
+) -> At:
+    async def play() -> At:
+        home = At(runs, **options)
+        async with home.app.run_test(size=size) as home.pilot:
+            await home.until(lambda: home.listing.loaded or runs.problem)
+            await story(home)
+        return home
+
+    return asyncio.run(play())
+
+
+async def _nothing(home: At) -> None:
+    """Look only."""
+
+
+# rows ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", range(4, 200, 7))
+def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> None:
+    told = [line_of(row, NOW, width) for row in (DONE, LIVE, DIED)]
+    for line in (*told, titles(width)):
+        assert cells(line) <= width
+    assert sum(room for _, room in columns(width)) <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "wanted"),
+    [
+        (137, ("✓ completed", "Fix the failing parser tests", "5/10", "100 %", "2", "$1.82",
+               "41m", "2026-01-06")),
+        (97, ("✓ completed", "Fix the failing", "5/10", "100 %", "2", "$1.82", "41m", "3d ago")),
+        (77, ("✓ completed", "Fix the failing", "5/10", "100 %", "2", "$1.82", "41m", "3d ago")),
+        (57, ("✓ completed", "Fix the fail", "5/10", "100 %", "$1.82", "3d ago")),
+        (20, ("✓", "Fix the", "100 %")),
+    ],
+)  # fmt: skip
+def test_what_is_told_at_each_width(width: int, wanted: tuple[str, ...]) -> None:
+    text = "".join(part for part, _ in line_of(DONE, NOW, width))
+    at = -1
+    for word in wanted:
+        assert word in text[at + 1 :]
+        at = text.index(word, at + 1)
+
+
+@pytest.mark.parametrize("state", [*OUTCOMES, "died", "a_new_state"])
+def test_every_state_of_a_past_run_has_glyph_and_word(state: str) -> None:
+    text = "".join(part for part, _ in line_of(replace(DONE, status=state), NOW, 137))
+    word = OUTCOMES[state].label if state in OUTCOMES else state.replace("_", " ")
+    assert word in text
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_state_of_a_live_run_has_glyph_and_word(phase: str) -> None:
+    row = replace(LIVE, status=phase)
+    wide = "".join(part for part, _ in line_of(row, NOW, 137))
+    assert PHASES[phase].label in wide or f"{PHASES[phase].short_label} " in wide or "live" in wide
+    narrow = "".join(part for part, _ in line_of(row, NOW, 77))
+    assert narrow.startswith(PHASES[phase].glyph)
+    assert " now" in narrow
+    asking = "".join(part for part, _ in line_of(replace(row, question=True), NOW, 77))
+    assert asking.startswith("? needs you")
+
+
+def test_a_live_run_is_as_old_as_now() -> None:
+    assert "21m" in "".join(part for part, _ in line_of(LIVE, NOW, 77))
+
+
+def test_what_was_not_counted_is_not_none() -> None:
+    uncounted = replace(DONE, interventions=None, cost_usd=None, completions=())
+    text = "".join(part for part, _ in line_of(uncounted, NOW, 137))
+    assert text.count("—") == 3
+
+
+# the screen ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(140, 45), (100, 30), (80, 24), (60, 15), (30, 6), (8, 2)])
+def test_it_is_calm_at_every_size(size: tuple[int, int]) -> None:
+    async def look(home: At) -> None:
+        await home.until(lambda: len(home.listing.rows) == 3)
+        assert all(cells([(row, "")]) <= size[0] for row in home.rows())
+        if size[1] >= 6:
+            assert "Fix the" in home.text
+
+    at_home(look, Recorded(LIVE, DONE, DIED), size=size)
+
+
+def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
+    async def look(home: At) -> None:
+        await home.until(lambda: "1 live" in home.text)
+        rows = home.rows()
+        assert rows[0].startswith(" ralph-tui  ~/work/parser  ")
+        assert rows[0].endswith("  1 of 3 runs, 1 live")
+        assert "▸ ● live" in rows[2]
+        assert "task-002/001 · claude · began" in rows[-2]
+        assert rows[-1].startswith(" enter ralph-tui attach task-002/001  n new run")
+        await home.press("down")
+        assert home.rows()[-1].startswith(" enter ralph-tui replay task-001/001  n new run")
+        await home.press("down")
+        assert "r resume" in home.rows()[-1]
+
+    at_home(look, Recorded(LIVE, DONE, DIED))
+
+
+def test_a_question_that_waits_is_said_first() -> None:
+    async def look(home: At) -> None:
+        await home.until(lambda: "waits" in home.text)
+        assert home.rows()[1].startswith(" ? task-002/001 waits for your answer: Move the storage")
+
+    at_home(look, Recorded(DONE, replace(LIVE, question=True)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "command"),
+    [
+        (("enter",), ["attach", "task-002/001"]),
+        (("down", "enter"), ["replay", "task-001/001"]),
+        (("end", "r"), ["resume", "task-003/001"]),
+        (("d",), ["demo"]),
+        (("q",), None),
+        (("ctrl+c",), None),
+        (("ctrl+q",), None),
+    ],
+)
+def test_it_ends_with_a_command_line(keys: tuple[str, ...], command: list[str] | None) -> None:
+    async def press(home: At) -> None:
+        await home.until(lambda: len(home.listing.rows) == 3)
+        await home.press(*keys)
+
+    home = at_home(press, Recorded(LIVE, DONE, DIED))
+    assert home.chosen == command
+    assert not home.app.is_running
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (("up",), "there is nothing further that way"),
+        (("x",), "x does nothing here; ? lists the keys"),
+        (("escape",), "esc: nothing is open; q leaves"),
+        (("r",), "resume: it is alive: enter opens its screen"),
+        (("down", "r"), "resume: it is completed: nothing is left to do"),
+        (("t",), "theme: ralph-light"),
+    ],
+)
+def test_a_key_that_opens_nothing_is_answered(keys: tuple[str, ...], answer: str) -> None:
+    async def press(home: At) -> None:
+        await home.until(lambda: len(home.listing.rows) == 3)
+        await home.press(*keys)
+        assert answer in home.rows()[-1]
+        await home.press("down")
+        assert answer not in home.text  # an older answer never stands beside a newer key
+
+    at_home(press, Recorded(LIVE, DONE, DIED))
+
+
+def test_the_help_has_every_key_and_leads_back() -> None:
+    async def press(home: At) -> None:
+        await home.press("question_mark")
+        await home.until(lambda: "find a run" in home.text)
+        for words in (
+            "start a run: a form",
+            "search all runs here",
+            "limit reached",
+            "twice opens",
+        ):
+            assert words in home.text
+        home.watch.now += 1  # no key is too early
+        await home.press("escape")
+        await home.until(lambda: "new run" in home.rows()[-1])
+
+    at_home(press, Recorded(DONE))
+
+
+def test_the_search_stands_beside_and_leads_back() -> None:
+    async def press(home: At) -> None:
+        await home.press("slash")
+        await home.until(lambda: "all runs of this repository" in home.text)
+        await home.press("escape")
+        await home.until(lambda: "new run" in home.rows()[-1])
+
+    at_home(press, Recorded(DONE))
+
+
+def test_the_mouse_selects_opens_and_scrolls() -> None:
+    many = [replace(DONE, name=f"task-{n:03}/001") for n in range(100, 0, -1)]
+
+    async def point(home: At) -> None:
+        await home.until(lambda: home.listing.row)
+        table = home.app.screen.query_one("#runs")
+        table.post_message(_wheel(table))
+        await home.until(lambda: home.listing.selected == 3)
+        await home.pilot.click("#runs", offset=(10, 6))
+        assert home.listing.selected == 5
+        await home.pilot.click("#home-foot", offset=(2, 0))
+
+    home = at_home(point, Recorded(*many))
+    assert home.chosen == ["replay", "task-095/001"]
+
+
+def _wheel(widget: Any) -> Any:
+    from textual.events import MouseScrollDown
+
+    return MouseScrollDown(widget, 5, 5, 0, 1, 0, False, False, False)
+
+
+# what changes while one looks ---------------------------------------------------------------------
+
+
+def test_a_run_that_ends_or_dies_while_one_looks_shows_so() -> None:
+    runs = Recorded(LIVE, DONE)
+
+    async def look(home: At) -> None:
+        await home.until(lambda: "● live" in home.text)
+        runs.rows[LIVE.name] = replace(LIVE, live=False, status="died")
+        await home.until(lambda: "◇ died" in home.text)
+        assert home.listing.name == LIVE.name
+        assert "live" not in home.rows()[0]
+
+    at_home(look, runs)
+
+
+def test_a_new_run_comes_first_and_the_selected_one_stays_selected() -> None:
+    runs = Recorded(DONE, DIED)
+
+    async def look(home: At) -> None:
+        await home.until(lambda: len(home.listing.rows) == 2)
+        await home.press("down")
+        selected = home.listing.name
+        runs.rows = {LIVE.name: LIVE, **runs.rows}
+        await home.until(lambda: "of 3 runs" in home.text)
+        await home.until(lambda: home.listing.names[0] == LIVE.name)
+        assert home.listing.name == selected
+
+    at_home(look, runs)
+
+
+def test_a_run_that_is_taken_away_is_there_no_more() -> None:
+    runs = Recorded(LIVE, DONE)
+
+    async def look(home: At) -> None:
+        await home.until(lambda: len(home.listing.rows) == 2)
+        del runs.rows[LIVE.name]
+        await home.until(lambda: "1 of 1 run" in home.text)
+
+    at_home(look, runs)
+
+
+def test_records_that_cannot_be_listed_are_told_and_looked_at_again() -> None:
+    runs = Recorded(DONE)
+    runs.problem = "the runs cannot be listed: Permission denied; make the folder readable"
+
+    async def look(home: At) -> None:
+        await home.until(lambda: "make the folder readable" in home.text)
+        runs.problem = ""
+        await home.until(lambda: "✓ completed" in home.text)
+
+    at_home(look, runs)
+
+
+def test_where_no_run_is_recorded_it_says_what_to_do_first() -> None:
+    runs = Recorded()
+
+    async def look(home: At) -> None:
+        await home.until(lambda: "No run is recorded in ~/work/parser yet." in home.text)
+        assert "n new run  d demo" in home.rows()[-1]
+        await home.press("enter")
+        assert "no run is recorded here yet" in home.rows()[-1]
+        runs.rows = {DONE.name: DONE}
+        await home.until(lambda: "✓ completed" in home.text)
+        assert "No run is recorded" not in home.text
+
+    at_home(look, runs)
+
+
+def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
+    first = at_home(
+        lambda home: home.press("down", "enter"), Recorded(replace(DONE, live=True), DIED)
+    )
+    assert first.chosen == ["replay", DIED.name]
+
+    async def look(home: At) -> None:
+        assert home.listing.name == DIED.name
+        assert "▲ there is no run 'task-003/001' here" in home.text
+        await home.press("x")
+        assert "there is no run" not in home.text
+
+    at_home(
+        look,
+        Recorded(DONE, DIED),
+        listing=first.listing,
+        said="there is no run 'task-003/001' here",
+    )
+
+
+def test_of_ten_thousand_runs_those_are_read_that_are_looked_at() -> None:
+    many = [replace(DONE, name=f"task-{n:05}/001") for n in range(10_000, 0, -1)]
+    runs = Recorded(*many)
+
+    async def look(home: At) -> None:
+        await home.until(lambda: len(home.listing.rows) >= EAGER)
+        assert len(runs.read_names) <= EAGER + BATCH
+        await home.press("end")
+        await home.until(lambda: home.listing.row is not None)
+        assert home.listing.name == "task-00001/001"
+        assert len(runs.read_names) <= EAGER + 2 * BATCH
+        assert "10000 of 10000 runs" in home.text
+
+    at_home(look, runs)
