@@ -12,6 +12,9 @@ ForeignLayer = Literal[
 ]
 
 
+ForeignLevel = Literal["log", "warn", "critical"]
+
+
 class ForeignVerdict(Event):
     """One thing that the other tool found, decided or recommended."""
 
@@ -20,7 +23,7 @@ class ForeignVerdict(Event):
     tool: Line
     """``aiwg``."""
     layer: ForeignLayer
-    level: Literal["log", "warn", "critical"] = "log"
+    level: ForeignLevel = "log"
     """How loud it was, in our words."""
     act: Line = ""
     """What it did: LOG, WARN, REDIRECT, PAUSE, ABORT; persist, pivot, escalate; empty: it found."""

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.importers.fields import Json, as_ordinal, as_points, as_when
+from ralph_tui.adapters.importers.analysis import analysed
+from ralph_tui.adapters.importers.fields import Json, as_ordinal, as_when
 from ralph_tui.adapters.importers.folder import RunFiles
 from ralph_tui.adapters.importers.imported_run import ImportedRun, named
+from ralph_tui.adapters.importers.numbering import recorded
+from ralph_tui.adapters.importers.salvage import salvaged
 from ralph_tui.adapters.importers.state_file import (
     STATE,
     ExternalState,
@@ -19,6 +22,7 @@ from ralph_tui.adapters.importers.state_file import (
     number_of,
     read_state,
 )
+from ralph_tui.adapters.importers.stubs import Stub, listed, stub_of
 from ralph_tui.adapters.records.listing import COMPLETIONS, OBJECTIVE, RunRow
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -39,18 +43,33 @@ ACTING = ("redirect", "pause", "abort")
 
 
 def find(base: Path, name: str = FOLDER) -> Iterator[ImportedRun]:
-    """The run of the state that lies below an ``.aiwg``, in the folder of this name."""
+    """The runs of the states that lie below an ``.aiwg``, in the folder of this name."""
     files = RunFiles(base / name, base)
-    state = read_state(files)
-    if state is None:
-        return
-    form = form_of(files, state)
+    state = read_state(files) or salvaged(files)
+    if state is not None:
+        yield from _runs(files, state)
+    for folder, each in listed(files):
+        if each.entries:
+            yield from _runs(RunFiles(files.folder / folder, base), each)
+
+
+def _runs(files: RunFiles, state: ExternalState) -> Iterator[ImportedRun]:
+    form, path = form_of(files, state), files.folder / STATE
+    objective, started = (
+        as_text(state.fields.get("objective")),
+        as_when(state.fields.get("startTime")),
+    )
+    stub = stub_of(files, objective, started)
+    slug = stub.slug if stub else ""
     for loop in state.loops:
-        own = state.loop_id if not loop.session else loop.session
-        path = files.folder / STATE
-        yield ImportedRun(
-            named(own, path), form, path, files.folder, base, own, session=loop.session
-        )
+        own = loop.session or state.loop_id
+        name = named(own, path)
+        yield ImportedRun(name, form, path, files.folder, files.base, own, slug, loop.session)
+
+
+def outcome_of(fields: Json, stub: Stub | None) -> "Outcome | None":
+    """How it ended by its state, else by its entry in the archive; None: no end was recorded."""
+    return ENDS.get(as_text(fields.get("status"))) or (ENDS.get(stub.status) if stub else None)
 
 
 def form_of(files: RunFiles, state: ExternalState) -> str:
@@ -65,6 +84,11 @@ def form_of(files: RunFiles, state: ExternalState) -> str:
     return "C"
 
 
+def state_of(files: RunFiles) -> ExternalState:
+    """The state of a run that was found, or what stands for it."""
+    return read_state(files) or salvaged(files) or ExternalState({}, ())
+
+
 def loop_of(state: ExternalState, run: ImportedRun) -> Loop:
     """The loop in a state that a run is; an empty one where it is there no more."""
     found = (loop for loop in state.loops if loop.session == run.session)
@@ -73,19 +97,20 @@ def loop_of(state: ExternalState, run: ImportedRun) -> Loop:
 
 def row_of(run: ImportedRun) -> RunRow:
     """What its state says."""
-    state = read_state(RunFiles(run.folder, run.base)) or ExternalState({}, ())
-    fields, entries = state.fields, loop_of(state, run).entries
+    files = RunFiles(run.folder, run.base)
+    state = state_of(files)
+    fields, found = state.fields, recorded(loop_of(state, run).entries)
     started, updated = as_when(fields.get("startTime")), as_when(fields.get("lastUpdate"))
-    numbers = [number for entry in entries if (number := number_of(entry)) is not None]
-    status = as_text(fields.get("status"))
+    stub = stub_of(files, as_text(fields.get("objective")), started)
+    entries = [one.entry for one in found if one.entry is not None]
     return RunRow(
         name=run.name,
         objective=clip(one_line(as_text(fields.get("objective"))), OBJECTIVE),
-        status=ENDS.get(status, "died"),
+        status=("" if run.session else outcome_of(fields, stub)) or "died",
         agent="claude",
-        iterations=max([0 if run.session else state.current, *numbers]),
+        iterations=max([0 if run.session else state.current, *(one.number for one in found)]),
         max_iterations=as_ordinal(fields.get("maxIterations")),
-        completions=_completions(entries),
+        completions=_completions(entries, files),
         interventions=sum(map(_acted, entries)),
         started=started,
         updated=updated,
@@ -94,16 +119,11 @@ def row_of(run: ImportedRun) -> RunRow:
     )
 
 
-def completion_of(entry: Json) -> float | None:
-    """Points that an iteration's analysis says; None: it says none."""
-    return as_points(as_map(entry.get("analysis")).get("completionPercentage"))
-
-
-def _completions(entries: Sequence[Json]) -> tuple[float, ...]:
+def _completions(entries: Sequence[Json], files: RunFiles) -> tuple[float, ...]:
     """A held reading repeats the one before it."""
     readings: list[float] = []
     for entry in entries[-COMPLETIONS:]:
-        found = completion_of(entry)
+        found = analysed(entry, number_of(entry) or 0, files).completion
         readings.append(found / 100 if found is not None else readings[-1] if readings else 0.0)
     return tuple(readings)
 

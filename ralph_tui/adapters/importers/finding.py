@@ -8,13 +8,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ralph_tui.adapters.importers import external, internal, state_file
+from ralph_tui.adapters.importers import earlier, external, internal, state_file
 from ralph_tui.adapters.importers.imported_run import ImportedRun
 from ralph_tui.adapters.records.listing import RunRow
 
-FINDERS = {external.FOLDER: external.find, internal.FOLDER: internal.find}
-"""Each yields the runs of its forms below an ``.aiwg``, by the folder that they lie in."""
-ROWS = {**dict.fromkeys("ABCD", external.row_of), **dict.fromkeys("GH", internal.row_of)}
+FINDERS = (
+    (external.FOLDER, external.find),
+    (external.FOLDER, earlier.find),
+    (internal.FOLDER, internal.find),
+)
+"""Each yields the runs of its forms below an ``.aiwg``, with the folder that they lie in."""
+ROWS = {
+    **dict.fromkeys("ABCD", external.row_of),
+    "F": earlier.row_of,
+    **dict.fromkeys("GH", internal.row_of),
+}
 """By the letter of a form."""
 SIGNS = {external.FOLDER: (state_file.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
 """Files that tell such a folder where it has another name."""
@@ -25,7 +33,7 @@ DEEPEST = 6
 def find_imported(root: Path) -> list[ImportedRun]:
     """All of a worktree, each by a name of its own; no order is promised."""
     base = root / ".aiwg"
-    return list(_told_apart(run for name, find in FINDERS.items() for run in find(base, name)))
+    return list(_told_apart(run for name, find in FINDERS for run in find(base, name)))
 
 
 def imported_at(path: Path) -> ImportedRun | None:
@@ -35,15 +43,13 @@ def imported_at(path: Path) -> ImportedRun | None:
     """
     here = path.absolute()
     for folder in [here, *here.parents][:DEEPEST]:
-        for name, find in FINDERS.items():
-            if folder.name != name and not _looks_like(name, folder):
-                continue
-            found = list(_told_apart(find(folder.parent, folder.name)))
-            exact = [run for run in found if here in (run.path, run.folder)]
-            within = [run for run in found if here in run.path.parents or here == folder]
-            around = [run for run in found if run.folder in here.parents]
-            if chosen := exact or within or around:
-                return max(chosen, key=lambda run: run.changed)
+        finders = [f for name, f in FINDERS if folder.name == name or _looks_like(name, folder)]
+        found = list(_told_apart(run for f in finders for run in f(folder.parent, folder.name)))
+        exact = [run for run in found if here in (run.path, run.folder)]
+        within = [run for run in found if here in run.path.parents or here == folder]
+        around = [run for run in found if run.folder in here.parents]
+        if chosen := [run for run in exact if here == run.path] or exact or within or around:
+            return max(chosen, key=lambda run: run.changed)
     return None
 
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 def read_imported(run: ImportedRun) -> "Recording":
     """Read it whole, whatever state its files are in; what is of no use is told in notes."""
     # Lists of runs are quick: what knows the events is loaded when one is read.
-    from ralph_tui.adapters.importers import external_told, internal_told  # noqa: PLC0415
+    from ralph_tui.adapters.importers import earlier_told, external_told, internal_told  # noqa: PLC0415
     from ralph_tui.adapters.importers.telling import recording_of  # noqa: PLC0415
 
-    told_of = internal_told.told_of if run.form in "GH" else external_told.told_of
-    return recording_of(run, *told_of(run))
+    readers = {"F": earlier_told, "G": internal_told, "H": internal_told}
+    reader = readers.get(run.form, external_told)
+    return recording_of(run, *reader.told_of(run))

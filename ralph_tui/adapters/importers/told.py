@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from ralph_tui.adapters.importers.printed import Printed, Timed
 from ralph_tui.events.imported import ForeignVerdict
 from ralph_tui.events.run import IterationStatus, Outcome
 from ralph_tui.events.workspace import ChangeStatus
@@ -86,14 +87,18 @@ class ToldIteration:
     system_context: str = ""
     output: str = ""
     """What its session printed."""
-    transcript: str = ""
-    """The same lines with times, of this session and perhaps of those before it."""
+    printed: Printed | None = None
+    """That, as events; None where there is none."""
     session_id: str = ""
     exit_code: int | None = None
     duration_s: float | None = None
     tokens: int = 0
-    cost_usd: float | None = None
     """Where no session tells it."""
+    cost_usd: float | None = None
+    tool_calls: int = 0
+    tool_errors: int = 0
+    opened: datetime | None = None
+    """When the tool turned to it."""
     started: datetime | None = None
     """When its session began."""
     ended: datetime | None = None
@@ -134,5 +139,7 @@ class ToldRun:
     iterations: list[ToldIteration] = field(default_factory=list)
     notes: list[ToldNote] = field(default_factory=list)
     """Told at its beginning."""
+    learned: list[Timed] = field(default_factory=list)
+    """Learnings that came of it."""
     afterwards: list[ToldVerdict] = field(default_factory=list)
     """Told at its end."""

@@ -1,0 +1,72 @@
+"""Entries of an external list of loops without an iteration: a longer name for a run, its end.
+
+A stub belongs to the run with the same objective that began within a second of it. Standard library
+only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ralph_tui.adapters.agents.json_fields import as_text
+from ralph_tui.adapters.importers.fields import as_ordinal, as_when
+from ralph_tui.adapters.importers.folder import RunFiles
+from ralph_tui.adapters.importers.state_file import ExternalState, read_state
+
+PLACES = ("loops", "archive")
+MOST = 2_000
+"""Of one place that are looked at."""
+
+
+@dataclass(frozen=True)
+class Stub:
+    """One of them."""
+
+    slug: str
+    objective: str
+    started: datetime | None
+    pid: int
+    updated: datetime | None
+    status: str
+    """Empty unless it was archived: until then it says what was when it was made."""
+
+    def joins(self, objective: str, started: datetime | None) -> bool:
+        """Whether it belongs to a run."""
+        if self.started is None or started is None or self.objective != objective:
+            return False
+        return abs((self.started - started).total_seconds()) <= 1
+
+
+def listed(files: RunFiles) -> Iterator[tuple[str, ExternalState]]:
+    """What the list has: folder of each, relative to the run's, and its state."""
+    for place in PLACES:
+        for name in files.names(place, folders=True)[:MOST]:
+            folder = f"{place}/{name}"
+            state = read_state(RunFiles(files.folder / folder, files.base))
+            if state is not None:
+                yield folder, state
+
+
+def stub_of(files: RunFiles, objective: str, started: datetime | None) -> Stub | None:
+    """The one that belongs to a run; an archived one first."""
+    found = [
+        stub
+        for folder, state in listed(files)
+        if not state.entries
+        for stub in [_stub(folder, state)]
+        if stub.joins(objective, started)
+    ]
+    return max(found, key=lambda stub: bool(stub.status), default=None)
+
+
+def _stub(folder: str, state: ExternalState) -> Stub:
+    fields = state.fields
+    archived = folder.startswith("archive/")
+    return Stub(
+        state.loop_id or folder.rpartition("/")[2],
+        as_text(fields.get("objective")),
+        as_when(fields.get("startTime")),
+        as_ordinal(fields.get("currentPid")) or 0,
+        as_when(fields.get("lastUpdate")) if archived else None,
+        as_text(fields.get("status")) if archived else "",
+    )
