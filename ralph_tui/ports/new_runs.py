@@ -67,6 +67,10 @@ class Surroundings:
     defaults: Mapping[str, Default] = field(default_factory=dict)
     """By the dotted names of settings."""
 
+    def text(self, name: str) -> str:
+        """What a setting is where nothing is said, as it would be typed."""
+        return self.defaults.get(name, Default()).text
+
     @property
     def obstacles(self) -> tuple[Finding, ...]:
         """What keeps any run from beginning."""

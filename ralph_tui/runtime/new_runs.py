@@ -49,7 +49,7 @@ class NewRunsHere:
             agents=tuple(_quick_offer(agent, settings) for agent in offered()),
             chosen=chosen.name if chosen is not None else "",
             suggestions=suggestions(self._root),
-            defaults={name: _default(loaded, name) for name in FLAGS},
+            defaults={name: _default(loaded, name, self._root) for name in FLAGS},
         )
 
     def agents(self) -> Sequence[AgentOffer]:
@@ -59,7 +59,7 @@ class NewRunsHere:
 
     def problem(self, name: str, text: str) -> str:
         """See `NewRuns`."""
-        return problem_of(name, text)
+        return problem_of(name, text).removeprefix(f"{name} ({FLAGS[name]}) ")
 
     def trial(self, command: str) -> Trial:
         """See `NewRuns`."""
@@ -172,13 +172,13 @@ def _asked_offer(agent: AgentDescription, settings: Settings, root: Path) -> Age
         return AgentOffer(agent.name, False, one_line(str(error)), agent.install)
 
 
-def _default(loaded: Loaded, name: str) -> Default:
+def _default(loaded: Loaded, name: str, root: Path) -> Default:
     value = loaded.settings.by_name().get(name)
-    origin = loaded.origins.get(name, "default")
+    origin = loaded.origins.get(name, "default").removeprefix(f"{root}/")
     text = "" if value is None else str(value)
     if isinstance(value, float):
         text = as_typed(value) if name.endswith("_s") else f"{value:g}"
-    return Default(text, "" if origin == "default" else origin)
+    return Default(text, "" if origin == "default" else one_line(origin))
 
 
 def _owner(root: Path) -> Owner | None:

@@ -5,6 +5,7 @@ Rule: a state is a row here and nothing else; what is played is a story of `test
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ralph_tui.events import AbortRequested, Event, RunFinished
@@ -13,6 +14,7 @@ from ralph_tui.tui.cockpit import layout
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
 from tests.tui.held import Held
+from tests.tui.new_runs import FormDriver
 from tests.tui.test_assessment import MADE
 from tests.tui.test_away import returned
 
@@ -124,6 +126,12 @@ STATES = (
           "4 places"),
     State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
           "Type what you remember", sizes=(SMALL,)),
+    # a new run
+    State("new-run", FormDriver, sees="2.1.198"),
+    State("new-run-wrong", FormDriver, ("ctrl+s",), "2 to correct", sizes=(SMALL, (60, 15))),
+    State("new-run-tried", FormDriver, ("tab", "tab", "down", "ctrl+t"), "41 of 66",
+          sizes=(SMALL, LARGE)),
+    State("new-run-light", partial(FormDriver, **LIGHT), sees="2.1.198", sizes=(SMALL,)),
     # panes
     *(State(f"zoomed-{key}", of("taught" if key == "learnings" else "running"),
             (str(index % 10), "z"), sizes=(SMALL, LARGE))

@@ -15,7 +15,7 @@ def played(driver: Driver, state: State) -> Callable[[Pilot[Any]], Awaitable[Non
 
     async def press(pilot: Pilot[Any]) -> None:
         driver.pilot = pilot
-        await driver.until(lambda: driver.cockpit.state.run.started)
+        await driver.opened()
         await driver.press(*state.keys)
         await driver.sees(state.sees)
         await pilot.pause()

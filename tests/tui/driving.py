@@ -70,6 +70,10 @@ class Driver:
         await self.until(lambda: self.app.screen.size == size and len(self.text()) == size[1])
         await self.pilot.pause()
 
+    async def opened(self) -> None:
+        """What is to be looked at is there."""
+        await self.until(lambda: self.cockpit.state.run.started)
+
     def _opens(self) -> bool:
         """A dialog is on its way up: it does not know yet since when it can be seen."""
         screen = self.app.screen

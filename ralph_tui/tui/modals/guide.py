@@ -21,20 +21,8 @@ LONGEST_LINE = 10_000
 """Characters of a line that is wrapped: longer ones would be wrapped anew with every key."""
 
 
-class TextEntry(TextArea):
-    """A text area in which enter sends and ctrl+j breaks the line.
-
-    The app takes these keys before the area has taken in what was typed just before them: what they
-    do waits behind it.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", show=False, priority=True),
-        Binding("ctrl+j", "newline", show=False, priority=True),
-    ]
-
-    class Sent(Message):
-        """Enter was pressed."""
+class PlainArea(TextArea):
+    """A text area whose pasted text is as it will leave the screen, and not too much."""
 
     def on_paste(self, event: events.Paste) -> None:
         """Control sequences would draw something else than what is sent; too much is not taken."""
@@ -50,6 +38,22 @@ class TextEntry(TextArea):
         event.text = strip_controls(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         if max(map(len, event.text.split("\n"))) > LONGEST_LINE:
             self.soft_wrap = False
+
+
+class TextEntry(PlainArea):
+    """A text area in which enter sends and ctrl+j breaks the line.
+
+    The app takes these keys before the area has taken in what was typed just before them: what they
+    do waits behind it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", show=False, priority=True),
+        Binding("ctrl+j", "newline", show=False, priority=True),
+    ]
+
+    class Sent(Message):
+        """Enter was pressed."""
 
     def action_send(self) -> None:
         """The words are complete."""

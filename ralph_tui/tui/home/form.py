@@ -1,0 +1,240 @@
+"""The form for a new run: answers the command line that starts it, or None.
+
+Rule: it starts nothing itself. What is typed is kept as a draft within a second, so that neither
+esc nor a closed terminal loses it; whoever begins the run forgets the draft.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+
+from ralph_tui.errors import RalphError
+from ralph_tui.layers.sensor import GateResult
+from ralph_tui.ports.new_runs import Draft, NewRuns, Trial
+from ralph_tui.text.format import duration
+from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import PHASES
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line, clip_line, flat
+from ralph_tui.tui.home.form_line import NO_COMMAND, PLAYS_DEMO, arguments, objections, typed
+from ralph_tui.tui.home.form_page import Page
+from ralph_tui.tui.home.trial_words import MARKS, last_lines, outcome
+from ralph_tui.tui.modals.modal import Modal, Pair
+
+LOOK_S = 0.25
+"""From one look at a running trial to the next."""
+KEEP_S = 1.0
+"""After which what was typed is kept."""
+TRY, STOP = "try it", "stop  "
+STYLES = {"good": "$success", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
+
+
+class Typed(LineWidget):
+    """The command line that starting types; a click copies it."""
+
+    class Wanted(Message):
+        """It was clicked."""
+
+    def __init__(self) -> None:
+        super().__init__(id="typed")
+        self.command = ""
+
+    def tell(self, command: str) -> None:
+        """Show another one."""
+        self.command = command
+        self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        shown = self.command.replace("\n", "⏎")
+        return clip_line([(" types: ", "dim"), (flat(shown, 4 * width), "accent")], width)
+
+    def on_click(self) -> None:
+        """As its key."""
+        self.post_message(self.Wanted())
+
+
+class NewRun(Modal[list[str] | None]):
+    """Fields above, the command line below, keys in the last row."""
+
+    AUTO_FOCUS = "Objective"
+    HELPS = ()
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+enter,ctrl+s", "start", show=False, priority=True),
+        Binding("ctrl+t", "try", show=False, priority=True),
+        Binding("ctrl+y", "copy", show=False, priority=True),
+        Binding("escape", "leave", show=False, priority=True),
+        Binding("pageup", "roll(-1)", show=False),
+        Binding("pagedown", "roll(1)", show=False),
+    ]
+
+    def __init__(self, here: NewRuns, clock: Callable[[], float] = monotonic) -> None:
+        # What is typed at once is meant for it: letters decide nothing here.
+        super().__init__(clock, guarded=False)
+        self._here = here
+        self._known = False
+        """Whether what is here has been looked at."""
+        self._trial: Trial | None = None
+        self._began = 0.0
+        self._keeping: Timer | None = None
+        self.page = Page()
+        self.typed_line = Typed()
+
+    def parts(self) -> ComposeResult:
+        """See `Modal`."""
+        yield self.page
+        yield self.typed_line
+
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        if self._trial is not None:
+            return (("esc", "stop the command"), ("tab", "next field"))
+        keys = (("ctrl+s", "start"), ("ctrl+t", "try the command"), ("esc", "leave, all is kept"))
+        return (*keys, ("tab", "next"), ("ctrl+y", "copy"))
+
+    def on_mount(self) -> None:
+        """Look at what is here, behind the first frame."""
+        super().on_mount()
+        self.run_worker(self._look())
+
+    def on_unmount(self) -> None:
+        """In whatever way it is left: nothing goes on, nothing is lost."""
+        self._keep()
+
+    async def _look(self) -> None:
+        try:
+            place = await asyncio.to_thread(self._here.look)
+            draft = await asyncio.to_thread(self._here.draft)
+        except RalphError as error:
+            self.tell(str(error))
+            return
+        self.page.fill(place, draft or Draft())
+        self._known = True
+        self._tell_typed()
+        with suppress(RalphError):
+            self.page.ask_agents(tuple(await asyncio.to_thread(self._here.agents)))
+
+    # typing -----------------------------------------------------------------------------------
+
+    def on_page_edited(self) -> None:
+        """The command line follows, and the draft is kept soon."""
+        self._tell_typed()
+        if self._keeping is None and self._known:
+            self._keeping = self.set_timer(KEEP_S, self._keep)
+
+    def _tell_typed(self) -> None:
+        if self._known:
+            self.typed_line.tell(typed(arguments(self.page.draft, self.page.place)))
+
+    def _keep(self) -> None:
+        if self._keeping is not None:
+            self._keeping.stop()
+            self._keeping = None
+            self._here.keep(self.page.draft)
+
+    # trying -----------------------------------------------------------------------------------
+
+    def action_try(self) -> None:
+        """Run the completion command once, or stop it."""
+        page, command = self.page, self.page.command.value.strip()
+        if self._trial is not None:
+            self._stop_trial()
+        elif page.by.value != "command":
+            self.tell("there is no command to try: you are asked instead")
+        elif not command:
+            page.mark({"command": NO_COMMAND})
+        else:
+            self.run_worker(self._try(command))
+
+    def _stop_trial(self) -> None:
+        if self._trial is not None:
+            self._trial.cancel()
+            self.tell("the command is being stopped")
+
+    async def _try(self, command: str) -> None:
+        self._began = monotonic()
+        self.page.fields["command"].refuse("")
+        self.page.try_it.rename(STOP)
+        trial = self._trial = self._here.trial(command)
+        self._tick()
+        ticking = self.set_interval(LOOK_S, self._tick)
+        self.show_keys()
+        try:
+            result = await asyncio.to_thread(trial.run)
+        except RalphError as error:
+            result = GateResult(ok=False, exit_code=None, error=one_line(str(error)))
+        finally:
+            trial.cancel()  # the form may be gone, and with it whoever waited
+            self._trial = None
+            ticking.stop()
+        if self.is_mounted:
+            self.page.try_it.rename(TRY)
+            self._tell_outcome(result)
+            self.show_keys()
+
+    def _tick(self) -> None:
+        if self._trial is not None:
+            runs = f"{PHASES['verifying'].glyph} it runs for {duration(monotonic() - self._began)}"
+            self.page.fields["command"].hint(f"{runs}; esc stops it")
+
+    def _tell_outcome(self, result: GateResult) -> None:
+        tone, sentence = outcome(result)
+        said = Content.styled(f"{MARKS[tone]}{flat(sentence, 1000)}", STYLES[tone])
+        for line in last_lines(result):
+            said = said + Content.styled(f"\n│ {line}", STYLES["dim"])
+        self.page.fields["command"].hint(said)
+
+    # leaving ----------------------------------------------------------------------------------
+
+    def action_start(self) -> None:
+        """Answer the command line, or say all that is wrong."""
+        if not self._known:
+            self.tell("one moment: it is still looked at what is here")
+            return
+        draft, place = self.page.draft, self.page.place
+        wrong = objections(draft, place, self._here.problem)
+        self.page.mark(wrong)
+        if wrong:
+            self.tell(f"it cannot start yet: {len(wrong)} to correct, marked above")
+        elif place.obstacles and self.page.agent.value != PLAYS_DEMO:
+            self.page.scroll_home(animate=False)
+            self.tell(f"it cannot start here: {flat(place.obstacles[0].says)}")
+        elif self._trial is not None:
+            self.tell("the command that is tried still runs: wait for its end, or esc")
+        else:
+            self.dismiss(arguments(draft, place))
+
+    def action_leave(self) -> None:
+        """First the command that runs, then the form."""
+        if self._trial is not None:
+            self._stop_trial()
+        else:
+            self.dismiss(None)
+
+    def on_typed_wanted(self) -> None:
+        """A click on the command line."""
+        self.action_copy()
+
+    def action_copy(self) -> None:
+        """The command line, exactly."""
+        self.app.copy_to_clipboard(self.typed_line.command)
+        self.tell("copied: the command line as a shell takes it")
+
+    def action_roll(self, by: int) -> None:
+        """Another part of the form."""
+        self.page.roll(by)
+
+    def take_key(self, event: events.Key) -> bool:
+        """See `Modal`; here most letters are text, and one beside a field leads nowhere."""
+        if event.key == "q":
+            self.tell("q does nothing here: esc leaves, all is kept")
+        return event.key == "q"

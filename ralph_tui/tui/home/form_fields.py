@@ -1,0 +1,199 @@
+"""What the form consists of: a choice, a button, and a field with what is said beside it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from ralph_tui.text.sanitize import strip_controls
+from ralph_tui.text.terms import CRITICAL
+from ralph_tui.tui.draw.line_widget import LineWidget
+from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.modals.modal import Modal
+
+CHOSEN, OTHER = "●", "○"
+LONGEST_VALUE = 10_000
+
+
+class OneLine(Input):
+    """Text on one row."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "screen.focus_next", show=False),
+    ]
+
+    def __init__(self, placeholder: str = "") -> None:
+        super().__init__(placeholder=placeholder, compact=True, max_length=LONGEST_VALUE)
+        self.cursor_blink = False
+        self.select_on_focus = False
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Control sequences would draw something else than what is typed."""
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").strip()
+        if "\n" in text and isinstance(self.screen, Modal):
+            self.screen.tell("one line fits here: only the first of what was pasted is taken")
+        event.text = strip_controls(text)
+
+
+class Choice(LineWidget, can_focus=True):
+    """One of a few, all of them in view."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space", "move(1)", show=False),
+        Binding("left", "move(-1)", show=False),
+        Binding("enter", "screen.focus_next", show=False),
+    ]
+
+    class Changed(Message):
+        """Another one was chosen."""
+
+        def __init__(self, choice: "Choice") -> None:
+            super().__init__()
+            self.choice = choice
+
+    def __init__(self, options: Sequence[tuple[str, str]], value: str = "") -> None:
+        """`options`: values and their words; `value` may be none of them."""
+        super().__init__()
+        self.options = tuple(options)
+        self.value = value
+
+    def offer(self, options: Sequence[tuple[str, str]], value: str) -> None:
+        """Other options."""
+        self.options, self.value = tuple(options), value
+        self.repaint()
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        spans: Line = []
+        for value, word in self.options:
+            here = value == self.value
+            style = ("accent strong" if self.has_focus else "strong") if here else "dim"
+            spans += [(f"{CHOSEN if here else OTHER} {word}", style), ("   ", "")]
+        return spans[:-1]
+
+    def action_move(self, by: int) -> None:
+        """The next one; from the last to the first."""
+        values = [value for value, _ in self.options]
+        if values:
+            here = values.index(self.value) + by if self.value in values else 0
+            self._choose(values[here % len(values)])
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose what is pointed at."""
+        left = 0
+        for value, word in self.options:
+            left += 2 + cell_len(word) + 3
+            if event.x < left:
+                self._choose(value)
+                return
+
+    def _choose(self, value: str) -> None:
+        if value != self.value:
+            self.value = value
+            self.repaint()
+            self.post_message(self.Changed(self))
+
+    def on_focus(self) -> None:
+        """The chosen one has another colour."""
+        self.repaint()
+
+    def on_blur(self) -> None:
+        """As above."""
+        self.repaint()
+
+
+class Button(LineWidget, can_focus=True):
+    """Does what its key does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
+
+    def __init__(self, name: str, word: str, action: str) -> None:
+        """`action`: of the screen."""
+        super().__init__(id=name, classes="button")
+        self.word, self._action = word, action
+        self.styles.width = cell_len(word) + 4
+
+    def line(self, y: int, width: int) -> Line:
+        """See `LineWidget`."""
+        return [(f"[ {self.word} ]", "accent strong badge" if self.has_focus else "accent strong")]
+
+    def rename(self, word: str) -> None:
+        """It does something else now; a word of the same width."""
+        self.word = word
+        self.repaint()
+
+    async def action_press(self) -> None:
+        """See `action`."""
+        await self.screen.run_action(self._action)
+
+    async def on_click(self) -> None:
+        """As its key."""
+        await self.screen.run_action(self._action)
+
+    def on_focus(self) -> None:
+        """It has another colour."""
+        self.repaint()
+
+    def on_blur(self) -> None:
+        """As above."""
+        self.repaint()
+
+
+class Field(Vertical):
+    """A label, what is typed, and beside or below it what is to be known or is wrong."""
+
+    def __init__(
+        self, name: str, label: str, *controls: Widget, hint: str = "", beside: bool = False
+    ) -> None:
+        """`beside`: what is said stands on the same row."""
+        super().__init__(classes="field beside" if beside else "field")
+        self.key = name
+        self._label, self._controls, self._beside = label, controls, beside
+        self._hint = Content(hint)
+        self.said = Static(self._hint, classes="said")
+        self.wrong = ""
+        """What is wrong; empty: nothing that is known."""
+
+    @property
+    def control(self) -> Widget:
+        """What is typed or chosen in."""
+        return self._controls[0]
+
+    def compose(self) -> ComposeResult:
+        """From left to right."""
+        with Horizontal(classes="row"):
+            yield Static(Content(self._label), classes="label")
+            yield from self._controls
+            if self._beside:
+                yield self.said
+        if not self._beside:
+            yield self.said
+
+    def on_mount(self) -> None:
+        """Nothing takes no row."""
+        self._show()
+
+    def hint(self, hint: Content | str) -> None:
+        """What is to be known."""
+        self._hint = Content(hint) if isinstance(hint, str) else hint
+        self._show()
+
+    def refuse(self, sentence: str) -> None:
+        """What is wrong stands in the place of the hint; empty: nothing any more."""
+        if sentence != self.wrong:
+            self.wrong = sentence
+            self._show()
+
+    def _show(self) -> None:
+        text = Content(f"{CRITICAL.glyph} {self.wrong}") if self.wrong else self._hint
+        self.said.update(text)
+        self.said.set_class(bool(self.wrong), "-wrong")
+        self.said.display = bool(text.plain)

@@ -1,0 +1,90 @@
+"""The form's content as a command line, and what is wrong with it. Pure."""
+
+import shlex
+from collections.abc import Callable, Iterator
+
+from ralph_tui.ports.new_runs import Draft, Surroundings
+
+PLAYS_DEMO = "demo"
+"""The agent that works in its own project alone: choosing it plays the demo."""
+OPTIONS = {
+    "agent.name": "--agent",
+    "agent.command": "--agent-command",
+    "limits.max_iterations": "--max-iterations",
+    "limits.budget_usd": "--budget",
+    "limits.session_timeout_s": "--timeout",
+    "permissions.mode": "--permissions",
+}
+"""The settings of the form, in the order of the command line."""
+NO_OBJECTIVE = "say what the agent is to reach"
+NO_COMMAND = "give a command that exits with 0 when the work is done, or choose that you agree"
+NO_CRITERION = "say in words when the work is done, or choose a command"
+NO_PROGRAM = "give the program's command line; it gets the prompt on stdin"
+
+
+def agent_of(draft: Draft, place: Surroundings) -> str:
+    """The agent that would work; empty where none is."""
+    return draft.settings.get("agent.name") or place.chosen
+
+
+def arguments(draft: Draft, place: Surroundings) -> list[str]:
+    """What stands behind ``ralph-tui``."""
+    agent = agent_of(draft, place)
+    if agent == PLAYS_DEMO:
+        return ["demo"]
+    objective = draft.objective.strip()
+    words = ["run"] if objective.startswith("-") else ["run", objective]
+    if draft.by == "command":
+        words += _option("-c", "--command", draft.command.strip())
+    else:
+        words += _option("--criterion", "--criterion", draft.criterion.strip())
+    for name, option in OPTIONS.items():
+        if name in draft.settings and (name != "agent.command" or agent == "command"):
+            words += _option(option, option, draft.settings[name].strip())
+    return [*words, "--", objective] if objective.startswith("-") else words
+
+
+def typed(words: list[str]) -> str:
+    """The whole command line as a shell takes it."""
+    return shlex.join(["ralph-tui", *words])
+
+
+def objections(
+    draft: Draft, place: Surroundings, problem: Callable[[str, str], str]
+) -> dict[str, str]:
+    """What is wrong, a sentence by field: ``objective``, ``command``, a setting's dotted name.
+
+    `problem` is that of `NewRuns`.
+    """
+    agent = agent_of(draft, place)
+    if agent == PLAYS_DEMO:
+        return {}
+    return dict(_objections(draft, place, agent, problem))
+
+
+def _objections(
+    draft: Draft, place: Surroundings, agent: str, problem: Callable[[str, str], str]
+) -> Iterator[tuple[str, str]]:
+    if not draft.objective.strip():
+        yield "objective", NO_OBJECTIVE
+    if draft.by == "command" and not draft.command.strip():
+        yield "command", NO_COMMAND
+    if draft.by == "criterion" and not draft.criterion.strip():
+        yield "criterion", NO_CRITERION
+    offer = next((one for one in place.agents if one.name == agent), None)
+    if not agent:
+        yield "agent.name", "choose who works"
+    elif offer is not None and not offer.ready:
+        yield "agent.name", "it cannot work here: choose another, or install it first"
+    program = draft.settings.get("agent.command", place.text("agent.command"))
+    if agent == "command" and not program.strip():
+        yield "agent.command", NO_PROGRAM
+    checked = set(OPTIONS) - {"agent.name", *(() if program.strip() else ("agent.command",))}
+    for name in checked & set(draft.settings):
+        if said := problem(name, draft.settings[name].strip()):
+            yield name, said
+
+
+def _option(short: str, long: str, value: str) -> list[str]:
+    """A value that begins like an option is joined to its own."""
+    return [f"{long}={value}"] if value.startswith("-") else [short, value]

@@ -1,0 +1,313 @@
+"""The form for a new run: typed into, tried, started, left."""
+
+import shlex
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.widget import Widget
+
+from ralph_tui.ports.new_runs import Draft, Finding
+from ralph_tui.runtime.new_runs import NewRunsHere
+from ralph_tui.tui.home.form_line import NO_COMMAND, NO_OBJECTIVE
+from tests.tui.new_runs import GOOD, FormDriver, Here, drive
+from tests.waiting import until
+
+Scenario = Callable[[FormDriver], Awaitable[None]]
+LONG = "Fix the parser so that every test passes; " * 8
+
+
+def answered(scenario: Scenario, here: Here | None = None) -> list[list[str] | None]:
+    driver = FormDriver(here)
+    drive(driver, scenario)
+    return driver.answers
+
+
+def test_what_is_typed_is_what_is_started() -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.type("Fix it\nall")
+        await driver.paste(" of it")
+        await driver.to("command")
+        await driver.paste("sh checks.sh")
+        await driver.to("limits.max_iterations")
+        await driver.press("backspace", "backspace", "3")
+        await driver.to("permissions.mode")
+        await driver.press("right")
+        await driver.sees("types: ralph-tui run 'Fix it⏎all of it' -c 'sh checks.sh'")
+        await driver.press("ctrl+y")
+        await driver.sees("copied")
+        assert shlex.split(driver.app.clipboard)[2] == "Fix it\nall of it"
+        await driver.press("ctrl+s")
+
+    assert answered(fill) == [
+        ["run", "Fix it\nall of it", "-c", "sh checks.sh", "--max-iterations", "3",
+         "--permissions", "skip"]
+    ]  # fmt: skip
+
+
+def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
+    async def fill(driver: FormDriver) -> None:
+        assert driver.form.page.objective.has_focus
+        await driver.press("q", "question_mark")
+        assert driver.form.page.objective.text == "q?"
+        assert driver.answers == []
+
+    answered(fill)
+
+
+def test_a_criterion_in_words_takes_the_place_of_the_command() -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.paste("Write it")
+        await driver.to("by")
+        await driver.press("right")
+        await driver.press("ctrl+t")
+        await driver.sees("there is no command to try")
+        await driver.to("criterion")
+        await driver.paste("reads well")
+        await driver.press("ctrl+enter")
+
+    assert answered(fill) == [["run", "Write it", "--criterion", "reads well"]]
+
+
+def test_all_that_is_wrong_stands_beside_its_field() -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.to("limits.max_iterations")
+        await driver.press("0")
+        await driver.press("ctrl+u", "0", "ctrl+s")
+        await driver.sees(NO_OBJECTIVE)
+        await driver.sees(NO_COMMAND[:40])
+        await driver.sees("must be at least 1, not '0'")
+        await driver.sees("3 to correct")
+        assert driver.form.page.objective.has_focus
+        await driver.paste("x")
+        assert NO_OBJECTIVE not in "\n".join(driver.text())
+        assert NO_COMMAND[:40] in "\n".join(driver.text())
+
+    assert answered(fill) == []
+
+
+def test_commands_that_files_speak_for_are_an_arrow_away() -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.sees("↓ takes pytest -q (pyproject.toml names pytest)")
+        assert driver.form.page.command.value == ""
+        await driver.to("command")
+        for taken in ("pytest -q", "make test", "pytest -q"):
+            await driver.press("down")
+            assert driver.form.page.command.value == taken
+        await driver.press("up")
+        assert driver.form.page.command.value == "make test"
+
+    answered(fill)
+
+
+def test_who_works_is_chosen_among_those_found_and_the_others_are_told_of() -> None:
+    absent = replace(GOOD.agents[0], ready=False, says="not found; looked for claude on PATH")
+    here = Here(replace(GOOD, agents=(absent, GOOD.agents[1]), chosen=""))
+
+    async def fill(driver: FormDriver) -> None:
+        await driver.sees("none is found")
+        await driver.paste("Fix it")
+        await driver.to("command")
+        await driver.paste("true")
+        await driver.press("ctrl+s")
+        await driver.sees("choose who works")
+        await driver.press("right")
+        await driver.sees("looked for claude on PATH")
+        await driver.sees("npm install -g @anthropic-ai/claude-code")
+        await driver.press("ctrl+s")
+        await driver.sees("it cannot work here")
+        await driver.press("right", "ctrl+s")
+        await driver.sees("give the program's command line")
+        await driver.paste("my-agent")
+        await driver.sees("a shell command may do anything")
+        await driver.press("ctrl+s")
+
+    assert answered(fill, here) == [
+        ["run", "Fix it", "-c", "true", "--agent", "command", "--agent-command", "my-agent"]
+    ]
+
+
+def test_the_demo_needs_nothing_else() -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.to("agent.name")
+        await driver.press("left")
+        await driver.sees("types: ralph-tui demo")
+        await driver.press("ctrl+s")
+
+    assert answered(fill) == [["demo"]]
+
+
+def test_where_no_run_can_begin_it_says_why_and_what_to_do() -> None:
+    missing = Finding("git repository", "critical", "/x is not inside one", ("run git init",))
+    here = Here(replace(GOOD, findings=(missing,)))
+
+    async def fill(driver: FormDriver) -> None:
+        await driver.sees("◆ git repository: /x is not inside one")
+        await driver.sees("run git init")
+        await driver.paste("Fix it")
+        await driver.to("command")
+        await driver.paste("true")
+        await driver.press("ctrl+s")
+        await driver.sees("it cannot start here: /x is not inside one")
+
+    assert answered(fill, here) == []
+
+
+def test_what_cannot_be_looked_at_is_said() -> None:
+    here = Here()
+    here.broken = "the folder is gone: come back from another"
+
+    async def fill(driver: FormDriver) -> None:
+        await driver.sees("the folder is gone")
+        await driver.press("ctrl+s")
+        await driver.press("escape")
+
+    assert answered(fill, here) == [None]
+
+
+def test_esc_keeps_all_that_was_typed() -> None:
+    here = Here()
+
+    async def leave(driver: FormDriver) -> None:
+        await driver.paste(LONG)
+        await driver.to("by")
+        await driver.press("right")
+        await driver.to("criterion")
+        await driver.paste("done well")
+        await driver.to("limits.session_timeout_s")
+        await driver.press("ctrl+u", *"30m", "escape")
+
+    assert answered(leave, here) == [None]
+    assert here.kept == Draft(
+        LONG, "criterion", "", "done well", {"limits.session_timeout_s": "30m"}
+    )
+
+    async def come_back(driver: FormDriver) -> None:
+        await driver.sees("as you left it")
+        page = driver.form.page
+        assert page.objective.text == LONG
+        assert page.texts["criterion"].value == "done well"
+        assert page.texts["limits.session_timeout_s"].value == "30m"
+        await driver.press("ctrl+s")
+
+    assert answered(come_back, here) == [
+        ["run", LONG.strip(), "--criterion", "done well", "--timeout", "30m"]
+    ]
+
+
+def test_what_was_typed_is_kept_while_one_types() -> None:
+    here = Here()
+
+    async def fill(driver: FormDriver) -> None:
+        await driver.type("half a sen")
+        await driver.until(lambda: here.kept == Draft("half a sen"))
+
+    answered(fill, here)
+
+
+def test_pasted_lines_stay_lines_and_control_sequences_go() -> None:
+    async def paste(driver: FormDriver) -> None:
+        page = driver.form.page
+        driver.app.post_message(events.Paste("one\r\ntwo\x1b[31m red\x07"))
+        await driver.until(lambda: page.objective.text == "one\ntwo red")
+        driver.app.post_message(events.Paste("x" * 200_000))
+        await driver.sees("were pasted and not taken")
+        page.command.focus()
+        driver.app.post_message(events.Paste("pytest \\\n  -q\x1b[0m"))
+        await driver.until(lambda: page.command.value == "pytest    -q")
+        driver.app.post_message(events.Paste("a\nb"))
+        await driver.sees("one line fits here")
+
+    answered(paste)
+
+
+def overlaps(one: Widget, other: Widget) -> bool:
+    return one.region.overlaps(other.region)
+
+
+@pytest.mark.parametrize("size", [(20, 8), (60, 15), (80, 24), (140, 45)])
+def test_every_field_can_be_reached_and_seen(size: tuple[int, int]) -> None:
+    async def walk(driver: FormDriver) -> None:
+        page = driver.form.page
+        seen = set()
+        for _ in range(20):
+            focused = driver.app.focused
+            assert focused is not None
+            seen.add(focused)
+            await driver.until(partial(overlaps, page, focused))
+            await driver.press("tab")
+            if driver.app.focused is page.objective:
+                break
+        controls = {field.control for field in page.fields.values() if field.display}
+        assert controls <= seen
+        assert page.try_it in seen
+        assert all(len(row) <= size[0] for row in driver.text())
+
+    drive(FormDriver(), walk, size)
+
+
+# -- the button that tries the command -------------------------------------------------------------
+
+
+def trying(root: Path, command: str, scenario: Scenario) -> None:
+    async def fill(driver: FormDriver) -> None:
+        driver.form.page.command.value = command
+        await driver.to("command")
+        await driver.press("tab", "enter")
+        await scenario(driver)
+
+    drive(FormDriver(NewRunsHere(root)), fill)
+
+
+def gone(pids: Path) -> bool:
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids.read_text().split())
+
+
+def test_a_command_that_is_tried_says_what_it_came_to(git_repo: Path) -> None:
+    async def look(driver: FormDriver) -> None:
+        await driver.sees("1 of 2 tests pass (tap); a run would begin at 50 %")
+        driver.form.page.command.value = "echo oops; no-such-runner"
+        await driver.press("ctrl+t")
+        await driver.sees("was not found (exit 127)")
+        await driver.sees("│ oops")
+
+    trying(git_repo, "echo 1..2; echo ok 1; echo not ok 2; exit 1", look)
+    assert not (git_repo / ".aiwg").exists()
+
+
+def test_esc_stops_the_command_that_is_tried_and_not_the_form(git_repo: Path) -> None:
+    pids = git_repo / "pids"
+
+    async def look(driver: FormDriver) -> None:
+        await driver.sees("it runs for")
+        await driver.until(lambda: pids.exists() and pids.read_text().strip())
+        await driver.press("ctrl+s")
+        await driver.sees("it cannot start yet")
+        await driver.press("escape")
+        await driver.sees("stopped after")
+        assert gone(pids)
+        assert driver.answers == []
+        await driver.press("escape")
+
+    trying(git_repo, f"sleep 300 & echo $! $$ > {pids}; wait", look)
+
+
+def test_leaving_in_any_way_leaves_no_process(git_repo: Path) -> None:
+    pids = git_repo / "pids"
+
+    async def look(driver: FormDriver) -> None:
+        await driver.until(lambda: pids.exists() and pids.read_text().strip())
+        driver.app.exit()
+
+    trying(git_repo, f"sleep 300 & echo $! $$ > {pids}; wait", look)
+    until(lambda: gone(pids))
+
+
+def test_a_command_that_needs_a_terminal_gets_none(git_repo: Path) -> None:
+    async def look(driver: FormDriver) -> None:
+        await driver.sees("exit 1 after")
+
+    trying(git_repo, "read line", look)

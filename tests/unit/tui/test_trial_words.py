@@ -1,0 +1,42 @@
+"""What a trial of the completion command came to, in words."""
+
+from dataclasses import replace
+
+import pytest
+
+from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.tui.home.trial_words import MARKS, last_lines, outcome
+
+FAILED = GateResult(ok=False, exit_code=1, duration_s=2.3, tail="one\n\ntwo\nthree\nfour")
+COUNTS = Counts("pytest", passed=41, failed=25)
+
+
+@pytest.mark.parametrize(
+    ("result", "tone", "said"),
+    [
+        (replace(FAILED, counts=COUNTS), "good",
+         "exit 1 after 2s: 41 of 66 tests pass (pytest); a run would begin at 62 %"),
+        (replace(FAILED, ok=True, exit_code=0, counts=Counts("tap", passed=1)), "warn",
+         "exit 0 after 2s: 1 of 1 tests pass (tap); it passes already"),
+        (replace(FAILED, ok=True, exit_code=0), "warn", "exit 0 after 2s; it passes already"),
+        (FAILED, "good", "exit 1 after 2s; its output has no test counts that are known here"),
+        (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest ran, and no test"),
+        (replace(FAILED, counts=Counts("pytest", passed=3)), "warn", "yet it fails"),
+        (replace(FAILED, exit_code=127, error="it was not found (exit 127); install it"), "bad",
+         "it was not found (exit 127); install it"),
+        (replace(FAILED, exit_code=None, timed_out=True), "bad", "gate.timeout_s"),
+        (replace(FAILED, exit_code=None, cancelled=True), "dim", "stopped after 2s"),
+    ],
+)  # fmt: skip
+def test_one_sentence_says_what_it_came_to(result: GateResult, tone: str, said: str) -> None:
+    how, sentence = outcome(result)
+    assert how == tone
+    assert said in sentence
+    assert "\n" not in sentence
+    assert how in MARKS
+
+
+def test_the_end_of_the_output_stands_below_where_counts_do_not_tell() -> None:
+    assert last_lines(FAILED) == ["two", "three", "four"]
+    assert last_lines(replace(FAILED, counts=COUNTS)) == []
+    assert last_lines(replace(FAILED, cancelled=True)) == []
