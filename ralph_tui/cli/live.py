@@ -15,10 +15,11 @@ from typing import Any
 from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import Owner, owner_of, worker
-from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.errors import RalphError, UsageError
+from ralph_tui.sources.found import find_ours
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 
@@ -68,10 +69,10 @@ def find_live(name: str | None) -> LiveRun:
     Raises ``UsageError`` when there is none.
     """
     root = worktree_root(Path.cwd())
-    with suppress(OSError):  # of a path that cannot be looked at `resolve_run` tells
+    with suppress(OSError):  # of a path that cannot be looked at `find_ours` tells
         if name is not None and ralph_folder(named_path(name)).is_dir():
             root, name = named_path(name), None
-    run = resolve_run(root, name) if name is not None else _holding(root)
+    run = find_ours(root, name) if name is not None else _holding(root)
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and owner.run_id != status["run_id"]):

@@ -55,6 +55,7 @@ def status_text(status: dict[str, Any]) -> str:
     """The verdict, and a few lines for a person."""
     rows = [
         ("run", f"{status['run']}  {clip(one_line(status['objective']), 100)}"),
+        ("from", _imported(status)),
         ("now", _now(status)),
         *_asked(status),
         ("guidance", _guidance(status)),
@@ -84,6 +85,12 @@ def told_verdict(status: dict[str, Any]) -> tuple[str, str]:
     if not says:  # of another version
         return state.glyph, ending(state.word, reason)
     return str(status.get("verdict_glyph") or state.glyph), str(says)
+
+
+def _imported(status: dict[str, Any]) -> str:
+    """What else recorded it, and what of all this is not its own."""
+    by = status.get("imported")
+    return f"{by}; pace, alarms and what the overseer did are recomputed" if by else ""
 
 
 def _now(status: dict[str, Any]) -> str:
@@ -159,7 +166,7 @@ def next_step(status: dict[str, Any], run: str) -> str:
     """The command that goes on with a run that is over, as it can be typed; `run` names it, with a
     space before. Empty for one that has reached its goal.
     """
-    if status["outcome"] == "completed" or status.get("watched"):
+    if status["outcome"] == "completed" or status.get("watched") or status.get("imported"):
         return ""
     # However it ended: a run whose iterations are used up is resumed only with more of them.
     spent = len(status["completions"]) >= status["max_iterations"]

@@ -6,6 +6,7 @@ here: its name (``aiwg/1a2b3c4d``; ``aiwg``: the newest of them), its file, or a
 wrote it.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,21 +26,21 @@ LISTED = 6
 """Runs of other tools that are named where one was not found."""
 
 
-def find_run(root: Path, name: str | None) -> AnyRun:
-    """The run a user means: one of ours, a loop that hooks have recorded, or another tool's.
+def find_run(root: Path, name: str | None, *, hooked: bool = True) -> AnyRun:
+    """The run a user means, whoever wrote it; `hooked`: also a loop that hooks have recorded.
 
     Raises ``UsageError`` when there is no such run, naming those there are.
     """
     if name is None:
-        return _newest(root) or resolve_run(root, None, hooked=True)
-    imported = _imported(root, name)
+        return _newest(root, hooked=hooked) or resolve_run(root, None)
+    imported = find_foreign(root, name)
     if imported is not None:
         return imported
     around = _worktree(name)
-    if around is not None and (newest := _newest(around)) is not None:
+    if around is not None and (newest := _newest(around, hooked=hooked)) is not None:
         return newest
     try:
-        return resolve_run(root, name, hooked=True)
+        return resolve_run(root, name, hooked=hooked)
     except UsageError as error:
         known = [run.name for run in find_imported(root)]
         if not known or Path(name).exists():
@@ -53,7 +54,11 @@ def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> Recorded
 
     Raises ``UsageError`` as `resolve_run` does, and for a run of another tool, which is only read.
     """
-    imported = None if name is None else _imported(root, name)
+    if name is None:
+        return resolve_run(root, None, hooked=hooked)
+    imported, around = find_foreign(root, name), _worktree(name)
+    if imported is None and around is not None and newest_run(around, hooked=hooked) is None:
+        imported = max(find_imported(around), key=lambda run: run.changed, default=None)
     if imported is not None:
         raise UsageError(only_read(imported))
     return resolve_run(root, name, hooked=hooked)
@@ -73,23 +78,23 @@ def read_run(run: AnyRun) -> "Recording":
     if isinstance(run, ImportedRun):
         from ralph_tui.adapters.importers import read_imported  # noqa: PLC0415  names are quick
 
-        return read_imported(run)
+        return replace(read_imported(run), kept_in=run.folder)
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
 
     return read_journal(run.journal)
 
 
-def _newest(root: Path) -> AnyRun | None:
+def _newest(root: Path, *, hooked: bool) -> AnyRun | None:
     """The one that was written to last; None where there is none."""
-    ours = newest_run(root, hooked=True)
+    ours = newest_run(root, hooked=hooked)
     theirs = max(find_imported(root), key=lambda run: run.changed, default=None)
     if ours is None or theirs is None:
         return ours or theirs
     return theirs if theirs.changed > ours.journal.stat().st_mtime else ours
 
 
-def _imported(root: Path, name: str) -> ImportedRun | None:
-    """The run of another tool that is called so, or that lies there."""
+def find_foreign(root: Path, name: str) -> ImportedRun | None:
+    """The run of another tool that is called so, or that lies there; None for any other name."""
     tool, _, short = name.partition("/")
     if tool == TOOL:
         found = [run for run in find_imported(root) if not short or run.name == name]

@@ -2,6 +2,7 @@
 
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.errors import UsageError
+from ralph_tui.events import RunStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.sources.snapshots import RecordedFiles
 from ralph_tui.text.format import count
@@ -13,7 +14,7 @@ def opened(recording: Recording, *, note: str = "", at: int | None = None) -> Re
 
     Raises ``UsageError`` where it has no such event.
     """
-    folder = recording.path.parent
+    folder = recording.folder
     replay = Replay(
         recording.events,
         folder,
@@ -25,12 +26,19 @@ def opened(recording: Recording, *, note: str = "", at: int | None = None) -> Re
     return replay
 
 
+def named(recording: Recording) -> str:
+    """What the run is called, where its record tells that."""
+    first = recording.events[0] if recording.events else None
+    if isinstance(first, RunStarted) and first.imported:
+        return f"{first.task}/{first.attempt}"
+    return f"attempt {one_line(recording.path.parent.name)}"
+
+
 def within(recording: Recording, at: int) -> int:
     """`at`, where the recording has an event of that number; raises ``UsageError``."""
     if 1 <= at <= len(recording.events):
         return at
-    name = one_line(recording.path.parent.name)
     raise UsageError(
-        f"attempt {name} has {count(len(recording.events), 'event')} and no number {at}: "
+        f"{named(recording)} has {count(len(recording.events), 'event')} and no number {at}: "
         f"--at takes 1 to {len(recording.events)}"
     )

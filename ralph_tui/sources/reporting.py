@@ -22,14 +22,18 @@ def report_of(recording: Recording, root: Path) -> str:
 
 
 def _circumstances(root: Path, found: RecordedRun, recording: Recording) -> Circumstances:
-    owner, first = worker(found.lock), recording.events[0]
+    folder, first = recording.folder.absolute(), recording.events[0]
+    shown = folder.relative_to(root) if folder.is_relative_to(root) else recording.folder
+    if isinstance(first, RunStarted) and first.imported:
+        return Circumstances(
+            shown.as_posix(), problems=[recording.problem] * bool(recording.problem)
+        )
+    owner = worker(found.lock)
     alive = owner is not None and isinstance(first, RunStarted) and owner.run_id == first.run_id
     alive = alive or (found.hooked and read_status(found)["alive"])
     problems = [said for said in (recording.problem, recording.newer) if said]
     if recording.torn and not alive:  # a living one may just be writing it
         problems.append("its last line was cut off, as a crash does; everything before it is told")
-    folder = found.folder.absolute()
-    shown = folder.relative_to(root) if folder.is_relative_to(root) else found.folder
     held, changes = _held(found, recording), _changes(found, recording)
     return Circumstances(shown.as_posix(), alive, problems, held, changes)
 

@@ -171,6 +171,13 @@ class Recording:
     """The last line was cut off by a crash; it is not in `events`."""
     size: int = 0
     """Bytes of the whole file when it was read: with another size it was written to since."""
+    kept_in: Path | None = None
+    """Where paths in its events begin; None: in the folder of `path`."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the files of the run lie in."""
+        return self.kept_in or self.path.parent
 
     @property
     def newer(self) -> str:

@@ -1,11 +1,11 @@
 """The status of a run, as its file says, checked against the lock: a dead run is not 'running'."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.lock import worker
@@ -15,6 +15,10 @@ from ralph_tui.plain_files import read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import duration
 
+if TYPE_CHECKING:
+    from ralph_tui.events import Event
+
+NO_END = "no end was recorded"
 PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
@@ -57,6 +61,18 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
             written = datetime.fromtimestamp(run.status.stat().st_mtime, UTC)
             status["updated"] = written.isoformat(timespec="seconds")
         status["reason"] = "its process is gone; ralph-tui resume goes on with it"
+    return status
+
+
+def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> Known:
+    """The same of a run that no process of ours works on, whoever wrote it: of its events alone."""
+    from ralph_tui.adapters.records.summary import summarize  # noqa: PLC0415  folding is the rare case
+    from ralph_tui.state import RunState  # noqa: PLC0415
+
+    status = _known(summarize(RunState().apply_all(events)))
+    status["alive"], status["run"], status["journal"] = False, name, str(path)
+    if status["outcome"] is None:
+        status["phase"], status["reason"] = "died", NO_END
     return status
 
 

@@ -29,6 +29,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
         "run": f"{started.task}/{started.attempt}" if started and started.task else None,
         "objective": started.objective if started else "",
         "watched": started is not None and started.watched,
+        "imported": started.imported if started else "",
         "command": started.command if started else None,
         "agent": started.agent if started else None,
         "model": run.model,

@@ -7,9 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ralph_tui.adapters.importers import ImportedRun
+from ralph_tui.adapters.importers.imported_run import TOOL
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
@@ -17,6 +19,7 @@ from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
 from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
+from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
@@ -39,9 +42,11 @@ def run(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     owner = holder(ralph_folder(root) / "lock")
     living = owner.run if owner is not None and owner.run else None
-    found = resolve_run(root, args.run or living, hooked=True)
+    found = find_run(root, args.run or living)
     if not on_terminal():
         raise UsageError("attach needs a terminal; without one, see 'ralph-tui status'")
+    if isinstance(found, ImportedRun):
+        return _show_past(root, found)
     status = read_status(found)
     # Of sessions that are not ours nobody knows whether another one comes.
     watched = found.hooked and status["outcome"] is None
@@ -50,7 +55,6 @@ def run(args: argparse.Namespace) -> int:
 
     def load(stage: "Stage") -> "Front":
         # Behind the first frame.
-        from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
         from ralph_tui.cli.fronts.onlooker import Onlooker, replayed  # noqa: PLC0415
         from ralph_tui.config.sources import load as load_settings  # noqa: PLC0415
         from ralph_tui.sources.attached import Attached  # noqa: PLC0415
@@ -64,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
             return Onlooker(source, stage, theme)
         note = f"{_over(found, status)}; this is its replay"
         # Who attaches wants to know how it stands: it is held at its end.
-        recording = read_journal(found.journal)
+        recording = read_run(found)
         last = len(recording.events)
         return replayed(recording, stage, note=note, theme=theme, at=last)
 
@@ -73,6 +77,22 @@ def run(args: argparse.Namespace) -> int:
         with suppress(OSError):  # the terminal may be gone
             print(_left(found, args.run))
     return code
+
+
+def _show_past(root: Path, found: ImportedRun) -> int:
+    """A run of another tool: whether that still works on it nobody knows, so it is past."""
+    from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - with a terminal alone
+
+    theme = first_theme(root, os.environ)
+
+    def load(stage: "Stage") -> "Front":
+        from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
+
+        recording = read_run(found)
+        note = f"{found.name} was recorded by {TOOL}, it can only be looked at: this is its replay"
+        return replayed(recording, stage, note=note, theme=theme, at=len(recording.events))
+
+    return Stage(load, theme, left=ExitCode.COMPLETED).show()
 
 
 def _over(found: RecordedRun, status: dict[str, Any]) -> str:

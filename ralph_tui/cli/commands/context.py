@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.adapters.records.status import Known, told
 from ralph_tui.cli.context_words import context_table
+from ralph_tui.sources.found import find_ours
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
-    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
+    found = find_ours(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
     print(told(found, lambda status: _words(args, status)))
     return 0
 

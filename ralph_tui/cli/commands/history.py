@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ralph_tui.adapters.importers import ImportedRun, find_imported
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
@@ -22,6 +23,7 @@ from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.pages import Page, as_markdown, as_text
 from ralph_tui.errors import UsageError
+from ralph_tui.sources.found import find_foreign, only_read, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -57,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
     if args.task is None:
         _refuse_without_task(args)
         return _show_list(root, args)
+    if (imported := find_foreign(root, args.task)) is not None:
+        return _show_imported(imported, args)
     name, number = _named(args)
     task = read_task(root, name)
     for problem in task.problems:
@@ -92,17 +96,38 @@ def _named(args: argparse.Namespace) -> tuple[str, int | None]:
 
 def _show_list(root: Path, args: argparse.Namespace) -> int:
     rows = list_tasks(root)
-    if not rows and not args.json:
+    imported = find_imported(root)
+    if not rows and not imported and not args.json:
         raise UsageError(
             f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
             "or see 'ralph-tui demo'"
         )
     older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
     shown = dict([*rows.items()][older:])
-    code = _show(args, list_page(shown), [task_json(name, row) for name, row in shown.items()])
+    page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]
+    if imported:
+        from ralph_tui.cli.imported_words import listed  # noqa: PLC0415  our own list is quick
+
+        section, others = listed(imported)
+        title = page.title if rows else "No task of ralph-tui yet"
+        page, value = Page(title, [*page.sections, section]), [*value, *others]
+    code = _show(args, page, value)
     if older:
         print(f"and {count(older, 'older task')}: --all lists them", file=sys.stderr)
     return code
+
+
+def _show_imported(found: ImportedRun, args: argparse.Namespace) -> int:
+    """A run of another tool: it is one attempt of nothing else, and nothing can be added to it."""
+    for option in ("attempt", "reflections", "reflect"):
+        if getattr(args, option) not in (None, False):
+            raise UsageError(f"--{option} is for tasks of ralph-tui: {only_read(found)}")
+    from ralph_tui.adapters.importers import row_of  # noqa: PLC0415  our own list is quick
+    from ralph_tui.cli.imported_words import row_json, run_page  # noqa: PLC0415
+
+    recording = read_run(found)
+    page = run_page(found.name, recording.events, recording.problem)
+    return _show(args, page, row_json(row_of(found)))
 
 
 def _whole(task: TaskHistory, statuses: list[str], *, whole: bool) -> Page:

@@ -10,14 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.analysis.lab import Compared, LabRow, recompute, simulate
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.errors import UsageError
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.control import push_words
+from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -85,8 +84,8 @@ def _of_run(args: argparse.Namespace) -> int:
         if getattr(args, option) is not None:
             name = option.replace("_", "-")
             raise UsageError(f"--{name} is in the record that --run reads: leave one of them out")
-    found = resolve_run(worktree_root(Path.cwd()), args.recorded or None)
-    recording = read_journal(found.journal)
+    found = find_run(worktree_root(Path.cwd()), args.recorded or None, hooked=False)
+    recording = read_run(found)
     if said := recording.problem or recording.newer:
         print(f"ralph-tui: {one_line(said)}", file=sys.stderr)
     started = recording.events[0]
@@ -102,7 +101,7 @@ def _of_run(args: argparse.Namespace) -> int:
         print(f"{found.name}: nothing was measured after an iteration")
     else:
         most = RunState().apply_all(recording.events).run.max_iterations
-        print(_as_comparison(compared, most))
+        print(_as_comparison(compared, most, getattr(started, "imported", "")))
     return 0
 
 
@@ -155,8 +154,11 @@ def _as_table(rows: list[LabRow], most: int) -> str:
     return "\n".join([*lines, "", textwrap.fill(_verdict(rows, most), 80)])
 
 
-def _as_comparison(compared: list[Compared], most: int) -> str:
-    """The table, with what was recorded below each row that differs from it."""
+def _as_comparison(compared: list[Compared], most: int, imported: str = "") -> str:
+    """The table, with what was recorded below each row that differs from it.
+
+    `imported`: what has recorded readings and no more; all else is recomputed.
+    """
     lines, differing = [HEAD], []
     for one in compared:
         lines.append(_line(one.row, _note(one.row)))
@@ -164,7 +166,12 @@ def _as_comparison(compared: list[Compared], most: int) -> str:
             differing.append(one.row.iteration)
             lines.append(" was" + _line(one.recorded, _note(one.recorded))[4:])
     listed = ", ".join(map(str, differing[:LISTED])) + (", ..." if len(differing) > LISTED else "")
-    if differing:
+    if imported:
+        record = (
+            f"{imported.partition(',')[0]} recorded the readings alone: all else is recomputed."
+        )
+        record += f" With other settings than these it is otherwise at {listed}." * bool(listed)
+    elif differing:
         record = f"The record differs at {listed}."
     elif any(one.recorded for one in compared):
         record = "The record says the same."

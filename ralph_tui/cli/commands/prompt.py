@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
 from ralph_tui.adapters.workspace.template_file import parsed, read_template
 from ralph_tui.cli.options import load_settings
 from ralph_tui.config.settings import Settings
@@ -16,6 +14,7 @@ from ralph_tui.events import PromptPrepared
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.template import BUILT_IN, VARIABLES, lacking
 from ralph_tui.plain_files import read_bytes
+from ralph_tui.sources.found import AnyRun, find_ours, find_run, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
 
@@ -46,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
-    found = resolve_run(root, args.run)
     if args.run is None and args.iteration is None and args.session is None:
+        found = find_ours(root, None)
         # It folds a journal with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
@@ -58,13 +57,13 @@ def _show(args: argparse.Namespace) -> int:
             "may word it, when the iteration begins"
         )
     else:
-        text = _as_sent(found, args.iteration, args.session)
+        text = _as_sent(find_run(root, args.run, hooked=False), args.iteration, args.session)
     print(plain(text), end="" if text.endswith("\n") else "\n")
     return 0
 
 
-def _as_sent(run: RecordedRun, iteration: int | None, session: int | None) -> str:
-    events = read_journal(run.journal).events
+def _as_sent(run: AnyRun, iteration: int | None, session: int | None) -> str:
+    events = read_run(run).events
     sent = [event for event in events if isinstance(event, PromptPrepared)]
     if iteration is not None:
         sent = [event for event in sent if event.iteration == iteration]

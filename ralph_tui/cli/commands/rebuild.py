@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.aiwg.tasks import rebuild_attempt, write_task
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.runs import RecordedRun, find_runs, resolve_run
+from ralph_tui.adapters.records.runs import RecordedRun, find_runs
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import JournalError, WorkspaceError, why
 from ralph_tui.runtime.claiming import claim
+from ralph_tui.sources.found import find_ours
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do it. Raises ``UsageError``, ``JournalError``, ``WorkspaceError`` or ``LockHeldError``."""
     root = worktree_root(Path.cwd())
-    runs = [resolve_run(root, args.run)]
+    runs = [find_ours(root, args.run)]
     if args.run is None:
         runs = [*find_runs(root)]
     with ExitStack() as held:

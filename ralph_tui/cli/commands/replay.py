@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
-from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
 from ralph_tui.config.files import first_theme
+from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.adapters.records.runs import RecordedRun
     from ralph_tui.cli.fronts.stage import Front, Stage
+    from ralph_tui.sources.found import AnyRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
     root = worktree_root(Path.cwd())
-    found = resolve_run(root, args.run, hooked=True)
+    found = find_run(root, args.run)
     if wants_screen(headless=args.headless, as_json=args.json):
         from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - lines do without a screen
 
@@ -44,22 +44,20 @@ def run(args: argparse.Namespace) -> int:
 
         def load(stage: "Stage") -> "Front":
             # Behind the first frame.
-            from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
             from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
-            return replayed(read_journal(found.journal), stage, theme=theme, at=args.at)
+            return replayed(read_run(found), stage, theme=theme, at=args.at)
 
         return Stage(load, theme, left=ExitCode.COMPLETED).show()
     return _as_lines(found, args.at, as_json=args.json)
 
 
-def _as_lines(found: "RecordedRun", at: int | None, *, as_json: bool) -> int:
+def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
     # A screen's first frame is painted before these are loaded.
-    from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
     from ralph_tui.sources.recorded import within  # noqa: PLC0415
 
-    recording = read_journal(found.journal)
+    recording = read_run(found)
     until = None if at is None else within(recording, at)
     printer = Printer(as_json=as_json)
     for event in recording.events[:until]:

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import named_path, worktree_root
-from ralph_tui.adapters.records.journal import read_journal
-from ralph_tui.adapters.records.runs import resolve_run
 from ralph_tui.cli.output_file import write_output
+from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.sources.reporting import report_of
 from ralph_tui.text.sanitize import one_line
 
@@ -24,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write it. Raises ``RalphError`` when there is no such run, or FILE cannot be written."""
     root = worktree_root(Path.cwd())
-    found = resolve_run(root, args.run, hooked=True)
-    page = report_of(read_journal(found.journal), root)
+    found = find_run(root, args.run)
+    page = report_of(read_run(found), root)
     if args.output:
         write_output(named_path(args.output), page, force=args.force)
         print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)

@@ -11,7 +11,7 @@ from ralph_tui.adapters.processes.sweep import sweep
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import worker
-from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids, resolve_run
+from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
 from ralph_tui.adapters.records.tail import Tail
 from ralph_tui.adapters.workspace.hidden_refs import held_in
 from ralph_tui.adapters.workspace.private_repository import PrivateRepository
@@ -33,6 +33,7 @@ from ralph_tui.runtime.restoring import (
     restore_worktree,
     sound,
 )
+from ralph_tui.sources.found import find_ours
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         live = find_live(args.run)
     except UsageError:
         live = None
-    found = live.run if live is not None else resolve_run(root, args.run)
+    found = live.run if live is not None else find_ours(root, args.run)
     if args.snapshot is None:
         return _list(found)
     if live is not None:

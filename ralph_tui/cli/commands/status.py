@@ -4,13 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
+from ralph_tui.adapters.importers import ImportedRun
 from ralph_tui.adapters.processes.sweep import keepers
 from ralph_tui.adapters.records.files import without_unknown
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, resolve_run
-from ralph_tui.adapters.records.status import Known, problem_of, told
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import Known, problem_of, status_of_past, told
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
+from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.terms import DISCONNECTED
 
 
@@ -26,7 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print it. Raises ``UsageError`` when there is no such run."""
-    found = resolve_run(worktree_root(Path.cwd()), args.run or args.named, hooked=True)
+    found = find_run(worktree_root(Path.cwd()), args.run or args.named)
+    if isinstance(found, ImportedRun):
+        recording = read_run(found)
+        status = status_of_past(recording.events, found.name, found.path)
+        status["problem"] = "" if args.line else recording.problem
+        print(_told(args, status))
+        return 0
     print(told(found, lambda status: _words(args, found, status)))
     return 0
 
@@ -36,6 +44,10 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
         status["reason"] = f"{_left_over(found)}; ralph-tui resume ends that and goes on with it"
     # A status bar asks every few seconds, and a living run appends while one reads.
     status["problem"] = "" if args.line or status["alive"] else problem_of(found)
+    return _told(args, status)
+
+
+def _told(args: argparse.Namespace, status: Known) -> str:
     if args.json:
         status["verdict_glyph"], status["verdict"] = told_verdict(status)
         if status["phase"] == "died":

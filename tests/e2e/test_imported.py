@@ -1,0 +1,126 @@
+"""Runs of another tool on the command line: read as ours are, and acted on by nobody."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import here
+from tests.foreign import NAMES, unpacked
+
+ONLY_READ = "was recorded by aiwg, and ralph-tui only reads it: 'ralph-tui replay aiwg/"
+
+
+@pytest.fixture
+def wired(tmp_path: Path) -> Path:
+    return unpacked("wired-oscillating", tmp_path)
+
+
+@pytest.mark.parametrize("sample", NAMES)
+def test_every_sample_is_told_by_every_command_that_tells(sample: str, tmp_path: Path) -> None:
+    root = unpacked(sample, tmp_path)
+    whole = here("replay", "--headless", "--json", cwd=root)
+    assert whole.returncode == 0, whole.stderr
+    events = [json.loads(line) for line in whole.stdout.splitlines()]
+    assert events[0]["imported"].startswith("aiwg, form ")
+    assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
+    name = f"aiwg/{events[0]['attempt']}"
+    for command in (
+        ("replay", name, "--headless"), ("report", name), ("status", name), ("history", name),
+        ("status", name, "--line"), ("status", name, "--json"), ("lab", "--run", name),
+        ("history",),
+    ):  # fmt: skip
+        done = here(*command, cwd=root)
+        assert done.returncode == 0, (command, done.stderr)
+        assert done.stderr == ""
+        assert name in done.stdout or command[0] in ("lab", "replay") or "--line" in command
+    status = json.loads(here("status", name, "--json", cwd=root).stdout)
+    assert status["imported"] == events[0]["imported"]
+    last = events[-1]
+    assert status.get("outcome") == last.get("outcome")
+
+
+def test_a_run_is_called_by_name_file_or_folder(wired: Path, tmp_path: Path) -> None:
+    external = wired / ".aiwg" / "ralph-external"
+    for name in (
+        "aiwg/020b2b71", "aiwg", ".aiwg", ".aiwg/ralph-external", str(wired),
+        ".aiwg/ralph-external/session-state.json", str(external / "prompts"),
+    ):  # fmt: skip
+        done = here("status", name, cwd=wired)
+        assert "aiwg/020b2b71" in done.stdout, (name, done.stderr)
+    copied = tmp_path / "from elsewhere"
+    shutil.copytree(external, copied)
+    done = here("status", str(copied), cwd=tmp_path)
+    assert "aiwg/020b2b71  Implement user authentication" in done.stdout
+
+
+def test_the_newest_run_may_be_anyones(wired: Path) -> None:
+    attempt = wired / ".aiwg/ralph/tasks/task-001/attempts/001"
+    attempt.mkdir(parents=True)
+    kept = Path(__file__).parent.parent / "fixtures" / "journals" / "v1-stuck.jsonl"
+    shutil.copy(kept, attempt / "events.jsonl")
+    state = wired / ".aiwg/ralph-external/session-state.json"
+    for mine, theirs, newest in ((1e9, 2e9, "aiwg/020b2b71"), (2e9, 1e9, "task-001/001")):
+        os.utime(attempt / "events.jsonl", (mine, mine))
+        os.utime(state, (theirs, theirs))
+        for name in ((), (str(wired),)):
+            assert newest in here("status", *name, cwd=wired).stdout
+    assert "task-001/001" in here("status", "task-001", cwd=wired).stdout
+    both = here("history", cwd=wired).stdout
+    assert "task-001" in both
+    assert "Recorded by other tools" in both
+    assert "aiwg/020b2b71" in both
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("resume", "{}"), ("restore", "--run", "{}"), ("restore", "1", "--run", "{}"),
+        ("rebuild", "{}"), ("context", "{}"), ("guide", "--run", "{}", "hello"),
+        ("pause", "--run", "{}"), ("unpause", "--run", "{}"), ("abort", "--yes", "--run", "{}"),
+        ("checkpoint", "--run", "{}"), ("decide", "--run", "{}", "continue"),
+        ("history", "{}", "--reflect", "x"), ("history", "{}", "--attempt", "1"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_acts_on_a_run_refuses_it_in_a_sentence(wired: Path, command: tuple[str, ...]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in wired.rglob("*")}
+    for name in ("aiwg/020b2b71", "aiwg", ".aiwg/ralph-external", ".aiwg"):
+        if command[0] == "history" and name == ".aiwg":
+            continue  # a task is no folder
+        done = here(*(word.format(name) for word in command), cwd=wired)
+        assert done.returncode == 2, done.stdout
+        assert ONLY_READ in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1
+    assert {path: path.stat().st_mtime_ns for path in wired.rglob("*")} == before
+
+
+def test_nothing_is_written_where_it_is_read(wired: Path) -> None:
+    before = {path: path.read_bytes() for path in wired.rglob("*") if path.is_file()}
+    for command in (("replay", "--headless"), ("report",), ("status",), ("history",)):
+        here(*command, cwd=wired)
+    assert {path: path.read_bytes() for path in wired.rglob("*") if path.is_file()} == before
+
+
+def test_a_name_that_nobody_has_names_those_there_are(wired: Path) -> None:
+    for name in ("nonsense", "aiwg/nonsense"):
+        done = here("replay", name, cwd=wired)
+        assert done.returncode == 2
+        assert "there is no run" in done.stderr
+        assert "of aiwg: aiwg/020b2b71" in done.stderr
+
+
+def test_the_prompt_of_an_iteration_is_shown_as_it_was_sent(wired: Path) -> None:
+    sent = (wired / ".aiwg/ralph-external/prompts/003-prompt.md").read_text()
+    done = here("prompt", "show", "aiwg", "--iteration", "3", cwd=wired)
+    assert done.stdout.rstrip("\n") == sent.rstrip("\n")
+
+
+def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
+    said = " ".join(here("lab", "--run", "aiwg", cwd=wired).stdout.split())
+    assert "aiwg recorded the readings alone: all else is recomputed." in said
+    assert "REDIRECT at 5" in said
+    patient = here("lab", "--run", "aiwg", "--set", "control.smoothing=0.9", cwd=wired).stdout
+    assert "With other settings than these it is otherwise at" in " ".join(patient.split())
