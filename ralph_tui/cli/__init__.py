@@ -48,7 +48,7 @@ COMMANDS = {
     "lab": "what would be noticed and done about any series of readings",
     "completion": "lets bash, zsh or fish complete what you type of all this",
     "config": "every setting, where it comes from, and a file to set them in",
-    "doctor": "check the set-up: --notify sends a test, --embedder finds tasks",
+    "doctor": "check the set-up, and say what to do about it",
 }
 """What each does, in the order of the help; each is a module of `commands`."""
 

@@ -265,3 +265,11 @@ GONE: Mapping[str, str] = {
 PAUSED_ALREADY = "the run is paused already"
 PAUSE_ASKED_ALREADY = "a pause was asked for already"
 """Why a pause is refused; whoever wanted one has it."""
+
+CHECKED: Mapping[Literal["ok", "note", "warning", "missing"], Term] = {
+    "ok": Term(GOOD.glyph, "ok"),
+    "note": Term("·", "note"),
+    "warning": WARNING,
+    "missing": Term(FAILED.glyph, "missing"),
+}
+"""What a look at the set-up has found."""

@@ -92,13 +92,6 @@ def test_doctor_says_how_to_set_a_channel_up(git_repo: Path) -> None:
     assert "config.toml" in done.stdout
 
 
-def test_doctor_without_a_check_names_those_there_are(git_repo: Path) -> None:
-    done = cli.here("doctor", cwd=git_repo)
-    assert done.returncode == 2
-    assert "--notify" in done.stderr
-    assert "--embedder" in done.stderr
-
-
 def test_a_run_with_half_a_tracker_is_refused_before_it_begins(git_repo: Path) -> None:
     done = cli.here(
         *("run", "x", "-c", "true", "--headless", "--set", "outreach.tracker=github"),

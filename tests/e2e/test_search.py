@@ -154,6 +154,3 @@ def test_the_doctor_says_what_finds_similar_tasks(recorded: Path) -> None:
     assert done.stdout.startswith("embedder ")
     if "built-in" in done.stdout:
         assert "pip install 'ralph-tui[embeddings]'" in done.stdout
-    bare = here("doctor", cwd=recorded)
-    assert bare.returncode == 2
-    assert "--embedder says what finds similar tasks" in bare.stderr

@@ -1,6 +1,10 @@
-"""``ralph-tui doctor``: does a message get through, what finds similar tasks, what is to mend."""
+"""``ralph-tui doctor``: every check of the set-up with its fix; a test message; tasks' embedder.
+
+What is looked at stands in `cli.checkup`.
+"""
 
 import argparse
+import json
 import os
 import socket
 from datetime import UTC, datetime
@@ -11,10 +15,12 @@ from ralph_tui.adapters.outreach import Message, UndeliveredError, build_channel
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.search.embedder import HashedConcepts
 from ralph_tui.adapters.search.trained import trained_embedder
+from ralph_tui.cli.checkup import CHECKS, findings, survey
+from ralph_tui.cli.checkup.words import as_object, lines_of, summary
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.options import load_settings
+from ralph_tui.cli.options import load_settings, terminal_width
 from ralph_tui.config.sources import user_config_file
-from ralph_tui.errors import UsageError
+from ralph_tui.errors import RalphError
 from ralph_tui.text.sanitize import one_line
 
 HOW_TO = """\
@@ -36,10 +42,13 @@ TRY_LATER = ": check the address and the network, or try again later"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what this command takes."""
     parser.description = (
-        "Checks the set-up. --notify sends a test over every channel of the settings; "
+        "Looks at all that a run needs, and says what to do about each thing that is not as it "
+        "should be; the exit code is 1 where something stands in the way of a run. Nothing is "
+        "changed or sent. --notify sends a test over every channel of the settings instead; "
         "on a tracker it makes an issue and closes it again. --embedder says what finds similar "
         "tasks, and fetches the model of the one that was trained, where it is installed."
     )
+    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
     parser.add_argument("--notify", action="store_true", help="send a test over every channel")
     parser.add_argument("--embedder", action="store_true", help="what finds similar tasks")
     parser.add_argument(
@@ -53,15 +62,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """A line or two for each check; 1 when a message did not get through."""
+    """A line or two for each check; 1 when something is missing, or a message was not taken."""
     if not (args.notify or args.embedder):
-        raise UsageError(
-            "doctor checks what you name: --notify sends a test over every channel, "
-            "--embedder says what finds similar tasks"
-        )
+        return _look(args)
     if args.embedder:
         _embedder()
     return _notify(args) if args.notify else ExitCode.COMPLETED
+
+
+def _look(args: argparse.Namespace) -> int:
+    try:
+        around = survey(args.set_options)
+    except OSError as error:
+        raise RalphError("the folder we are in is gone: go to another one") from error
+    found, width = [], terminal_width()
+    for finding in findings(CHECKS, around):
+        found.append(finding)
+        if not args.json:
+            print("\n".join(lines_of(finding, width)), flush=True)
+    if args.json:
+        print(json.dumps(as_object(found), ensure_ascii=False, indent=2))
+    else:
+        print(f"\n{summary(found)}")
+    missing = any(finding.level == "missing" for finding in found)
+    return ExitCode.FAILED if missing else ExitCode.COMPLETED
 
 
 def _embedder() -> None:

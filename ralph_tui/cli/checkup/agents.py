@@ -1,0 +1,160 @@
+"""The agents on PATH, their versions, and what is to be seen of a sign-in without reading one.
+
+Rule: of a secret it is looked whether it is there, never what it is.
+"""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ralph_tui.adapters.agents import AgentContext, choose_agent, offered
+from ralph_tui.adapters.agents.claude import CLAUDE, find_program
+from ralph_tui.adapters.agents.claude.program import installed_program
+from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.cli.checkup.finding import Finding, refusal
+from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.errors import RalphError
+from ralph_tui.text.sanitize import clip
+
+WHAT = "agent"
+
+
+@dataclass(frozen=True)
+class _SignIn:
+    """Where a program looks for who it works for."""
+
+    keys: tuple[str, ...]
+    """Environment variables that hold a secret."""
+    folder: tuple[str, str]
+    """The variable that names its folder, and where that is without it, below the home."""
+    file: str
+    """In that folder, where a sign-in is kept."""
+    services: tuple[str, ...] = ()
+    """Variables by which another service than its own signs in."""
+    how: str = ""
+    """How one signs in."""
+
+
+_CLAUDE = _SignIn(
+    keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    folder=("CLAUDE_CONFIG_DIR", ".claude"),
+    file=".credentials.json",
+    services=("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"),
+    how="start claude once and sign in, or set ANTHROPIC_API_KEY",
+)
+OTHERS = {
+    "codex": _SignIn(("OPENAI_API_KEY", "CODEX_API_KEY"), ("CODEX_HOME", ".codex"), "auth.json"),
+    "gemini": _SignIn(
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"), ("GEMINI_CLI_HOME", ".gemini"), "oauth_creds.json"
+    ),
+    "opencode": _SignIn(
+        ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), ("", ".local/share/opencode"), "auth.json"
+    ),
+}
+"""Programs that can be driven as a command, with ``--agent command``."""
+
+
+def check_agent(around: Surroundings) -> Iterator[Finding]:
+    """The one that a run would take."""
+    settings = around.settings.agent
+    try:
+        agent = choose_agent(settings, around.environ)
+        if agent is COMMAND:
+            agent.check(AgentContext(settings, around.folder, environ=around.environ))
+            yield _of_command(around, settings.command or "")
+    except RalphError as error:
+        yield refusal("missing", WHAT, error) if settings.name else _none(around)
+        return
+    if agent is CLAUDE:
+        yield from _claude(around)
+
+
+def check_other_agents(around: Surroundings) -> Iterator[Finding]:
+    """What else is on PATH and can be driven."""
+    if around.settings.agent.name is COMMAND.name and find_program("claude", around.environ):
+        yield from _claude(around)
+    for name, sign_in in OTHERS.items():
+        if around.program(name) is None:
+            continue
+        told = around.ask(name, "--version")
+        # "codex-cli 0.169.0": the number is enough beside the name.
+        version = f" {clip(told.split()[-1], 40)}" if told else ", which does not say its version,"
+        seen, _ = _sign(around, sign_in)
+        yield Finding(
+            "note",
+            WHAT,
+            f"{name}{version} is on PATH; {seen or 'no sign of a sign-in was found'}",
+            f'--agent command --agent-command "{name} ..." runs it: it gets the prompt on stdin',
+        )
+
+
+def _none(around: Surroundings) -> Finding:
+    """What was looked for, and the two ways to get on."""
+    settings, environ = around.settings.agent, around.environ
+    wanted = [agent for agent in offered() if agent.looks_for(settings, environ)]
+    # Without the whole of PATH: a line has room for the name.
+    places = (agent.looks_for(settings, environ).partition(" (")[0] for agent in wanted)
+    looked = ", ".join(places)
+    installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
+    own = '--agent command --agent-command "..." for a program of your own'
+    return Finding(
+        "missing", WHAT, f"none was found, looked for {looked}", f"{installed}, or {own}"
+    )
+
+
+def _claude(around: Surroundings) -> Iterator[Finding]:
+    settings = around.settings.agent
+    if find_program(settings.binary, around.environ) is None:
+        yield _none(around)
+        return
+    context = AgentContext(settings, around.folder, environ=around.environ)
+    try:
+        program = installed_program(context)
+    except RalphError as error:
+        yield refusal("missing", WHAT, error)
+        return
+    place = around.shown(Path(program.path))
+    if program.version is None:
+        says = f"{place} does not say its version within 5 s"
+        yield Finding("warning", WHAT, says, "try claude --version, and install it anew")
+        return
+    says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"
+    seen, sure = _sign(around, _CLAUDE)
+    if seen:
+        yield Finding("ok" if sure else "note", WHAT, f"{says}; {seen}")
+    elif around.platform == "darwin":
+        yield Finding("ok", WHAT, f"{says}; a sign-in is kept in the keychain, which is not read")
+    else:
+        yield Finding("warning", WHAT, f"{says}; no sign of a sign-in was found", _CLAUDE.how)
+
+
+def _of_command(around: Surroundings, command: str) -> Finding:
+    """A shell runs it, so only its first word can be looked for, and only a plain one."""
+    shown = clip(command, 60)
+    try:
+        word = shlex.split(command)[0]
+    except (ValueError, IndexError):
+        return Finding("ok", WHAT, f"the command {shown!r}")
+    if around.program(word) or "=" in word or ("/" in word and (around.root / word).exists()):
+        return Finding("ok", WHAT, f"the command {shown!r}, {word} is there")
+    return Finding(
+        "warning",
+        WHAT,
+        f"the command {shown!r} begins with {word!r}, which is not on PATH",
+        "install it, or correct agent.command",
+    )
+
+
+def _sign(around: Surroundings, sign_in: _SignIn) -> tuple[str, bool]:
+    """What is to be seen of a sign-in, and whether that is enough."""
+    environ = around.environ
+    keys = [name for name in sign_in.keys if environ.get(name)]
+    services = [name for name in sign_in.services if environ.get(name)]
+    variable, below = sign_in.folder
+    file = Path(environ.get(variable) or around.home / below) / sign_in.file
+    if keys and file.exists():
+        return f"{keys[0]} is set, and counts before the sign-in of {around.shown(file)}", True
+    if keys or services:
+        return f"{', '.join(keys + services)} is set", True
+    return (f"its sign-in is in {around.shown(file)}", True) if file.exists() else ("", False)

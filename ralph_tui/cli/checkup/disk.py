@@ -1,0 +1,100 @@
+"""Room and rights where the records lie, and the watches that the file watcher needs."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ralph_tui.cli.checkup.finding import Finding, Level
+from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.plain_files import read_bytes
+from ralph_tui.text.format import memory_size
+
+WHAT = "disk"
+WATCHES = "watches"
+LITTLE = 500 << 20
+"""Bytes: transcripts of a night may take them."""
+NOTHING = 10 << 20
+MOST_FOLDERS = 200_000
+"""That are counted."""
+
+
+def check_disk(around: Surroundings) -> Iterator[Finding]:
+    """Free space, and whether records can be written."""
+    place = next((each for each in (around.records, around.root) if each.exists()), around.root)
+    shown = around.shown(place)
+    if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
+        says = f"{shown} cannot be written to, and the records of runs belong there"
+        yield Finding("missing", WHAT, says, f"chmod u+rwx {shown}, or look after its disk")
+        return
+    facts = os.statvfs(place)
+    free = facts.f_bavail * facts.f_frsize
+    says = f"{memory_size(free)} free in {shown}"
+    if free < LITTLE:
+        level: Level = "missing" if free < NOTHING else "warning"
+        fix = "free some space; ralph-tui prune removes what old runs no longer need"
+        yield Finding(level, WHAT, f"only {says}", fix)
+    elif facts.f_files and not facts.f_favail:
+        yield Finding("missing", WHAT, f"no more files fit into {shown}", "remove some (df -i)")
+    else:
+        yield Finding("ok", WHAT, says)
+
+
+def check_watches(around: Surroundings) -> Iterator[Finding]:
+    """On Linux a run needs a watch for each folder, and one instance; others use some too."""
+    if around.platform != "linux":
+        return
+    limits = around.proc / "sys" / "fs" / "inotify"
+    watches, instances = (
+        _number(limits / "max_user_watches"),
+        _number(limits / "max_user_instances"),
+    )
+    if watches is None or instances is None:
+        return
+    used, open_instances = _in_use(around.proc)
+    needed = _folders(around.root)
+    more = "more than " if needed >= MOST_FOLDERS else ""
+    says = f"{more}{needed:,} folders are watched here, {max(0, watches - used):,} watches are free"
+    if needed > watches - used:
+        fix = f"sudo sysctl fs.inotify.max_user_watches={max(2 * watches, 2 * (needed + used))}"
+        yield Finding("warning", WATCHES, f"{says}: changes show late", fix)
+    elif open_instances >= instances:
+        fix = f"sudo sysctl fs.inotify.max_user_instances={2 * instances}"
+        says = f"all {instances} instances of inotify are in use: changes show late"
+        yield Finding("warning", WATCHES, says, fix)
+    else:
+        yield Finding("ok", WATCHES, says)
+
+
+def _folders(root: Path) -> int:
+    """Folders at and below `root`, through no link, up to `MOST_FOLDERS`."""
+    count, waiting = 0, [str(root)]
+    while waiting and count < MOST_FOLDERS:
+        count += 1
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            waiting += [each.path for each in entries if each.is_dir(follow_symlinks=False)]
+    return count
+
+
+def _in_use(proc: Path) -> tuple[int, int]:
+    """Watches and instances of this user's processes, as far as they can be looked at."""
+    watches = instances = 0
+    me = os.getuid()
+    for process in proc.glob("[0-9]*"):
+        with suppress(OSError):
+            if process.stat().st_uid != me:
+                continue
+            for descriptor in (process / "fd").iterdir():
+                with suppress(OSError):
+                    if str(descriptor.readlink()) == "anon_inode:inotify":
+                        instances += 1
+                        told = read_bytes(process / "fdinfo" / descriptor.name)
+                        watches += told.count(b"\ninotify ")
+    return watches, instances
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(read_bytes(path))
+    except (OSError, ValueError):
+        return None

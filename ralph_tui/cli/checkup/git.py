@@ -1,0 +1,42 @@
+"""Git, the repository, and what a commit needs."""
+
+from collections.abc import Iterator
+
+from ralph_tui.adapters.workspace.git import run_git
+from ralph_tui.adapters.workspace.repository import open_repository
+from ralph_tui.cli.checkup.finding import Finding, refusal
+from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.errors import RalphError
+
+WHAT = "git"
+
+
+def check_git(around: Surroundings) -> Iterator[Finding]:
+    """There is one, new enough, and it can be used here."""
+    try:
+        repository = open_repository(around.folder)
+    except RalphError as error:
+        yield refusal("missing", WHAT, error)
+        return
+    version = run_git(around.folder, "version").line.removeprefix("git version ")
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.root)}
+    ask = ("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+    head = run_git(repository.root, *ask, environment=named, accept=None)
+    place = around.shown(repository.root)
+    yield Finding("ok", WHAT, f"git {version}, {place} is a repository")
+    if head.status != 0:
+        yield Finding(
+            "note",
+            WHAT,
+            "there is no commit yet, so all that an agent does counts as new",
+            "git add -A && git commit -m start",
+        )
+    if around.settings.context.commit_wip:
+        who = run_git(repository.root, "var", "GIT_COMMITTER_IDENT", accept=None)
+        if who.status != 0:
+            yield Finding(
+                "warning",
+                WHAT,
+                "context.commit_wip is set, and git does not know whose commits they are",
+                "git config --global user.name NAME; git config --global user.email ADDRESS",
+            )

@@ -1,0 +1,68 @@
+"""The records of this worktree: who works on them, and what of them is damaged."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from urllib.parse import quote
+
+from ralph_tui.adapters.records.lock import holder
+from ralph_tui.adapters.records.runs import RecordedRun, newest_run
+from ralph_tui.adapters.records.status import Known, problem_of, told
+from ralph_tui.adapters.search.database import index_folder
+from ralph_tui.cli.checkup.finding import Finding, refusal
+from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.errors import RalphError
+
+WHAT = "records"
+
+
+def check_records(around: Surroundings) -> Iterator[Finding]:
+    """The lock, the newest run, the index."""
+    owner = holder(around.records / "lock")
+    run = newest_run(around.root)
+    if owner is not None and owner.alive:
+        who = f"process {owner.pid} on {owner.host}" if owner.pid else "another process"
+        says = f"{owner.run or 'a run'} is at work here ({who})"
+        yield Finding("note", WHAT, says, "ralph-tui attach shows it; another one needs its end")
+    elif owner is not None:
+        says = f"{owner.run or 'a run'} has died, and what it started still holds the lock"
+        yield Finding("warning", WHAT, says, "ralph-tui resume ends that and goes on with it")
+    if run is None:
+        yield Finding("ok", WHAT, f"no run yet in {around.shown(around.root)}")
+        return
+    yield _newest(run, held=owner is not None)
+    yield from _indexes(around)
+
+
+def _newest(run: RecordedRun, *, held: bool) -> Finding:
+    """A damaged record keeps no other run from beginning."""
+    if problem := problem_of(run):
+        says, _, fix = problem.partition("; ")
+        return Finding("warning", WHAT, says, fix)
+    try:
+        if not held and told(run, _phase) == "died":
+            return Finding("note", WHAT, f"{run.name} ended early", f"ralph-tui resume {run.name}")
+    except RalphError as error:
+        return refusal("warning", WHAT, error)
+    return Finding("ok", WHAT, f"the journal of the newest run, {run.name}, is whole")
+
+
+def _indexes(around: Surroundings) -> Iterator[Finding]:
+    """Caches: a damaged one mends itself."""
+    for path in sorted(index_folder(around.root).glob("*.db")):
+        try:
+            # Read only: looking changes nothing, and waits for nobody.
+            address = f"file:{quote(str(path))}?mode=ro"
+            with closing(sqlite3.connect(address, uri=True, timeout=0)) as connection:
+                well = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+        except sqlite3.OperationalError:
+            continue  # in use now
+        except sqlite3.DatabaseError:
+            well = False
+        if not well:
+            says = f"the index {around.shown(path)} is damaged; it is made anew when it is used"
+            yield Finding("note", WHAT, says)
+
+
+def _phase(status: Known) -> str:
+    return str(status["phase"])

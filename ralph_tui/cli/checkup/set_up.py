@@ -1,0 +1,45 @@
+"""What is set: the settings themselves, and the channels to you."""
+
+from collections.abc import Iterator
+
+from ralph_tui.adapters.outreach import build_channels, outbox_folder
+from ralph_tui.cli.checkup.finding import Finding
+from ralph_tui.cli.checkup.surroundings import Surroundings
+from ralph_tui.config.files import user_config_file
+from ralph_tui.text.format import count
+
+SETTINGS = "settings"
+MESSAGES = "messages"
+
+
+def check_settings(around: Surroundings) -> Iterator[Finding]:
+    """All that is wrong in any source, or how many are set."""
+    loaded = around.loaded
+    for problem in loaded.problems:
+        says, _, fix = problem.rpartition(": ")
+        fix = fix if says else "correct it"
+        yield Finding("missing", SETTINGS, says or problem, fix)
+    for warning in loaded.warnings:
+        says, _, fix = warning.partition("; ")
+        yield Finding("warning", SETTINGS, says, fix)
+    if loaded.problems:
+        return
+    given = sum(origin != "default" for origin in loaded.origins.values())
+    own = user_config_file()
+    if not given and not own.exists():
+        says = "every setting has its default"
+        yield Finding("ok", SETTINGS, says, "ralph-tui config init writes a file to change them")
+    else:
+        yield Finding("ok", SETTINGS, f"{count(given, 'setting')} set (ralph-tui config show)")
+
+
+def check_messages(around: Surroundings) -> Iterator[Finding]:
+    """Whether anybody is told when a run needs an answer; nothing is sent."""
+    outreach, outbox = around.settings.outreach, outbox_folder(around.root)
+    channels = build_channels(outreach, around.environ, outbox)
+    if channels:
+        names = ", ".join(f"{channel.name} {channel.place}" for channel in channels)
+        yield Finding("ok", MESSAGES, f"sent to {names} (try it: ralph-tui doctor --notify)")
+    else:
+        says = "nobody is told when a run needs an answer and no screen is watched"
+        yield Finding("note", MESSAGES, says, "ralph-tui doctor --notify says how to set that up")

@@ -1,0 +1,82 @@
+"""tmux between the cockpit and the terminal, and copying through both."""
+
+from collections.abc import Iterator
+
+from ralph_tui.cli.checkup.finding import Finding
+from ralph_tui.cli.checkup.surroundings import Surroundings
+
+WHAT = "tmux"
+CLIPBOARD = "clipboard"
+SLOW_ESCAPE_MS = 100
+_ASKED = (
+    "version",
+    "set-clipboard",
+    "escape-time",
+    "allow-passthrough",
+    "client_termname",
+    "client_termfeatures",
+)
+"""Options are formats too."""
+
+
+def check_tmux(around: Surroundings) -> Iterator[Finding]:
+    """What of it stands in the way of keys, colours and notifications."""
+    if not around.environ.get("TMUX"):
+        if around.program("tmux") and around.columns:
+            says = "not in use here; a run in tmux stays when a connection is lost"
+            yield Finding("note", WHAT, says, "tmux new, then ralph-tui in there")
+        return
+    told = _options(around)
+    if told is None:
+        yield Finding("warning", WHAT, "TMUX is set, and tmux does not answer", "unset TMUX")
+        return
+    yield Finding("ok", WHAT, f"tmux {told['version']}")
+    features = told["client_termfeatures"].split(",")
+    if told["client_termname"] and "RGB" not in features and not around.environ.get("NO_COLOR"):
+        yield Finding(
+            "note",
+            WHAT,
+            "it is not told that the terminal has all colours: near ones are shown",
+            _line(f"set -as terminal-features ',{told['client_termname']}:RGB'"),
+        )
+    wait = told["escape-time"]
+    if wait.isdigit() and int(wait) > SLOW_ESCAPE_MS:
+        says = f"it keeps the escape key back for {wait} ms"
+        yield Finding("warning", WHAT, says, _line("set -s escape-time 10"))
+    if told["allow-passthrough"] in ("0", "off"):
+        says = "notifications to your desktop do not get out of it"
+        yield Finding("note", WHAT, says, _line("set -g allow-passthrough on"))
+
+
+def check_clipboard(around: Surroundings) -> Iterator[Finding]:
+    """Whether what y copies arrives: the terminal is told by a sequence (OSC 52)."""
+    environ = around.environ
+    if not around.columns:
+        return
+    if environ.get("TMUX"):
+        told = _options(around)
+        if told is not None and told["set-clipboard"] not in ("on", "2"):
+            says = f"tmux keeps copies to itself (set-clipboard is {told['set-clipboard']})"
+            yield Finding("warning", CLIPBOARD, says, _line("set -s set-clipboard on"))
+            return
+    elif environ.get("STY"):
+        says = "GNU screen keeps copies to itself"
+        yield Finding("warning", CLIPBOARD, says, "use tmux, or select with shift and the mouse")
+        return
+    elif environ.get("TERM_PROGRAM") == "Apple_Terminal" or environ.get("TERM") == "linux":
+        says = "this terminal takes no copies from programs (OSC 52)"
+        yield Finding("warning", CLIPBOARD, says, "use another one, or select with the mouse")
+        return
+    says = "y copies through the terminal (OSC 52), over ssh too, where it allows that"
+    yield Finding("ok", CLIPBOARD, says)
+
+
+def _options(around: Surroundings) -> dict[str, str] | None:
+    asked = "|".join(f"#{{{name}}}" for name in _ASKED)
+    told = around.ask("tmux", "display-message", "-p", asked)
+    values = told.split("|") if told is not None else []
+    return dict(zip(_ASKED, values, strict=True)) if len(values) == len(_ASKED) else None
+
+
+def _line(option: str) -> str:
+    return f"{option}   in ~/.tmux.conf"

@@ -1,0 +1,61 @@
+"""Findings as lines for people, and as an object for programs."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from ralph_tui.cli.checkup.finding import Finding
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line, plain
+from ralph_tui.text.terms import CHECKED
+
+INDENT = " " * 20
+ARROW = "→ "
+
+
+def lines_of(finding: Finding, width: int) -> list[str]:
+    """Sign, word, subject and sentence; what to do stands behind them, or below where it is long.
+
+    `width`: columns of the terminal; 0: nothing is wrapped.
+    """
+    head = f"{CHECKED[finding.level].label:<10}{finding.what:<10}"
+    says, fix = _clean(finding.says), _clean(finding.fix)
+    whole = f"{head}{says} {ARROW}{fix}" if fix else f"{head}{says}"
+    if not width or len(whole) <= width:
+        return [whole]
+    lines = _wrapped(says, width, head, INDENT)
+    return [*lines, *_wrapped(fix, width, INDENT + ARROW, INDENT + "  ")] if fix else lines
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """Whether a run can begin, and how."""
+    missing = sum(finding.level == "missing" for finding in findings)
+    if missing:
+        verb = "stands" if missing == 1 else "stand"
+        sign = CHECKED["missing"].glyph
+        return f"{count(missing, 'thing')} {verb} in the way of a run: see {sign} above"
+    return 'ready: ralph-tui run "OBJECTIVE" -c "COMMAND" (ralph-tui demo shows it)'
+
+
+def as_object(findings: Sequence[Finding]) -> dict[str, object]:
+    """For a program."""
+    return {
+        "ready": not any(finding.level == "missing" for finding in findings),
+        "findings": [
+            {key: _clean(value) for key, value in asdict(finding).items()} for finding in findings
+        ],
+    }
+
+
+def _clean(text: str) -> str:
+    return one_line(plain(text))
+
+
+def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(40, width),
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+    )

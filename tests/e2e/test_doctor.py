@@ -1,0 +1,46 @@
+"""``ralph-tui doctor`` as a new user meets it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import CLI, here
+from tests.e2e.tmux import Terminal
+
+
+def test_a_set_up_that_will_do(git_repo: Path) -> None:
+    words = ("--set", "agent.name=command", "--set", "agent.command=cat")
+    done = here("doctor", *words, cwd=git_repo)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].startswith("ready: ralph-tui run")
+    told = json.loads(here("doctor", "--json", *words, cwd=git_repo).stdout)
+    assert told["ready"] is True
+    assert {"git", "agent", "disk", "settings"} <= {each["what"] for each in told["findings"]}
+
+
+def test_what_is_missing_has_its_fix_and_an_exit_code(tmp_path: Path) -> None:
+    (tmp_path / ".ralph-tui.toml").write_text("[limits]\nmax_iteration = 3\n")
+    done = here("doctor", cwd=tmp_path, RALPH_TUI_NOPE="1")
+    assert done.returncode == 1
+    for said in ("git init", "no-claude-here", ".ralph-tui.toml:2", "RALPH_TUI_NOPE"):
+        assert said in done.stdout
+    assert "stand in the way of a run" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")
+def test_in_tmux_of_80_columns_every_line_keeps_to_them(git_repo: Path) -> None:
+    terminal = Terminal([*CLI, "doctor"], git_repo, width=80, height=60)
+    try:
+        screen = terminal.shows("in the way of a run")
+        assert terminal.exit_code() == 1
+    finally:
+        terminal.close()
+    lines = screen.splitlines()
+    assert any(line.startswith("▲ warning clipboard tmux keeps copies to itself") for line in lines)
+    assert any("set -s set-clipboard on" in line for line in lines)
+    assert any("80x60" in line for line in lines)
+    # A line that the terminal had to break would go on at its left edge.
+    signs = ("✓", "·", "▲", "✗", " " * 20)
+    assert all(line.startswith(signs) for line in lines if line and "way of a run" not in line)

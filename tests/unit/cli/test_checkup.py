@@ -1,0 +1,404 @@
+"""What `doctor` finds, check by check, in surroundings that are made for it."""
+
+import ctypes
+import fcntl
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.search.database import index_folder
+from ralph_tui.cli.checkup import CHECKS, Finding, Surroundings, findings
+from ralph_tui.cli.checkup.agents import check_agent, check_other_agents
+from ralph_tui.cli.checkup.disk import check_disk, check_watches
+from ralph_tui.cli.checkup.git import check_git
+from ralph_tui.cli.checkup.records import check_records
+from ralph_tui.cli.checkup.set_up import check_messages, check_settings
+from ralph_tui.cli.checkup.terminal import check_colours, check_terminal
+from ralph_tui.cli.checkup.tmux import check_clipboard, check_tmux
+from ralph_tui.cli.checkup.words import as_object, lines_of, summary
+from ralph_tui.config.sources import examine
+from ralph_tui.tui.cockpit.layout import HORIZONTAL, VERTICAL
+from tests.waiting import until
+from tests.words import retired
+
+SECRET = "sk-ant-what-nobody-may-see"
+
+
+class Made:
+    """Makes surroundings in one folder."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder, self.home, self.bin = folder, home, home / "bin"
+        self.bin.mkdir(parents=True)
+
+    def __call__(self, *options: str, seconds: float = 10.0, **facts: Any) -> Surroundings:
+        environ = {
+            "HOME": str(self.home),
+            "PATH": f"{self.bin}:/usr/bin:/bin",
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            **facts.pop("environ", {}),
+        }
+        loaded = examine(self.folder, {}, {}, options)
+        return Surroundings(self.folder, environ, loaded, seconds=seconds, **facts)
+
+    def program(self, name: str, script: str) -> None:
+        """Put one on PATH."""
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+
+@pytest.fixture
+def made(git_repo: Path, tmp_path: Path) -> Made:
+    return Made(git_repo, tmp_path / "home")
+
+
+def told(found: Iterable[Finding]) -> str:
+    """A line each, and nothing in it that a screen may not say."""
+    text = "\n".join(line for finding in found for line in lines_of(finding, 0))
+    assert retired(text) == []
+    assert SECRET not in text
+    return text
+
+
+class TestGit:
+    """Git and the repository."""
+
+    def test_all_is_well(self, made: Made) -> None:
+        said = told(check_git(made()))
+        assert said.startswith("✓ ok      git       git 2.")
+        assert said.endswith("repo is a repository")
+
+    def test_no_repository(self, tmp_path: Path) -> None:
+        said = told(check_git(Made(tmp_path, tmp_path / "home")()))
+        assert said.startswith("✗ missing git")
+        assert "is not inside a git repository → run `git init` there first" in said
+
+    def test_no_git(self, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", str(made.bin))
+        assert "git was not found on PATH → install git 2.32 or newer" in told(check_git(made()))
+
+    def test_no_commit(self, tmp_path: Path) -> None:
+        subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
+        said = told(check_git(Made(tmp_path / "new", tmp_path / "home")()))
+        assert "· note    git       there is no commit yet" in said
+
+    def test_an_identity_is_asked_for_where_it_is_needed(self, made: Made) -> None:
+        assert "whose commits" not in told(check_git(made()))
+        said = told(check_git(made("context.commit_wip=true")))
+        assert "▲ warning git       context.commit_wip is set" in said
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+    def test_a_repository_of_somebody_else(self, made: Made) -> None:
+        for path in (made.folder, made.folder / ".git"):
+            os.chown(path, 12345, 12345)
+        said = told(check_git(made()))
+        assert "another user owns it → allow it with `git config --global --add safe.dir" in said
+
+
+class TestAgents:
+    """What is on PATH, and what is to be seen of a sign-in."""
+
+    def test_none(self, made: Made) -> None:
+        said = told(check_agent(made(environ={"PATH": str(made.bin)})))
+        assert said.startswith("✗ missing agent     none was found, looked for claude on PATH →")
+        assert "npm install -g @anthropic-ai/claude-code" in said
+        assert "--agent-command" in said
+
+    def test_one_that_is_signed_in_is_told_without_its_secret(self, made: Made) -> None:
+        made.program("claude", "echo '2.1.328 (Claude Code)'")
+        said = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
+        assert said.startswith("✓ ok      agent     Claude Code 2.1.328 (~/bin/claude)")
+        assert said.endswith("ANTHROPIC_API_KEY is set")
+
+    def test_a_file_of_credentials_is_never_opened(self, made: Made) -> None:
+        """A FIFO in its place would hold up whoever opens it."""
+        made.program("claude", "echo '2.1.328 (Claude Code)'")
+        (made.home / ".claude").mkdir()
+        os.mkfifo(made.home / ".claude" / ".credentials.json")
+        (said,) = findings({"agent": check_agent}, made(seconds=8.0))
+        assert "its sign-in is in ~/.claude/.credentials.json" in said.says
+        both = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
+        assert "ANTHROPIC_API_KEY is set, and counts before the sign-in of" in both
+
+    def test_no_sign_of_a_sign_in(self, made: Made) -> None:
+        made.program("claude", "echo '2.1.328 (Claude Code)'")
+        said = told(check_agent(made(platform="linux")))
+        assert said.startswith("▲ warning agent")
+        assert "no sign of a sign-in was found → start claude once and sign in" in said
+        assert "keychain, which is not read" in told(check_agent(made(platform="darwin")))
+
+    def test_one_that_hangs_is_ended_with_all_it_has_started(self, made: Made) -> None:
+        pids = made.home / "pids"
+        made.program("claude", f"sleep 600 & echo $! $$ > {pids}; wait")
+        (found,) = findings({"agent": check_agent}, made(seconds=20.0))
+        assert found.level == "warning"
+        assert "does not say its version" in found.says
+        started = [int(pid) for pid in pids.read_text().split()]
+        until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
+
+    def test_one_that_is_too_old(self, made: Made) -> None:
+        made.program("claude", "echo '1.0.3 (Claude Code)'")
+        said = told(check_agent(made()))
+        assert said.startswith("✗ missing agent")
+        assert "run `claude update`" in said
+
+    def test_a_command(self, made: Made) -> None:
+        as_command = ("agent.name=command", "agent.command=my-agent --stdin")
+        assert "begins with 'my-agent', which is not on PATH" in told(
+            check_agent(made(*as_command))
+        )
+        made.program("my-agent", "cat")
+        assert "✓ ok      agent     the command" in told(check_agent(made(*as_command)))
+        lacking = told(check_agent(made("agent.name=command")))
+        assert lacking.startswith("✗ missing agent")
+        assert "did you mean claude?" in told(check_agent(made("agent.name=clade")))
+
+    def test_others(self, made: Made) -> None:
+        made.program("codex", "echo codex-cli 0.169.0")
+        made.program("gemini", "exit 1")
+        said = told(check_other_agents(made(environ={"OPENAI_API_KEY": SECRET})))
+        assert "codex codex-cli 0.169.0" not in said
+        assert "codex 0.169.0 is on PATH; OPENAI_API_KEY is set" in said
+        assert "gemini, which does not say its version, is on PATH; no sign of" in said
+
+
+class TestSettings:
+    """Settings and channels."""
+
+    def test_all_that_is_wrong(self, made: Made) -> None:
+        (made.folder / ".ralph-tui.toml").write_text("[limit]\n[permissions]\nmode='skip'")
+        said = told(check_settings(made("control.decay=7")))
+        assert ".ralph-tui.toml:1) is not a setting → did you mean limits?" in said
+        assert "control.decay (--set) must be at most 1, not '7'" in said
+        assert "▲ warning settings" in said
+
+    def test_how_many_are_set(self, made: Made) -> None:
+        assert "config init" in told(check_settings(made()))
+        assert "1 setting set" in told(check_settings(made("control.decay=0.7")))
+
+    def test_channels(self, made: Made) -> None:
+        assert "doctor --notify says how" in told(check_messages(made()))
+        address = f"https://hooks.example.org/{SECRET}"
+        said = told(check_messages(made(f"outreach.webhook={address}")))
+        assert said.startswith("✓ ok      messages  sent to webhook")
+        (lacking,) = findings({"messages": check_messages}, made("outreach.tracker=gitea"))
+        assert lacking.level == "missing"
+        assert lacking.fix
+
+
+class TestDisk:
+    """Room, rights and watches."""
+
+    def test_room(self, made: Made) -> None:
+        assert told(check_disk(made())).startswith("✓ ok      disk ")
+
+    def test_a_file_in_the_place_of_the_records(self, made: Made) -> None:
+        ralph_folder(made.folder).parent.mkdir()
+        ralph_folder(made.folder).touch()
+        assert told(check_disk(made())).startswith("✗ missing disk")
+
+    def test_fewer_watches_than_folders(self, made: Made, tmp_path: Path) -> None:
+        limits = tmp_path / "proc" / "sys" / "fs" / "inotify"
+        limits.mkdir(parents=True)
+        (limits / "max_user_watches").write_text("3\n")
+        (limits / "max_user_instances").write_text("128\n")
+        around = made(proc=tmp_path / "proc", platform="linux")
+        said = told(check_watches(around))
+        assert said.startswith("▲ warning watches")
+        assert "3 watches are free: changes show late → sudo sysctl fs.inotify" in said
+        assert told(check_watches(made(platform="darwin"))) == ""
+
+    @pytest.mark.skipif(not Path("/proc/sys/fs/inotify").exists(), reason="needs Linux")
+    def test_what_is_in_use_is_counted(self, made: Made) -> None:
+        system = ctypes.CDLL(None)
+        limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
+
+        def free() -> int:
+            words = told(check_watches(made())).partition(" watches are free")[0]
+            return int(words.rpartition(" ")[2].replace(",", ""))
+
+        descriptor = system.inotify_init1(0)
+        try:
+            assert system.inotify_add_watch(descriptor, os.fsencode(made.folder), 2) == 1
+            assert free() < limit
+        finally:
+            os.close(descriptor)
+
+
+class TestRecords:
+    """Lock, journal and index."""
+
+    def attempt(self, made: Made) -> Path:
+        folder = ralph_folder(made.folder) / "tasks" / "task-001" / "attempts" / "001"
+        folder.mkdir(parents=True)
+        return folder
+
+    def test_none_yet(self, made: Made) -> None:
+        assert "no run yet in" in told(check_records(made()))
+
+    @pytest.mark.parametrize("alive", [True, False])
+    def test_a_lock_that_is_taken(self, made: Made, alive: bool) -> None:  # noqa: FBT001
+        lock = ralph_folder(made.folder) / "lock"
+        lock.parent.mkdir(parents=True)
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        owner = {"pid": os.getpid() if alive else ended.pid, "host": os.uname().nodename}
+        lock.write_text(json.dumps({**owner, "run": "task-001/002"}))
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            said = told(check_records(made()))
+        assert f"task-001/002 {'is at work here' if alive else 'has died'}" in said
+        assert "at work" not in told(check_records(made()))
+
+    def test_a_damaged_journal(self, made: Made) -> None:
+        journal = self.attempt(made) / "events.jsonl"
+        journal.write_text('{"seq":1,"kind":"x"}\nnonsense\n')
+        said = told(check_records(made()))
+        assert "▲ warning records" in said
+        assert "events.jsonl:2 cannot be read → ralph-tui replay shows what comes before" in said
+
+    def test_a_damaged_index(self, made: Made) -> None:
+        self.attempt(made).joinpath("events.jsonl").touch()
+        index_folder(made.folder).mkdir(parents=True)
+        damaged = index_folder(made.folder) / "search.db"
+        damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
+        said = list(findings({"records": check_records}, made()))
+        assert any("search.db is damaged; it is made anew" in each.says for each in said)
+        assert damaged.stat().st_size == 4112
+
+
+class TestTerminal:
+    """What the cockpit would find."""
+
+    def test_the_sizes_are_those_of_the_layout(self, made: Made) -> None:
+        wide, tall = (HORIZONTAL[-1][0], VERTICAL[-1][0])
+        assert "all panes" in told(check_terminal(made(columns=wide, rows=tall)))
+        normal = HORIZONTAL[2][0]
+        assert "two columns of panes" in told(check_terminal(made(columns=normal, rows=tall)))
+        assert "two columns, and" in told(check_terminal(made(columns=normal, rows=tall - 1)))
+        least = (HORIZONTAL[1][0], VERTICAL[1][0])
+        assert "✓" in told(check_terminal(made(columns=least[0], rows=least[1])))
+        for columns, rows in ((least[0] - 1, 50), (200, least[1] - 1)):
+            said = told(check_terminal(made(columns=columns, rows=rows)))
+            assert "has room for one line of status → make it 80x24" in said
+
+    def test_what_is_no_terminal(self, made: Made) -> None:
+        assert "is no terminal" in told(check_terminal(made()))
+        assert told(check_colours(made())) == ""
+
+    @pytest.mark.parametrize(
+        ("environ", "said"),
+        [
+            ({"TERM": "dumb"}, "export TERM=xterm-256color"),
+            ({"TERM": ""}, "TERM is not set"),
+            ({"LANG": "C"}, "the locale is not UTF-8 (LANG=C): signs may show as ?"),
+            ({"LC_ALL": "POSIX"}, "export LC_ALL=C.UTF-8"),
+            ({"LANG": ""}, "LANG=not set"),
+        ],
+    )
+    def test_what_cannot_draw(self, made: Made, environ: dict[str, str], said: str) -> None:
+        found = told(check_terminal(made(environ=environ, columns=80, rows=24)))
+        assert "▲ warning terminal" in found
+        assert said in found
+
+    @pytest.mark.parametrize(
+        ("environ", "said"),
+        [
+            ({"NO_COLOR": "1", "COLORTERM": "truecolor"}, "none, as NO_COLOR asks for"),
+            ({"COLORTERM": "truecolor"}, "all of them"),
+            ({}, "256 of them"),
+            ({"TERM": "vt100"}, "the 16 of the terminal itself"),
+        ],
+    )
+    def test_colours(self, made: Made, environ: dict[str, str], said: str) -> None:
+        assert said in told(check_colours(made(environ=environ, columns=80, rows=24)))
+
+    @pytest.mark.parametrize(
+        ("environ", "said"),
+        [
+            ({"STY": "1.x"}, "GNU screen keeps copies to itself"),
+            ({"TERM_PROGRAM": "Apple_Terminal"}, "takes no copies from programs"),
+            ({}, "✓ ok      clipboard"),
+        ],
+    )
+    def test_copies(self, made: Made, environ: dict[str, str], said: str) -> None:
+        assert said in told(check_clipboard(made(environ=environ, columns=80, rows=24)))
+
+    def test_a_tmux_that_is_gone(self, made: Made) -> None:
+        around = made(environ={"TMUX": "/nowhere,1,0"}, columns=80, rows=24)
+        assert "tmux does not answer" in told(check_tmux(around))
+
+
+def test_a_check_that_hangs_costs_itself_alone(made: Made) -> None:
+    freed = threading.Event()
+
+    def hangs(_: Surroundings) -> list[Finding]:
+        freed.wait(60)
+        return []
+
+    try:
+        found = list(findings({"disk": hangs, "git": check_git}, made(seconds=0.2)))
+    finally:
+        freed.set()
+    assert [each.what for each in found] == ["disk", "git"]
+    assert found[0].level == "missing"
+    assert "gave no answer within 0.2 s" in found[0].says
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_check_that_fails_costs_itself_alone(made: Made) -> None:
+    def fails(_: Surroundings) -> list[Finding]:
+        raise ZeroDivisionError
+
+    found = list(findings({"disk": fails, "settings": check_settings}, made()))
+    assert [each.level for each in found] == ["warning", "ok"]
+
+
+def test_nothing_is_written(made: Made) -> None:
+    def tree() -> list[tuple[str, float]]:
+        return sorted((str(path), path.lstat().st_mtime) for path in made.folder.rglob("*"))
+
+    before = tree()
+    assert list(findings(CHECKS, made(columns=80, rows=24)))
+    assert tree() == before
+
+
+class TestWords:
+    """How it is told."""
+
+    LONG = Finding(
+        "warning", "tmux", "it keeps " + "very many words to " * 6 + "itself", "do this " * 9
+    )
+
+    def test_a_long_one_wraps_below_its_sentence(self) -> None:
+        lines = lines_of(self.LONG, 80)
+        assert max(map(len, lines)) <= 80
+        assert lines[0].startswith("▲ warning tmux      it keeps")
+        assert all(line.startswith(" " * 20) for line in lines[1:])
+        assert sum("→" in line for line in lines) == 1
+
+    def test_where_there_is_no_terminal_it_is_one_line(self) -> None:
+        assert len(lines_of(self.LONG, 0)) == 1
+
+    def test_foreign_text_reaches_no_terminal(self) -> None:
+        (line,) = lines_of(Finding("note", "agent", "a\x1b[31m\nb", "c\x07"), 0)
+        assert line.isprintable()
+
+    def test_the_last_line_says_whether_a_run_can_begin(self) -> None:
+        well, bad = Finding("warning", "x", "y"), Finding("missing", "x", "y")
+        assert summary([well]).startswith("ready: ralph-tui run")
+        assert summary([bad]) == "1 thing stands in the way of a run: see ✗ above"
+        assert summary([bad, bad]).startswith("2 things stand in the way")
+        assert as_object([well, bad])["ready"] is False
+        assert as_object([well])["findings"] == [
+            {"level": "warning", "what": "x", "says": "y", "fix": ""}
+        ]
