@@ -28,40 +28,41 @@ COMMANDS = {
     "resume": "go on with a run that ended early",
     "attach": "a screen for a run that lives elsewhere on this machine",
     "replay": "watch a past run again",
-    "history": "the tasks that were worked on here, their attempts and what they teach",
+    "history": "the tasks worked on here, their attempts and what they teach",
     "search": "find words in the records of all runs",
     "status": "how the newest or a named run stands",
-    "context": "how full the context window of a run is, and what to do about it",
+    "context": "how full a run's context window is, and what to do about it",
     "pause": "pause a living run before its next iteration",
     "unpause": "let a paused run go on",
     "guide": "say something to the agent of a living run",
-    "prompt": "what agents were told, or would be told now; your own layout of it",
+    "prompt": "what agents were told, or would be now; a layout of your own",
     "decide": "see or answer the open question of a living run",
     "abort": "give a living run up; its work is kept",
-    "checkpoint": "capture the present of a living run, or go on in a fresh session",
+    "checkpoint": "save the present of a living run, or go on in a fresh session",
     "restore": "list the snapshots of a run, or restore the files to one",
     "report": "a summary of a run, in Markdown",
     "memory": "what runs have learned here: read, change, share, measure it",
-    "hooks": "watch Claude Code sessions of your own, and let them hand over in time",
+    "hooks": "watch your own Claude Code sessions, and have them hand over",
     "prune": "remove what old runs no longer need",
     "rebuild": "write the summaries of past runs again from their journals",
     "lab": "what would be noticed and done about any series of readings",
-    "completion": "lets bash, zsh or fish complete what you type of all this",
-    "config": "every setting, where it comes from, and a file to set them in",
     "doctor": "check the set-up, and say what to do about it",
+    "config": "every setting, where it comes from, and a file to set them in",
+    "completion": "what bash, zsh or fish needs to complete all this",
 }
 """What each does, in the order of the help; each is a module of `commands`."""
 
 DESCRIPTION = """\
-Runs a coding agent in a loop until a command you trust says that the work is done: completion is
-measured after every iteration, a controller reacts, a cockpit shows it live, and every run can be
-replayed."""
+Runs a coding agent in a loop until a command you trust says that the work is
+done: completion is measured after every iteration, a controller reacts, a
+cockpit shows it live, and every run can be replayed."""
 
 EPILOG = """\
-All runs of this repository:        ralph-tui
-See it work, on a sample project:   ralph-tui demo
-In a git repository of yours:       ralph-tui run "Fix the failing tests" -c "pytest -q" \\
-                                      --agent command --agent-command "..."
+All runs of this repository:  ralph-tui
+See it work first:            ralph-tui demo
+Is all there that it needs?   ralph-tui doctor
+In a repository of yours:     ralph-tui run "Fix the tests" -c "pytest -q"
+With an agent of your own:    ... --agent command --agent-command "my-agent"
 """
 
 

@@ -21,6 +21,8 @@ from ralph_tui.errors import RalphError
 
 Names = Callable[[str], Iterable[str]]
 """What may stand there, for what is typed of it so far."""
+READING = ("replay", "report", "status", "lab", "prompt", "history")
+"""Commands that also take runs of other tools, which are only read."""
 _TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
 """Names that mean themselves to every shell: those of folders are foreign text."""
 
@@ -34,7 +36,7 @@ def answer() -> None:
     word = next((word for word in whole if not word.startswith("-")), "")
     parser, _ = build_parser((word,) if word in COMMANDS else ())
     for action in _actions(parser):
-        action.completer = _completer(action)  # type: ignore[attr-defined]
+        action.completer = _completer(action, word)  # type: ignore[attr-defined]
     argcomplete.autocomplete(
         parser, always_complete_options=False, default_completer=SuppressCompleter()
     )
@@ -49,9 +51,11 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
             yield action
 
 
-def _completer(action: argparse.Action) -> object:
+def _completer(action: argparse.Action, command: str) -> object:
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     names = _BY_DEST.get(action.dest) or _BY_METAVAR.get(metavar)
+    if metavar == "RUN" and command in READING:
+        names = _runs_of_all
     if names is None:
         return FilesCompleter() if metavar in ("FILE", "FOLDER") else None
 
@@ -75,6 +79,15 @@ def _runs(prefix: str) -> Iterable[str]:
         attempts.setdefault(name.partition("/")[0], []).append(name)
     shown = (names for names in attempts.values() if "/" in prefix or len(names) > 1)
     return chain(attempts, *shown)
+
+
+def _runs_of_all(prefix: str) -> Iterable[str]:
+    """Also those that other tools have recorded here."""
+    from ralph_tui.adapters.importers import find_imported  # noqa: PLC0415
+    from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415
+
+    imported = (run.name for run in find_imported(worktree_root(Path.cwd())))
+    return chain(_runs(prefix), filter(_TYPEABLE.fullmatch, imported))
 
 
 def _tasks(prefix: str) -> Iterable[str]:

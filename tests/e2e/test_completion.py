@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.cli import here
+from tests.foreign import unpacked
 from tests.unit.test_import_contracts import loaded_after
 
 ASK = """
@@ -65,6 +66,14 @@ def test_runs(asked: Ask) -> None:
     assert asked("ralph-tui replay ") == both
     assert asked("ralph-tui status --run task-002/") == ["task-002/001"]
     assert asked("ralph-tui history task-002") == ["task-002"]
+
+
+def test_runs_of_other_tools_where_they_can_be_read(asked: Ask, git_repo: Path) -> None:
+    foreign = unpacked("ref-stuck", git_repo.parent)
+    shutil.copytree(foreign / ".aiwg", git_repo / ".aiwg", dirs_exist_ok=True, symlinks=True)
+    assert "aiwg/aabdb08a" in asked("ralph-tui replay ")
+    assert asked("ralph-tui report aiwg/aab") == ["aiwg/aabdb08a"]
+    assert "aiwg/aabdb08a" not in asked("ralph-tui resume ")
 
 
 def test_settings_agents_and_scenarios(asked: Ask) -> None:

@@ -46,6 +46,16 @@ def test_every_command_is_there_and_says_what_it_does() -> None:
         assert f"usage: ralph-tui {name} [-h]" in commands[name].format_help()
 
 
+def test_the_help_keeps_to_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each command to one line of it."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = build_parser()[0].format_help().splitlines()
+    assert max(map(len, lines)) < 80
+    assert [line.split(maxsplit=1) for line in lines if line.startswith("    ")] == [
+        [name, sentence] for name, sentence in COMMANDS.items()
+    ]
+
+
 def test_the_table_names_every_module_of_a_command() -> None:
     folder = ROOT / "ralph_tui" / "cli" / "commands"
     assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(COMMANDS)
