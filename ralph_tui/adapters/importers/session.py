@@ -23,14 +23,16 @@ def session_of(told: ToldIteration, agent: str) -> Iterator[Timed]:
     started = told.started
     yield _started(told, printed, agent), started
     inside = _timed(printed, started, told.ended)
-    last = moments.pop() if len(moments) > 1 and told.read else None
+    end = told.ended
+    late = [one for one in moments if end is not None and one[1] is not None and one[1] > end]
+    late = late or (moments[-1:] if len(moments) > 1 and told.read else [])
+    moments = [one for one in moments if one not in late]
     known = [(at, index, event) for index, (event, at) in enumerate([*moments, *inside]) if at]
     if known:
         yield from ((event, at) for at, _, event in sorted(known, key=lambda one: one[:2]))
     yield from ((event, None) for event, at in [*moments, *inside] if at is None)
     yield _finished(told, printed), told.ended
-    if last is not None:
-        yield last
+    yield from late
 
 
 def _started(told: ToldIteration, printed: Printed, agent: str) -> SessionStarted:

@@ -21,6 +21,8 @@ MOST_BYTES = 64 << 20
 LONGEST_LINE = 4 << 20
 FIRST = 3
 """Lines by which a session's beginning is found."""
+LEAST = 2
+"""Lines that a session must have to be found: sessions begin with the same one."""
 SKIPPED = 6
 """Lines at a session's beginning that its transcript may lack: what is no event is not in it."""
 NEAR = 40
@@ -69,7 +71,10 @@ class Tape:
 
         Sessions are asked for in their order: each is looked for behind the one before it.
         """
-        starts = (self._find(list(keys[skip : skip + FIRST])) for skip in range(SKIPPED))
+        if len(keys) < LEAST:
+            return
+        windows = [list(keys[skip : skip + FIRST]) for skip in range(SKIPPED)]
+        starts = map(self._find, [one for one in windows if len(one) >= min(FIRST, len(keys))])
         at = next((start for start in starts if start is not None), None)
         if at is None:
             return
