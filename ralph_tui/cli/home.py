@@ -48,6 +48,11 @@ def show_home(dispatch: Callable[[Sequence[str]], object]) -> int:
             return code
         try:
             dispatch(command)
+            if command[0] == "run":
+                # It has begun. What this loads, the run has loaded before.
+                from ralph_tui.adapters.records.drafts import forget_draft  # noqa: PLC0415
+
+                forget_draft(root)
         except RalphError as error:
             home.said = one_line(str(error))
         if signals.CAME:

@@ -111,7 +111,7 @@ class Below(BaseScreen):
         self.open()
 
     def open(self) -> None:
-        self.app.push_screen(NewRun(self._here), self._answers.append)
+        self.app.push_screen(NewRun(lambda: self._here), self._answers.append)
 
     def key_came(self) -> None:
         """Nothing is said here."""

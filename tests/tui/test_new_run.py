@@ -58,6 +58,15 @@ def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
     answered(fill)
 
 
+def test_keys_that_come_at_once_go_where_they_were_meant() -> None:
+    async def fill(driver: FormDriver) -> None:
+        for key in ("F", "tab", "tab", "down", "ctrl+s"):
+            driver.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await driver.until(lambda: driver.answers)
+
+    assert answered(fill) == [["run", "F", "-c", "pytest -q"]]
+
+
 def test_a_criterion_in_words_takes_the_place_of_the_command() -> None:
     async def fill(driver: FormDriver) -> None:
         await driver.paste("Write it")

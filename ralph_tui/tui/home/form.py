@@ -1,7 +1,9 @@
 """The form for a new run: answers the command line that starts it, or None.
 
 Rule: it starts nothing itself. What is typed is kept as a draft within a second, so that neither
-esc nor a closed terminal loses it; whoever begins the run forgets the draft.
+esc nor a closed terminal loses it; whoever begins the run forgets the draft. A key is handed on to
+the field that has the focus and taken in later: the keys that change the focus are priority keys,
+and what other such keys do waits until all fields have taken in what was typed before.
 """
 
 import asyncio
@@ -28,12 +30,13 @@ from ralph_tui.tui.draw.spans import Line, clip_line, flat
 from ralph_tui.tui.home.form_line import NO_COMMAND, PLAYS_DEMO, arguments, objections, typed
 from ralph_tui.tui.home.form_page import Page
 from ralph_tui.tui.home.trial_words import MARKS, last_lines, outcome
-from ralph_tui.tui.modals.modal import Modal, Pair
+from ralph_tui.tui.modals.modal import Modal, Pair, key_name
 
 LOOK_S = 0.25
 """From one look at a running trial to the next."""
 KEEP_S = 1.0
 """After which what was typed is kept."""
+ONE_MOMENT = "one moment: it is still looked at what is here"
 TRY, STOP = "try it", "stop  "
 STYLES = {"good": "$success", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 
@@ -69,6 +72,8 @@ class NewRun(Modal[list[str] | None]):
     AUTO_FOCUS = "Objective"
     HELPS = ()
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
         Binding("ctrl+enter,ctrl+s", "start", show=False, priority=True),
         Binding("ctrl+t", "try", show=False, priority=True),
         Binding("ctrl+y", "copy", show=False, priority=True),
@@ -77,12 +82,17 @@ class NewRun(Modal[list[str] | None]):
         Binding("pagedown", "roll(1)", show=False),
     ]
 
-    def __init__(self, here: NewRuns, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, new_runs: Callable[[], NewRuns], clock: Callable[[], float] = monotonic
+    ) -> None:
+        """`new_runs` is called in a thread: it takes long to load."""
         # What is typed at once is meant for it: letters decide nothing here.
         super().__init__(clock, guarded=False)
-        self._here = here
-        self._known = False
-        """Whether what is here has been looked at."""
+        self._new_runs = new_runs
+        self._here: NewRuns | None = None
+        """None: what is here has not been looked at yet."""
+        self._ahead = ""
+        """What was typed before the field stood."""
         self._trial: Trial | None = None
         self._began = 0.0
         self._keeping: Timer | None = None
@@ -104,6 +114,7 @@ class NewRun(Modal[list[str] | None]):
     def on_mount(self) -> None:
         """Look at what is here, behind the first frame."""
         super().on_mount()
+        self.page.objective.insert(self._ahead)
         self.run_worker(self._look())
 
     def on_unmount(self) -> None:
@@ -112,31 +123,32 @@ class NewRun(Modal[list[str] | None]):
 
     async def _look(self) -> None:
         try:
-            place = await asyncio.to_thread(self._here.look)
-            draft = await asyncio.to_thread(self._here.draft)
+            here = await asyncio.to_thread(self._new_runs)
+            place = await asyncio.to_thread(here.look)
+            draft = await asyncio.to_thread(here.draft)
         except RalphError as error:
             self.tell(str(error))
             return
         self.page.fill(place, draft or Draft())
-        self._known = True
+        self._here = here
         self._tell_typed()
         with suppress(RalphError):
-            self.page.ask_agents(tuple(await asyncio.to_thread(self._here.agents)))
+            self.page.ask_agents(tuple(await asyncio.to_thread(here.agents)))
 
     # typing -----------------------------------------------------------------------------------
 
     def on_page_edited(self) -> None:
         """The command line follows, and the draft is kept soon."""
         self._tell_typed()
-        if self._keeping is None and self._known:
+        if self._keeping is None and self._here is not None:
             self._keeping = self.set_timer(KEEP_S, self._keep)
 
     def _tell_typed(self) -> None:
-        if self._known:
+        if self._here is not None:
             self.typed_line.tell(typed(arguments(self.page.draft, self.page.place)))
 
     def _keep(self) -> None:
-        if self._keeping is not None:
+        if self._keeping is not None and self._here is not None:
             self._keeping.stop()
             self._keeping = None
             self._here.keep(self.page.draft)
@@ -145,26 +157,31 @@ class NewRun(Modal[list[str] | None]):
 
     def action_try(self) -> None:
         """Run the completion command once, or stop it."""
-        page, command = self.page, self.page.command.value.strip()
+        self.page.when_typed(self._try_or_stop)
+
+    def _try_or_stop(self) -> None:
+        page, here, command = self.page, self._here, self.page.command.value.strip()
         if self._trial is not None:
             self._stop_trial()
         elif page.by.value != "command":
             self.tell("there is no command to try: you are asked instead")
         elif not command:
             page.mark({"command": NO_COMMAND})
+        elif here is None:
+            self.tell(ONE_MOMENT)
         else:
-            self.run_worker(self._try(command))
+            self.run_worker(self._try(here, command))
 
     def _stop_trial(self) -> None:
         if self._trial is not None:
             self._trial.cancel()
             self.tell("the command is being stopped")
 
-    async def _try(self, command: str) -> None:
+    async def _try(self, here: NewRuns, command: str) -> None:
         self._began = monotonic()
         self.page.fields["command"].refuse("")
         self.page.try_it.rename(STOP)
-        trial = self._trial = self._here.trial(command)
+        trial = self._trial = here.trial(command)
         self._tick()
         ticking = self.set_interval(LOOK_S, self._tick)
         self.show_keys()
@@ -197,11 +214,14 @@ class NewRun(Modal[list[str] | None]):
 
     def action_start(self) -> None:
         """Answer the command line, or say all that is wrong."""
-        if not self._known:
-            self.tell("one moment: it is still looked at what is here")
+        self.page.when_typed(self._start)
+
+    def _start(self) -> None:
+        here, draft, place = self._here, self.page.draft, self.page.place
+        if here is None:
+            self.tell(ONE_MOMENT)
             return
-        draft, place = self.page.draft, self.page.place
-        wrong = objections(draft, place, self._here.problem)
+        wrong = objections(draft, place, here.problem)
         self.page.mark(wrong)
         if wrong:
             self.tell(f"it cannot start yet: {len(wrong)} to correct, marked above")
@@ -218,7 +238,7 @@ class NewRun(Modal[list[str] | None]):
         if self._trial is not None:
             self._stop_trial()
         else:
-            self.dismiss(None)
+            self.page.when_typed(lambda: self.dismiss(None))
 
     def on_typed_wanted(self) -> None:
         """A click on the command line."""
@@ -226,6 +246,9 @@ class NewRun(Modal[list[str] | None]):
 
     def action_copy(self) -> None:
         """The command line, exactly."""
+        self.page.when_typed(self._copy)
+
+    def _copy(self) -> None:
         self.app.copy_to_clipboard(self.typed_line.command)
         self.tell("copied: the command line as a shell takes it")
 
@@ -234,7 +257,14 @@ class NewRun(Modal[list[str] | None]):
         self.page.roll(by)
 
     def take_key(self, event: events.Key) -> bool:
-        """See `Modal`; here most letters are text, and one beside a field leads nowhere."""
-        if event.key == "q":
-            self.tell("q does nothing here: esc leaves, all is kept")
-        return event.key == "q"
+        """See `Modal`: what is typed before the field has the keys is meant for it."""
+        if self.focused is None and event.is_printable and event.character:
+            if self.page.objective.is_mounted:
+                self.page.objective.insert(event.character)
+            else:
+                self._ahead += event.character
+            return True
+        if event.is_printable and event.key != "question_mark":  # beside the fields
+            self.tell(f"{key_name(event)} does nothing here: tab leads to the next field")
+            return True
+        return False

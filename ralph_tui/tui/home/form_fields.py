@@ -1,6 +1,6 @@
 """What the form consists of: a choice, a button, and a field with what is said beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -27,7 +27,7 @@ class OneLine(Input):
     """Text on one row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.focus_next", show=False),
+        Binding("enter", "app.focus_next", show=False, priority=True),
     ]
 
     def __init__(self, placeholder: str = "") -> None:
@@ -46,10 +46,9 @@ class OneLine(Input):
 class Choice(LineWidget, can_focus=True):
     """One of a few, all of them in view."""
 
+    KEYS: ClassVar[Mapping[str, int]] = {"right": 1, "space": 1, "left": -1}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,space", "move(1)", show=False),
-        Binding("left", "move(-1)", show=False),
-        Binding("enter", "screen.focus_next", show=False),
+        Binding("enter", "app.focus_next", show=False, priority=True),
     ]
 
     class Changed(Message):
@@ -79,8 +78,14 @@ class Choice(LineWidget, can_focus=True):
             spans += [(f"{CHOSEN if here else OTHER} {word}", style), ("   ", "")]
         return spans[:-1]
 
-    def action_move(self, by: int) -> None:
-        """The next one; from the last to the first."""
+    def on_key(self, event: events.Key) -> None:
+        """Taken here: a binding is looked up when the focus may be elsewhere already."""
+        if event.key in self.KEYS:
+            event.stop()
+            self.move(self.KEYS[event.key])
+
+    def move(self, by: int) -> None:
+        """Choose the next one; from the last to the first."""
         values = [value for value, _ in self.options]
         if values:
             here = values.index(self.value) + by if self.value in values else 0

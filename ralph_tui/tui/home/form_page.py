@@ -1,10 +1,10 @@
 """The fields of the form for a new run, from top to bottom: filled, read, marked where wrong."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -41,17 +41,20 @@ class Objective(PlainArea):
 class CommandField(OneLine):
     """The completion command; what a file speaks for is an arrow away."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "suggest(1)", show=False),
-        Binding("up", "suggest(-1)", show=False),
-    ]
+    KEYS: ClassVar[Mapping[str, int]] = {"down": 1, "up": -1}
 
     def __init__(self) -> None:
         super().__init__("exits with 0 when the work is done")
         self.offered: tuple[str, ...] = ()
         self._at = -1
 
-    def action_suggest(self, by: int) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """Taken here: a binding is looked up when the focus may be elsewhere already."""
+        if event.key in self.KEYS:
+            event.stop()
+            self.suggest(self.KEYS[event.key])
+
+    def suggest(self, by: int) -> None:
         """Take the next one that is offered."""
         if self.offered:
             self._at = (self._at + by) % len(self.offered) if self._at >= 0 else min(by, 0)
@@ -133,6 +136,18 @@ class Page(VerticalScroll):
         self.head.update(_head(place, draft))
         self.offer_commands()
         self._arrange()
+
+    def when_typed(self, do: Callable[[], object]) -> None:
+        """Do it when every field has taken in the keys that came before."""
+        controls = [field.control for field in self.fields.values()]
+
+        def after(index: int) -> None:
+            if index == len(controls):
+                do()
+            else:
+                controls[index].call_later(after, index + 1)
+
+        after(0)
 
     def ask_agents(self, offers: tuple[AgentOffer, ...]) -> None:
         """The agents have told what they are."""

@@ -238,8 +238,15 @@ class HomeScreen(BaseScreen):
         self._end_with(["demo"])
 
     def action_new(self) -> None:
-        """Start a run."""
-        self.foot.say('type: ralph-tui run "what to reach" -c "the command that tells when"')
+        """Start a run; the screen waits, so that keys that follow are the form's."""
+        # Its text fields take long to import, and few homes open it.
+        from ralph_tui.tui.home.form import NewRun  # noqa: PLC0415
+
+        self.app.push_screen(NewRun(self._new_runs, self.ralph.monotonic), self._filled)
+
+    def _filled(self, command: Sequence[str] | None) -> None:
+        if command:
+            self._end_with(command)
 
     def action_search(self) -> None:
         """All runs."""

@@ -16,13 +16,16 @@ MARKS: Mapping[Tone, str] = {
     "dim": "",
 }
 """It is told by a sign, never by colour alone."""
+SHORT_S = 10
+"""Below, tenths of seconds tell more."""
 LINES = 3
 """Of the output's end."""
 
 
 def outcome(result: GateResult) -> tuple[Tone, str]:
     """How it is meant, and one sentence."""
-    took = duration(result.duration_s)
+    seconds = result.duration_s
+    took = f"{seconds:.1f}s" if seconds < SHORT_S else duration(seconds)
     if result.error:
         return "bad", result.error
     if result.cancelled:

@@ -15,17 +15,17 @@ COUNTS = Counts("pytest", passed=41, failed=25)
     ("result", "tone", "said"),
     [
         (replace(FAILED, counts=COUNTS), "good",
-         "exit 1 after 2s: 41 of 66 tests pass (pytest); a run would begin at 62 %"),
+         "exit 1 after 2.3s: 41 of 66 tests pass (pytest); a run would begin at 62 %"),
         (replace(FAILED, ok=True, exit_code=0, counts=Counts("tap", passed=1)), "warn",
-         "exit 0 after 2s: 1 of 1 tests pass (tap); it passes already"),
-        (replace(FAILED, ok=True, exit_code=0), "warn", "exit 0 after 2s; it passes already"),
-        (FAILED, "good", "exit 1 after 2s; its output has no test counts that are known here"),
+         "exit 0 after 2.3s: 1 of 1 tests pass (tap); it passes already"),
+        (replace(FAILED, ok=True, exit_code=0), "warn", "exit 0 after 2.3s; it passes already"),
+        (FAILED, "good", "exit 1 after 2.3s; its output has no test counts that are known here"),
         (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest ran, and no test"),
         (replace(FAILED, counts=Counts("pytest", passed=3)), "warn", "yet it fails"),
         (replace(FAILED, exit_code=127, error="it was not found (exit 127); install it"), "bad",
          "it was not found (exit 127); install it"),
         (replace(FAILED, exit_code=None, timed_out=True), "bad", "gate.timeout_s"),
-        (replace(FAILED, exit_code=None, cancelled=True), "dim", "stopped after 2s"),
+        (replace(FAILED, exit_code=None, cancelled=True), "dim", "stopped after 2.3s"),
     ],
 )  # fmt: skip
 def test_one_sentence_says_what_it_came_to(result: GateResult, tone: str, said: str) -> None:

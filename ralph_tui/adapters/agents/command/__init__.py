@@ -30,5 +30,5 @@ COMMAND = AgentDescription(
     check=_check,
     build=_build,
     restricted=False,
-    hint="runs any program given with --agent-command",
+    hint="runs any program that takes the prompt on stdin (--agent-command)",
 )
