@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
-from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import find_runs
 from ralph_tui.adapters.search.query import search
 from ralph_tui.errors import UsageError
@@ -46,5 +45,6 @@ class ArchivedRuns:
         run = next((run for run in find_runs(self._root()) if run.name == found.run), None)
         if run is None:
             raise UsageError(f"{found.run} is there no more: open another")
-        recording = read_journal(run.journal)
-        return opened(recording, at=max(1, min(found.seq, len(recording.events))))
+        replay = opened(run.journal)
+        replay.seek(found.seq)
+        return replay

@@ -73,6 +73,11 @@ def only_read(run: ImportedRun) -> str:
     )
 
 
+def to_replay(run: AnyRun) -> "Path | Recording":
+    """What a screen is opened on: of a run of ours its journal, which may be long, or go on."""
+    return run.journal if isinstance(run, RecordedRun) else read_run(run)
+
+
 def read_run(run: AnyRun) -> "Recording":
     """All of it as events; raises ``JournalError`` for a journal of ours that is none."""
     if isinstance(run, ImportedRun):

@@ -5,14 +5,72 @@ once, also where it is held twice. A fold's parts take events in themselves: tho
 and are filled.
 """
 
+import threading
 from collections import deque
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from types import NoneType
 from typing import Any
 
-from ralph_tui.state import RunState
+from ralph_tui.sources.record import Record
+from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.fold import Fold, Part
+
+FRAME = 2048
+"""Events between two keyframes of a replay: what a jump has to make and fold at most."""
+
+
+class Keyframes:
+    """States at every so many events, made ahead of whoever jumps there.
+
+    Its thread folds the record once; what it has kept is never changed, and handed out as a copy.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._frames: dict[int, RunState] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._fold, name="ralph-keyframes", daemon=True)
+
+    def start(self) -> None:
+        """Begin to make them, where the record is longer than one lasts."""
+        if len(self._record) > FRAME and not self._stop.is_set():
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Nobody jumps any more."""
+        self._stop.set()
+
+    @property
+    def at_work(self) -> bool:
+        """Whether more of them are on their way."""
+        return self._thread.is_alive()
+
+    def before(self, position: int) -> int:
+        """Events of the nearest one that is not beyond a position; 0: none is there."""
+        frame = position - position % FRAME
+        while frame and frame not in self._frames:
+            frame -= FRAME
+        return frame
+
+    def copy(self, frame: int) -> RunState:
+        """A state that goes on from there."""
+        return copied(self._frames[frame]) if frame else RunState()
+
+    def keep(self, applied: int, state: RunState) -> None:
+        """Take note of a state, where one is wanted."""
+        if applied % FRAME == 0 and applied and applied not in self._frames:
+            self._frames[applied] = copied(state)
+
+    def _fold(self) -> None:
+        state, applied = RunState(), 0
+        while not self._stop.is_set():
+            events = self._record.events(applied, applied + FRAME)
+            if len(events) < FRAME:
+                return
+            state.apply_all(events)
+            applied += FRAME
+            self.keep(applied, state)
 
 
 def copied(state: RunState) -> RunState:
@@ -43,6 +101,8 @@ def _copied(value: Any, memo: dict[int, Any]) -> Any:
         return {key: _copied(item, memo) for key, item in value.items()}
     if kind is set:
         return set(value)
+    if kind is AgentRow and not value.running:
+        return value  # there are thousands of them, and it is complete
     twin = memo.get(id(value))
     names = _names(kind)
     if twin is None and not names:

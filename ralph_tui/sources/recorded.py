@@ -1,6 +1,9 @@
 """A recorded run as the source of a screen, at its end or at one of its events."""
 
+from pathlib import Path
+
 from ralph_tui.adapters.records.journal import Recording
+from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.errors import UsageError
 from ralph_tui.events import RunStarted
 from ralph_tui.sources.replay import Replay
@@ -9,20 +12,21 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
 
-def opened(recording: Recording, *, note: str = "", at: int | None = None) -> Replay:
+def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -> Replay:
     """A recorded run, held at event number `at`, or at its end; `note` is a sentence about it.
 
-    Raises ``UsageError`` where it has no such event.
+    Named by its journal it is read as it is looked at, and followed while it grows. Raises
+    ``JournalError``, and ``UsageError`` where it has no such event.
     """
-    folder = recording.folder
-    replay = Replay(
-        recording.events,
-        folder,
-        note=recording.problem or note or recording.remark,
-        files=RecordedFiles(folder),
-    )
+    if isinstance(record, Path):
+        name, folder = f"attempt {one_line(record.parent.name)}", record.parent
+        replay = Replay(LazyJournal(record), folder, note=note)
+    else:
+        name, folder = named(record), record.folder
+        replay = Replay(record.events, folder, note=record.problem or note or record.remark)
+    replay.files = RecordedFiles(folder)
     if at is not None:
-        replay.seek(within(recording, at))
+        replay.seek(within(name, replay.length, at))
     return replay
 
 
@@ -34,11 +38,10 @@ def named(recording: Recording) -> str:
     return f"attempt {one_line(recording.path.parent.name)}"
 
 
-def within(recording: Recording, at: int) -> int:
-    """`at`, where the recording has an event of that number; raises ``UsageError``."""
-    if 1 <= at <= len(recording.events):
+def within(name: str, length: int, at: int) -> int:
+    """`at`, where the record of that name has an event of that number; raises ``UsageError``."""
+    if 1 <= at <= length:
         return at
     raise UsageError(
-        f"{named(recording)} has {count(len(recording.events), 'event')} and no number {at}: "
-        f"--at takes 1 to {len(recording.events)}"
+        f"{name} has {count(length, 'event')} and no number {at}: --at takes 1 to {length}"
     )

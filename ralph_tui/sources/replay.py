@@ -6,32 +6,27 @@ Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touc
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from functools import cached_property
-from itertools import accumulate, pairwise
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
 from ralph_tui.commands import Command
-from ralph_tui.events import Event, InterventionMade
+from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files
-from ralph_tui.sources.keyframes import copied
+from ralph_tui.sources.film_time import TOP_SPEED, WHOLE_S, FilmTime
+from ralph_tui.sources.keyframes import FRAME, Keyframes
+from ralph_tui.sources.record import ListedRecord, Record
 from ralph_tui.state import RunState
+from ralph_tui.state.outline import Mark
 
-OPENING_S = 0.15
-"""Seconds a poll may fold of a record that is opened: a long one grows complete poll by poll."""
-LONGEST_GAP_S = 2.0
-"""Seconds of replay time that a silence lasts at most."""
-FRAME = 8192
-"""Events between two keyframes of a replay: what a jump has to fold at most."""
-SPEEDS = (1, 2, 4, 8, 16, 32, 64, 0)
+POLL_S = 0.03
+"""Seconds a poll may fold: a far jump that no keyframe is near to comes poll by poll."""
+LOOK_S = 1.0
+"""How often it is looked whether the record has grown."""
+SPEEDS = (1, 2, 4, 8, 16, 32, TOP_SPEED, 0)
 """Replay speeds; 0 is instant: as fast as the screen can follow."""
 FIRST_SPEED = 8
-WHOLE_S = 30.0
-"""Seconds in which a replay that plays from its beginning shows the run."""
-ACTING = ("REDIRECT", "PAUSE", "ABORT")
-"""Levels of an intervention that stop the run, and a replay's way to the next mark."""
 
 
 class Replay:
@@ -46,109 +41,152 @@ class Replay:
 
     def __init__(
         self,
-        events: Sequence[Event],
+        events: Sequence[Event] | Record,
         folder: Path | None = None,
         *,
         note: str = "",
         files: Files | None = None,
     ) -> None:
+        """`note` is a sentence about the record; where there is none, its own is shown."""
         self.folder = folder
         self.files = files
         self.note = note
         self.refused: deque[tuple[Command, str]] = deque()
         self.player = self
-        self.length = self.position = len(events)
         self.playing = False
+        self.resting = False
         self.speed = FIRST_SPEED
-        self.marks: list[tuple[int, str]] = [
-            (index + 1, getattr(event, "severity", "critical"))
-            for index, event in enumerate(events)
-            if event.kind == "alarm_raised"
-            or (isinstance(event, InterventionMade) and event.level in ACTING)
-        ]
-        self._events = events
+        self.new = 0
+        self._record = ListedRecord(events) if isinstance(events, Sequence) else events
+        self.length = self.position = len(self._record)
+        self._outline = self._record.outline
+        self._film = FilmTime(self._outline.at)
+        self._keyframes = Keyframes(self._record)
         self._applied = 0
-        self._frames: dict[int, RunState] = {}
-        self._iterations = [
-            index + 1 for index, event in enumerate(events) if event.kind == "iteration_started"
-        ]
         self._since = 0.0
-        """Seconds of replay time that have passed since the event at the position."""
+        """Seconds of film that have passed since the event at the position."""
         self._last: float | None = None
-
-    @cached_property
-    def _times(self) -> list[float]:
-        """Seconds of replay time at each event; a long record is on screen before it is known."""
-        gaps = ((b.at - a.at).total_seconds() for a, b in pairwise(self._events))
-        return list(accumulate((min(LONGEST_GAP_S, max(0.0, gap)) for gap in gaps), initial=0.0))
+        self._look_due = 0.0
+        self._given = self._told = note
+        """What is said of the record where it says nothing itself; what was last said of it."""
+        self._tell()
 
     def begin(self) -> None:
         """Play from the first event, at a speed that shows the whole run in about half a minute."""
-        whole = self._times[self.length - 1] if self.length else 0.0
-        self.speed = next((s for s in SPEEDS if s and whole <= s * WHOLE_S), SPEEDS[-2])
+        whole = self._film.of(self.length)
+        self.speed = next((s for s in SPEEDS if s and whole <= s * WHOLE_S), TOP_SPEED)
         self.seek(1)
         self.playing = self.length > 1
 
     def start(self) -> None:
         """See `Source`."""
+        self._keyframes.start()
+
+    def stop(self) -> None:
+        """See `Source`."""
+        self._keyframes.stop()
+        self._record.close()
 
     def poll(self, state: RunState, now: float) -> RunState:
         """See `Source`."""
         passed, self._last = now - (self._last if self._last is not None else now), now
-        if self.playing:
+        if now >= self._look_due:
+            self._look_due = now + LOOK_S
+            self._look()
+        if self.playing and not self.resting:
             self._play(passed)
-        state = self._nearest(state)
-        began = monotonic()
-        while self._applied < self.position:
-            frame = self._applied - self._applied % FRAME + FRAME
-            stop = min(self.position, frame)
-            for event in self._events[self._applied : stop]:
-                state.apply(event)
-            self._applied = stop
-            if stop == frame and frame not in self._frames:
-                self._frames[frame] = copied(state)
-                if monotonic() - began > OPENING_S:
-                    break
-        return state
+        return self._fold(state)
+
+    # the record -------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Take in what the run has recorded since; where one is does not change by that."""
+        self._record.look()
+        length = len(self._record)
+        if length < self.length:
+            self._outline.cut(length)
+        if length != self.length:
+            self._film.follow()
+        self.new += max(0, length - self.length)
+        self.length = length
+        if self.position >= length:
+            self.position, self.new = length, 0
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say what is to be said of the record; what others have said instead stays."""
+        note = self._record.problem or self._given or self._record.remark
+        if note != self._told and self.note == self._told:
+            self.note = self._told = note
+
+    def _fold(self, state: RunState) -> RunState:
+        """Bring the state to the position, or on the way there."""
+        deadline = monotonic() + POLL_S
+        while True:
+            state = self._nearest(state)
+            left = self.position - self._applied
+            if not left or (left > FRAME and self._keyframes.at_work):
+                return state
+            stop = min(self.position, self._applied - self._applied % FRAME + FRAME)
+            events = self._record.events(self._applied, stop)
+            state.apply_all(events)
+            self._applied += len(events)
+            self._keyframes.keep(self._applied, state)
+            if len(self._record) < self.length:  # a line turned out to be bad
+                self._look()
+            if monotonic() > deadline:
+                return state
 
     def _nearest(self, state: RunState) -> RunState:
-        """The state to fold on from: this one, or a copy of a keyframe before the position."""
-        if self._applied <= self.position <= self._applied + FRAME:
-            return state
-        known = [frame for frame in self._frames if frame <= self.position]
-        frame = max(known, default=0)
+        """The state to fold on from: this one, or a copy of a keyframe nearer to the position."""
+        frame = self._keyframes.before(self.position)
         if self._applied <= self.position and frame <= self._applied:
             return state
         self._applied = frame
-        return copied(self._frames[frame]) if frame else RunState()
+        return self._keyframes.copy(frame)
+
+    # time -------------------------------------------------------------------------------------
 
     def _play(self, passed: float) -> None:
         if self.speed:
             now = self._now() + passed * self.speed
-            self.position = min(self.length, max(self.position, bisect_right(self._times, now)))
-            self._since = now - self._times[self.position - 1]
+            self.position = max(self.position, self._film.position(now, self.length))
+            self._since = now - self._film.of(self.position)
         else:
             self.position = min(self.length, self.position + max(1, self.length // 60))
             self._since = 0.0
         if self.position == self.length:
-            self.playing = False
+            self.playing, self.new = False, 0
 
     def _now(self) -> float:
-        """Seconds of replay time."""
-        return self._times[self.position - 1] + self._since
+        """Seconds of film."""
+        return self._film.of(self.position) + self._since
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`."""
-        if not self._applied or not self.playing:
+        if self._applied != self.position or not self._since:
             return state.at
-        beyond = self._now() - self._times[self._applied - 1]
-        return state.at + timedelta(seconds=min(LONGEST_GAP_S, max(0.0, beyond)))
+        return datetime.fromtimestamp(self._film.clock(self.position, self._since), UTC)
+
+    @property
+    def wait(self) -> float:
+        """See `Player`."""
+        return self._film.wait(self.position) if self.playing else 0.0
+
+    # for the player ---------------------------------------------------------------------------
+
+    @property
+    def marks(self) -> Sequence[Mark]:
+        """See `Player`."""
+        return self._outline.marks
+
+    @property
+    def iterations(self) -> Sequence[tuple[int, int]]:
+        """See `Player`."""
+        return self._outline.iterations
 
     def send(self, command: Command) -> None:
         """See `Source`; a record takes no commands."""
-
-    def stop(self) -> None:
-        """See `Source`."""
 
     def toggle(self) -> None:
         """See `Player`."""
@@ -161,22 +199,48 @@ class Replay:
         self.playing = False
         self.position = min(self.length, max(min(1, self.length), position))
         self._since = 0.0
+        if self.position == self.length:
+            self.new = 0
+
+    def share(self, position: int) -> float:
+        """See `Player`."""
+        whole = self._film.of(self.length)
+        return self._film.of(position) / whole if whole else 1.0
+
+    @property
+    def here(self) -> float:
+        """See `Player`."""
+        whole = self._film.of(self.length)
+        return min(1.0, self._now() / whole) if whole else 1.0
+
+    def at_share(self, share: float) -> int:
+        """See `Player`."""
+        whole = self._film.of(self.length)
+        return self._film.position(share * whole, self.length) if share < 1 else self.length
+
+    def moment(self, position: int) -> tuple[datetime, int]:
+        """See `Player`."""
+        index = bisect_right(self._outline.iterations, position, key=lambda pair: pair[0])
+        iteration = self._outline.iterations[index - 1][1] if index else 0
+        at = self._outline.at[position - 1] if position else 0.0
+        return datetime.fromtimestamp(at, UTC), iteration
 
     def step_iteration(self, direction: int) -> None:
         """See `Player`."""
-        self._step(self._iterations, direction)
+        stops = [position for position, _ in self._outline.iterations]
+        self._step([1, *stops, self.length], direction)
 
     def step_mark(self, direction: int) -> None:
         """See `Player`."""
-        self._step([position for position, _ in self.marks], direction)
+        self._step([mark.position for mark in self.marks], direction)
 
     def _step(self, stops: list[int], direction: int) -> None:
         if direction > 0:
             index = bisect_right(stops, self.position)
-            self.seek(stops[index] if index < len(stops) else self.length)
         else:
             index = bisect_left(stops, self.position) - 1
-            self.seek(stops[index] if index >= 0 else 1)
+        if 0 <= index < len(stops):
+            self.seek(stops[index])
 
     def change_speed(self, direction: int) -> None:
         """See `Player`."""

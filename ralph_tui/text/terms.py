@@ -35,6 +35,8 @@ GOOD = Term("✓", "good news")
 WARNING = Term("▲", "warning")
 CRITICAL = Term("◆", "critical or emergency")
 
+SHORTENED = Term("»", "a wait, shown in less time than it took")
+
 RowLevel = Literal["log", "good", "warn", "critical", "owner"]
 """How much a row of the log matters, and to whom."""
 

@@ -20,10 +20,10 @@ from ralph_tui.commands import (
     refusal,
     stopping,
 )
-from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui import outcomes
+from ralph_tui.tui import moves, outcomes
+from ralph_tui.tui.moves import Move
 from ralph_tui.tui.outcomes import Outcome
 
 Where = Literal["live", "replay", "everywhere"]
@@ -68,7 +68,7 @@ class ActionTarget(Protocol):
         """What asks before it acts."""
         ...
 
-    def move(self, how: Callable[[Player], None]) -> None:
+    def move(self, move: Move) -> None:
         """Move in the time of a recorded run."""
         ...
 
@@ -128,8 +128,8 @@ def _sends(command: Command) -> Effect:
     return lambda screen: screen.source.send(command)
 
 
-def _moves(how: Callable[[Player], None]) -> Effect:
-    return lambda screen: screen.move(how)
+def _moves(move: Move) -> Effect:
+    return lambda screen: screen.move(move)
 
 
 def _takes(command: Command) -> Refusal:
@@ -236,11 +236,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("restore", "r", "restore", "restore that point (asks)", "go back",
            lambda screen: screen.restore(), "live", _while_files_rest, footer=True),
     Action("play", "space", "play", "play or hold", "replay",
-           _moves(lambda player: player.toggle()), "replay", footer=True),
+           _moves(moves.PLAY), "replay", footer=True),
     Action("back", "left,comma", "event", "one event back", "replay",
-           _moves(lambda player: player.seek(player.position - 1)), "replay", key_display="←"),
+           _moves(moves.BACK), "replay", key_display="←"),
     Action("forward", "right,full_stop", "event", "one event forward", "replay",
-           _moves(lambda player: player.seek(player.position + 1)), "replay",
+           _moves(moves.FORWARD), "replay",
            footer=True, key_display="←→"),
     Action("back_iteration", "less_than_sign,shift+left", "iteration",
            "one iteration back", "watch",
@@ -250,18 +250,18 @@ ACTIONS: tuple[Action, ...] = (
            lambda screen: screen.step_iteration(1), footer=True, footer_where="replay",
            key_display="< >", moves=True),
     Action("slower", "left_square_bracket", "slower", "half the speed", "replay",
-           _moves(lambda player: player.change_speed(-1)), "replay", key_display="["),
+           _moves(moves.SLOWER), "replay", key_display="["),
     Action("faster", "right_square_bracket", "speed", "double the speed", "replay",
-           _moves(lambda player: player.change_speed(1)), "replay",
+           _moves(moves.FASTER), "replay",
            footer=True, key_display="[ ]"),
     Action("start", "home", "start", "go to the beginning", "replay",
-           _moves(lambda player: player.seek(1)), "replay"),
+           _moves(moves.START), "replay"),
     Action("end", "end", "end", "go to the end", "replay",
-           _moves(lambda player: player.seek(player.length)), "replay"),
+           _moves(moves.END), "replay"),
     Action("next_mark", "m", "next alarm", "next alarm or question", "replay",
-           _moves(lambda player: player.step_mark(1)), "replay"),
+           _moves(moves.NEXT_MARK), "replay"),
     Action("previous_mark", "M", "last alarm", "the one before", "replay",
-           _moves(lambda player: player.step_mark(-1)), "replay"),
+           _moves(moves.LAST_MARK), "replay"),
     Action("copy", "y", "copy", "copy the text of the pane", "watch",
            lambda screen: screen.copy()),
     Action("zoom", "z", "zoom", "one pane alone, or all", "watch",

@@ -164,14 +164,41 @@ def test_a_key_that_changes_nothing_says_so(keys: tuple[str, ...], says: str) ->
     drive(live(story("running")), look)
 
 
-@pytest.mark.parametrize("keys", [("home", "left"), ("end", "right"), ("home", "less_than_sign")])
-def test_a_replay_that_cannot_move_says_so(keys: tuple[str, str]) -> None:
-    async def look(driver: Driver) -> None:
-        await driver.press(keys[0])
-        await driver.press(keys[1])
-        assert answer(driver) == "there is nothing further that way"
+BEGINNING, END = "this is the beginning: no earlier event", "this is the end: no further event"
 
-    drive(replay(story("steady")), look)
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (("home", "left"), BEGINNING),
+        (("home", "less_than_sign"), BEGINNING),
+        (("home", "shift+left"), BEGINNING),
+        (("home", "home"), BEGINNING),
+        (("end", "right"), END),
+        (("end", "greater_than_sign"), END),
+        (("end", "end"), END),
+        (("home", "M"), "no earlier alarm or question"),
+        (("end", "m"), "no further alarm or question"),
+        ((*["left_square_bracket"] * 8,), "1x is the slowest"),
+        ((*["right_square_bracket"] * 8,), "instant is the fastest"),
+    ],
+)
+def test_a_replay_that_cannot_move_says_so(keys: tuple[str, ...], says: str) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press(*keys)
+        assert answer(driver) == says
+
+    drive(replay(story("stuck")), look)
+
+
+def test_a_jump_to_an_alarm_says_which() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("home", "m")
+        assert answer(driver) == "▲ stuck, iteration 4 · 1 of 2"
+        await driver.press("m")
+        assert answer(driver) == "▲ budget nearly used, iteration 9 · 2 of 2"
+
+    drive(replay(story("stuck")), look)
 
 
 # dialogs ------------------------------------------------------------------------------------------

@@ -484,7 +484,7 @@ def test_timeline_and_chart_know_interventions_and_rollbacks() -> None:
 
 def test_a_replay_steps_to_interventions() -> None:
     events = decided()
-    marks = [events[position - 1].kind for position, _ in Replay(events).marks]
+    marks = [events[position - 1].kind for position, *_ in Replay(events).marks]
     assert marks == ["alarm_raised", "intervention_made"]
 
 

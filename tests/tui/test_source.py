@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from ralph_tui.commands import Pause
 from ralph_tui.events import AgentSpoke, Event
-from ralph_tui.sources.keyframes import copied
+from ralph_tui.sources.film_time import LONGEST_GAP_S
+from ralph_tui.sources.keyframes import FRAME, copied
 from ralph_tui.sources.live import Live
-from ralph_tui.sources.replay import FRAME, LONGEST_GAP_S, SPEEDS, Replay
+from ralph_tui.sources.replay import SPEEDS, Replay
 from ralph_tui.state import RunState
 from tests.world.recorder import START
 from tests.world.stories import STORIES, flood, running, stuck
@@ -144,7 +145,7 @@ def test_seeking_in_a_long_record_folds_only_from_the_nearest_keyframe(
     events = list(flood(4 * FRAME))
     source, state = Replay(events), RunState()
     source.start()
-    for _ in range(10):
+    while state.seq < len(events):
         state = source.poll(state, 0.0)
     applied: list[int] = []
     apply = RunState.apply

@@ -20,6 +20,7 @@ from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, 
 from ralph_tui.ports import Clock
 from ralph_tui.text.sanitize import one_line
 
+CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
 """At most this much of the record may be lost to a power cut."""
 
@@ -188,7 +189,7 @@ class Recording:
     @property
     def remark(self) -> str:
         """What a reader should know first of what is not told; empty when all of it is."""
-        torn = "its last line was cut off by a crash" if self.torn else ""
+        torn = CUT_OFF if self.torn else ""
         return self.problem or self.newer or torn
 
     @property
@@ -240,18 +241,12 @@ def read_journal(path: Path) -> Recording:
                 torn = True
                 break
             if not events:
-                raise JournalError(
-                    f"{path}:{number} is not a line of a ralph-tui journal; "
-                    "name the events.jsonl of a run"
-                ) from None
+                raise not_ours(path, number) from None
             problem = f"{from_here(path)}:{number} cannot be read; what comes before it is shown"
             break
         if started is None:
             if not isinstance(event, RunStarted):
-                raise JournalError(
-                    f"{path}:{number} is not the start of a ralph-tui journal; "
-                    "name the events.jsonl of a run"
-                )
+                raise not_the_start(path, number)
             started = event
         if not whole:
             torn = True
@@ -265,8 +260,33 @@ def read_journal(path: Path) -> Recording:
         events.append(event)
         good += len(line)
     if not events:
-        raise JournalError(f"the journal {path} is empty; the run never began")
+        raise empty(path)
     return Recording(path, events, problem, good, torn, size)
+
+
+def not_ours(path: Path, number: int) -> JournalError:
+    """What is said of a line of another kind of file."""
+    words = "is not a line of a ralph-tui journal; name the events.jsonl of a run"
+    return JournalError(f"{path}:{number} {words}")
+
+
+def not_the_start(path: Path, number: int) -> JournalError:
+    """What is said of a journal whose first event is another one."""
+    words = "is not the start of a ralph-tui journal; name the events.jsonl of a run"
+    return JournalError(f"{path}:{number} {words}")
+
+
+def empty(path: Path) -> JournalError:
+    """What is said of a journal without an event."""
+    return JournalError(f"the journal {path} is empty; the run never began")
+
+
+def check_readable(path: Path) -> None:
+    """Raises ``JournalError`` where it cannot be opened."""
+    try:
+        reading(path).close()
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 def cut(recording: Recording, keep: int | None = None) -> Path | None:
@@ -308,5 +328,9 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         with reading(path) as file:
             yield from enumerate(file, 1)
     except OSError as error:
-        what = why(error, "name a run's folder or its events.jsonl")
-        raise JournalError(f"cannot read the journal {one_line(str(path))}: {what}") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> JournalError:
+    what = why(error, "name a run's folder or its events.jsonl")
+    return JournalError(f"cannot read the journal {one_line(str(path))}: {what}")

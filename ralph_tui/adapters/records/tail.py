@@ -29,6 +29,10 @@ class Tail:
         self._last = b""
         """The line before the offset: a copy of the file has it at the same place."""
         self._want = CHUNK
+        self.rest = 0
+        """Bytes of a line that is not whole yet, as of the last look."""
+        self.named = True
+        """Whether there was a file under the name when that was last looked for."""
 
     def lines(self) -> list[bytes]:
         """Some of the whole lines that have come since the last call; empty when there are none.
@@ -54,6 +58,7 @@ class Tail:
             return []
         text = os.pread(self._descriptor, self._want, self._offset)
         end = text.rfind(b"\n") + 1
+        self.rest = len(text) - end
         self._want = CHUNK if end or len(text) < self._want else 2 * self._want
         return text[:end].splitlines(keepends=True) if end else []
 
@@ -62,7 +67,9 @@ class Tail:
         try:
             there = self._path.lstat()
         except OSError:
+            self.named = False
             return False  # its writer will bring it back
+        self.named = True
         if self._descriptor is not None:
             mine = os.fstat(self._descriptor)
             if (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino):

@@ -68,9 +68,7 @@ def run(args: argparse.Namespace) -> int:
             return Onlooker(source, stage, theme)
         note = f"{_over(found, status)}; this is its replay"
         # Who attaches wants to know how it stands: it is held at its end.
-        recording = read_run(found)
-        last = len(recording.events)
-        return replayed(recording, stage, note=note, theme=theme, at=last)
+        return replayed(found.journal, stage, note=note, theme=theme, at=-1)
 
     code = Stage(load, first_theme(root, os.environ), left=ExitCode.COMPLETED).show()
     if living_one:
@@ -90,7 +88,7 @@ def _show_past(root: Path, found: ImportedRun) -> int:
 
         recording = read_run(found)
         note = f"{found.name} was recorded by {TOOL}, it can only be looked at: this is its replay"
-        return replayed(recording, stage, note=note, theme=theme, at=len(recording.events))
+        return replayed(recording, stage, note=note, theme=theme, at=-1)
 
     return Stage(load, theme, left=ExitCode.COMPLETED).show()
 

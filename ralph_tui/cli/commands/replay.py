@@ -10,7 +10,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
 from ralph_tui.config.files import first_theme
-from ralph_tui.sources.found import find_run, read_run
+from ralph_tui.sources.found import find_run, read_run, to_replay
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             # Behind the first frame.
             from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
-            return replayed(read_run(found), stage, theme=theme, at=args.at)
+            return replayed(to_replay(found), stage, theme=theme, at=args.at)
 
         return Stage(load, theme, left=ExitCode.COMPLETED).show()
     return _as_lines(found, args.at, as_json=args.json)
@@ -55,10 +55,10 @@ def run(args: argparse.Namespace) -> int:
 def _as_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
     # A screen's first frame is painted before these are loaded.
     from ralph_tui.cli.fronts.common import Printer  # noqa: PLC0415
-    from ralph_tui.sources.recorded import within  # noqa: PLC0415
+    from ralph_tui.sources.recorded import named, within  # noqa: PLC0415
 
     recording = read_run(found)
-    until = None if at is None else within(recording, at)
+    until = None if at is None else within(named(recording), len(recording.events), at)
     printer = Printer(as_json=as_json)
     for event in recording.events[:until]:
         printer.print(event)

@@ -16,22 +16,24 @@ from ralph_tui.tui.cockpit.returning import ReturningCockpit
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ralph_tui.adapters.records.journal import Recording
 
 
 def replayed(
-    recording: "Recording",
+    record: "Path | Recording",
     stage: Stage,
     *,
     note: str = "",
     theme: str | None = None,
     at: int | None = None,
 ) -> "Onlooker":
-    """A recorded run: held at event number `at`, else played from its beginning.
+    """A recorded run: held at event number `at` (-1: its last), else played from its beginning.
 
     `note` is one sentence about it.
     """
-    source = opened(recording, note=note, at=at)
+    source = opened(record, note=note, at=None if at == -1 else at)
     if at is None:
         source.begin()
     return Onlooker(source, stage, theme)

@@ -4,17 +4,20 @@ Rule: an answer stands within the paint that follows its key: done, sent, or why
 sent is followed until the run has recorded what came of it, unless another key is pressed first.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from ralph_tui.analysis.verdict import LOST
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
+from ralph_tui.text.format import count, place
+from ralph_tui.text.terms import LEVELS, SEVERITIES, alarm_words
+from ralph_tui.tui import moves
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.footer import verb as verb_of
+from ralph_tui.tui.moves import Move
 from ralph_tui.tui.outcomes import Outcome
 from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.pane import Pane
@@ -95,20 +98,31 @@ class Doing:
 
     # the actions ------------------------------------------------------------------------------
 
-    def move(self, how: Callable[[Player], None]) -> None:
+    def move(self, move: Move) -> None:
         """See `ActionTarget`; at once, so that the next key counts from there."""
         player = self.source.player
-        if player is not None:
-            before = (player.position, player.playing, player.speed)
-            how(player)
-            if before == (player.position, player.playing, player.speed):
-                self._screen.say("there is nothing further that way")
-            self._screen.tick()
+        if player is None:
+            return
+        before, played = (player.position, player.speed), player.playing
+        move.how(player)
+        moved = before != (player.position, player.speed)
+        if not moved and not (player.playing or played):
+            self._screen.say(move.still)
+        elif moved and move in (moves.NEXT_MARK, moves.LAST_MARK):
+            self._tell_mark(player)
+        self._screen.tick()
+
+    def _tell_mark(self, player: Player) -> None:
+        """Which alarm or question was gone to."""
+        number = bisect_left(player.marks, player.position, key=lambda mark: mark.position)
+        mark, many = player.marks[number], len(player.marks)
+        words = f"{LEVELS[SEVERITIES[mark.severity]].glyph} {alarm_words(mark.name)}"
+        self._screen.say(f"{words}, {place(mark.iteration)} · {number + 1} of {many}")
 
     def step_iteration(self, by: int) -> None:
         """See `ActionTarget`."""
         if self.source.player is not None:
-            self.move(lambda player: player.step_iteration(by))
+            self.move(moves.FORWARD_ITERATION if by > 0 else moves.BACK_ITERATION)
         elif not self._screen.looking_back.step(by):
             self._screen.say("there is no further iteration that way")
 

@@ -139,9 +139,12 @@ class CockpitScreen(BaseScreen):
 
     def tick(self) -> None:
         """Bring everything up to date; nothing is drawn when nothing changed."""
+        player = self.source.player
+        if player is not None:
+            player.resting = not self.in_front  # who opens something wants to read it
         self.state = self.source.poll(self.state, self.ralph.monotonic())
-        player, clock = self.source.player, self.source.clock(self.state)
-        moved = (player.position, player.playing, player.speed) if player else None
+        clock = self.source.clock(self.state)
+        moved = (player.position, player.playing, player.speed, player.length) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
         told = (self.source.note, self.source.lost)
         stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved, told)

@@ -1,4 +1,8 @@
-"""Where a replay stands, and the way through it by mouse: a click or a drag goes there."""
+"""Where a replay stands, and the way through it by mouse: a click or a drag goes there.
+
+The bar is the time of the replay, so its head moves evenly: waits are as short on it as they are
+there. What the pointer rests on is told beside it.
+"""
 
 from datetime import datetime
 
@@ -7,11 +11,26 @@ from textual import events
 from ralph_tui.events.base import EPOCH
 from ralph_tui.ports.player import Player
 from ralph_tui.state import RunState
-from ralph_tui.text.format import clock
-from ralph_tui.text.terms import PHASES, SEVERITIES
+from ralph_tui.state.outline import Mark
+from ralph_tui.text.format import clock, place
+from ralph_tui.text.terms import (
+    LEVELS,
+    PHASES,
+    SEVERITIES,
+    SHORTENED,
+    alarm_words,
+)
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable
-from ralph_tui.tui.draw.words import level_mark
+from ralph_tui.tui.draw.words import level_mark, short_duration
+
+PLACE = 11
+"""Cells that the place takes at least: what stands there instead of it never moves the bar."""
+PLACED = 70
+"""Cells from which there is room for the place."""
+ROOM_FOR_TICKS = 4
+"""Cells of the bar for each iteration, from which on their beginnings are drawn."""
+_WEIGHT = {level: weight for weight, level in enumerate(LEVELS)}
 
 
 class Scrubber(LineWidget, can_focus=True):
@@ -25,7 +44,11 @@ class Scrubber(LineWidget, can_focus=True):
         self._now = EPOCH
         self._begins, self._room = 0, 1
         """The first column of the bar, and how many it has; as it was drawn last."""
+        self._pointed: int | None = None
+        """The column of the bar that the pointer is on."""
         self._stamp: object = None
+        self._marked: tuple[object, dict[int, Mark], set[int]] = (None, {}, set())
+        """For which record and room, by column: its gravest mark; where iterations begin."""
 
     def on_focus(self) -> None:
         """Its colour tells it."""
@@ -40,7 +63,8 @@ class Scrubber(LineWidget, can_focus=True):
     def sync(self, state: RunState, now: datetime) -> None:
         """Follow the player."""
         player = self._player
-        stamp = (player.position, player.playing, player.speed, player.length, int(now.timestamp()))
+        here = (player.position, round(player.here * 1000), player.playing, player.speed)
+        stamp = (here, player.length, player.new, int(now.timestamp()), state.run.live)
         self._state, self._now = state, now
         if stamp != self._stamp:
             self._stamp = stamp
@@ -52,16 +76,40 @@ class Scrubber(LineWidget, can_focus=True):
         speed = f"{player.speed}x" if player.speed else "instant"
         sign = "▶" if player.playing else PHASES["paused"].glyph
         style = "focus" if self.lit else "dim"
-        left = clickable([(f" {sign} ", f"{style} strong"), (f"{speed:<7} ", "text")], "space")
-        at_end = player.position == player.length
-        right: Line = [(f"  {clock(self._now, seconds=True)} ", "text")]
-        if width >= 70:
-            place = str(player.position).rjust(len(str(player.length)))  # the bar stands still
-            right.append((f" {place}/{player.length} ", "dim"))
-        if at_end and self._state.run.live:
-            right = [("  no end was recorded ", "warn"), *right]
+        wait = player.wait
+        fast = SHORTENED.glyph if wait and player.speed else ""
+        left = clickable(
+            [(f" {sign} ", f"{style} strong"), (f"{speed:<5}{fast:<2} ", "text")], "space"
+        )
+        right = self._right(width, wait)
         self._begins, self._room = cells(left), max(1, width - cells(left) - cells(right))
-        return [*left, *self._bar(self._room, style), *right]
+        return [*left, *self._bar(style), *right]
+
+    def _right(self, width: int, wait: float) -> Line:
+        """What time it is in the run, and which event of how many."""
+        player = self._player
+        pointed = self._pointed_at()
+        if pointed is not None:
+            at, iteration = player.moment(pointed)
+            words, style = place(iteration) if iteration else "the start", "text"
+            if mark := self._marks()[0].get(self._pointed or 0):
+                glyph, style = level_mark(SEVERITIES[mark.severity])
+                words = f"{glyph} {alarm_words(mark.name)}"
+            right: Line = [(f"  {clock(at, seconds=True)} ", "accent")]
+        else:
+            number = str(player.position).rjust(len(str(player.length)))
+            words, style = f"{number}/{player.length}", "dim"
+            if wait:
+                words, style = f"{SHORTENED.glyph} {short_duration(wait)} wait", "text"
+            right = [(f"  {clock(self._now, seconds=True)} ", "text")]
+        if width >= PLACED:
+            room = max(PLACE, 2 * len(str(player.length)) + 1)
+            right.append((f" {words[:room]:<{room}} ", style))
+        if player.new:
+            right = [(f"  +{player.new} new", "accent"), *right]
+        elif player.position == player.length and self._state.run.live:
+            right = [("  no end was recorded ", "warn"), *right]
+        return right
 
     # the mouse --------------------------------------------------------------------------------
 
@@ -72,28 +120,68 @@ class Scrubber(LineWidget, can_focus=True):
             self._go(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """A drag, also one that has left the row."""
+        """A drag, also one that has left the row; else tell what is below the pointer."""
         if self.app.mouse_captured is self:
             self._go(event.x)
+        column = event.x - self._begins
+        self._point(column if 0 <= column < self._room else None)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Let go."""
         self.release_mouse()
 
-    def _go(self, x: int) -> None:
-        """To the event that is drawn in this column."""
-        last, length = max(1, self._room - 1), self._player.length
-        column = min(max(0, x - self._begins), last)
-        self._player.seek(max(1, round(column * length / last)))
+    def on_leave(self, event: events.Leave) -> None:
+        """The pointer is elsewhere."""
+        self._point(None)
 
-    def _bar(self, room: int, style: str) -> Line:
-        player = self._player
-        length = max(1, player.length)
-        here = min(room - 1, (player.position - 1) * (room - 1) // max(1, length - 1))
+    def _point(self, column: int | None) -> None:
+        if column != self._pointed:
+            self._pointed = column
+            self.repaint()
+
+    def _go(self, x: int) -> None:
+        """To what is drawn in this column: its mark, else what had happened by then."""
+        column = min(max(0, x - self._begins), max(1, self._room - 1))
+        self._player.seek(self._at(column))
+
+    def _at(self, column: int) -> int:
+        mark = self._marks()[0].get(column)
+        last = max(1, self._room - 1)
+        return mark.position if mark else self._player.at_share(column / last)
+
+    def _pointed_at(self) -> int | None:
+        """The position that the pointer is on."""
+        if self._pointed is None or self._pointed >= self._room or not self._player.length:
+            return None
+        return self._at(self._pointed)
+
+    # the bar ----------------------------------------------------------------------------------
+
+    def _marks(self) -> tuple[dict[int, Mark], set[int]]:
+        """The gravest mark of each column, and the columns in which iterations begin."""
+        player, room = self._player, self._room
+        key = (player.length, room)
+        if self._marked[0] != key:
+            last, marks = room - 1, dict[int, Mark]()
+            for mark in player.marks:
+                column = round(player.share(mark.position) * last)
+                if column not in marks or _weight(mark) > _weight(marks[column]):
+                    marks[column] = mark
+            begins = player.iterations
+            few = len(begins) * ROOM_FOR_TICKS <= room
+            ticks = {round(player.share(at) * last) for at, _ in begins} if few else set[int]()
+            self._marked = (key, marks, ticks)
+        return self._marked[1:]
+
+    def _bar(self, style: str) -> Line:
+        room = self._room
+        here = round(self._player.here * (room - 1))
+        marks, ticks = self._marks()
         track = [("━", style) if i < here else ("─", "faint") for i in range(room)]
-        for position, severity in player.marks:
-            column = min(room - 1, (position - 1) * (room - 1) // max(1, length - 1))
-            track[column] = level_mark(SEVERITIES[severity])
+        for column in ticks:
+            track[column] = ("┿", style) if column < here else ("┼", "faint")
+        for column, mark in marks.items():
+            track[column] = level_mark(SEVERITIES[mark.severity])
         track[here] = ("●", "focus" if self.lit else "text")
         spans: Line = []
         for glyph, name in track:
@@ -102,3 +190,7 @@ class Scrubber(LineWidget, can_focus=True):
             else:
                 spans.append((glyph, name))
         return spans
+
+
+def _weight(mark: Mark) -> int:
+    return _WEIGHT[SEVERITIES[mark.severity]]

@@ -53,12 +53,20 @@ class ContextPane(IterationPane):
 
     def changed(self) -> None:
         """See `Pane`; an edited handoff is another event, and is read again."""
-        folder = self._source.folder
         self._read = {
-            handoff.seq: self._read.get(handoff.seq) or read_inside(folder, handoff.path, "handoff")
+            handoff.seq: self._read.get(handoff.seq) or self._text(handoff)
             for handoff in self._handoffs()
             if handoff.path
         }
+
+    def _text(self, handoff: HandoffWritten) -> tuple[str, str]:
+        """What it said then: an edit that came later has set aside what had been made."""
+        folder = self._source.folder
+        if not handoff.edited_by:
+            made, none = read_inside(folder, as_made(handoff.path), "handoff")
+            if not none:
+                return made, ""
+        return read_inside(folder, handoff.path, "handoff")
 
     def _handoffs(self) -> list[HandoffWritten]:
         """The newest first: those of the iteration that is looked at, or the last of the run."""
@@ -228,6 +236,11 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
 
 
 # handoffs -----------------------------------------------------------------------------------------
+
+
+def as_made(path: str) -> str:
+    """Where a handoff is kept as it was made, once it is edited."""
+    return f"{path.removesuffix('.md')}-as-made.md"
 
 
 def _origin(handoff: HandoffWritten) -> str:

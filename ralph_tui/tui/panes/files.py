@@ -80,7 +80,7 @@ class FilesPane(LinesPane):
     @property
     def whole(self) -> bool:
         """Whether the whole run is shown."""
-        return self._over if self._whole is None else self._whole
+        return self._over and self._whole is not False
 
     @property
     def _over(self) -> bool:

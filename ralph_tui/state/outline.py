@@ -1,0 +1,57 @@
+"""Of a whole run: when each event was, where its iterations begin, and what somebody looks for.
+
+Rule: an event is read only where its kind says that it matters here; a run of 100,000 has few such.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ralph_tui.events import AlarmRaised, Event, InterventionMade, IterationStarted
+
+ACTING = ("REDIRECT", "PAUSE", "ABORT")
+"""Levels of an intervention that stop the run."""
+
+
+class Mark(NamedTuple):
+    """An alarm, or an intervention that stopped the run."""
+
+    position: int
+    """Of the event, from 1: after it the screen shows it."""
+    severity: str
+    name: str
+    """``stuck`` or ``REDIRECT``."""
+    iteration: int
+
+
+class Outline:
+    """Grows event by event."""
+
+    def __init__(self) -> None:
+        self.at: list[float] = []
+        """Seconds since the epoch, of each event."""
+        self.marks: list[Mark] = []
+        self.iterations: list[tuple[int, int]] = []
+        """Position of the event that begins an iteration, and the iteration's number."""
+
+    def add(self, kind: str, at: float, event: Callable[[], Event]) -> None:
+        """One event more; `event` makes it."""
+        self.at.append(at)
+        if kind in _WANTED:
+            self._note(len(self.at), event())
+
+    def cut(self, length: int) -> None:
+        """Forget what comes after so many events."""
+        del self.at[length:]
+        self.marks = [mark for mark in self.marks if mark.position <= length]
+        self.iterations = [begin for begin in self.iterations if begin[0] <= length]
+
+    def _note(self, position: int, event: Event) -> None:
+        if isinstance(event, IterationStarted):
+            self.iterations.append((position, event.iteration))
+        elif isinstance(event, AlarmRaised):
+            self.marks.append(Mark(position, event.severity, event.alarm, event.iteration))
+        elif isinstance(event, InterventionMade) and event.level in ACTING:
+            self.marks.append(Mark(position, "critical", event.level, event.iteration))
+
+
+_WANTED = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
