@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ralph_tui.adapters.records.folders import from_here
+from ralph_tui.adapters.records.refused import empty, not_ours, not_the_start, unreadable
 from ralph_tui.adapters.records.reserve import Reserve
 from ralph_tui.errors import NO_ROOM, JournalError, JournalFullError, why
 from ralph_tui.events import SCHEMA_VERSION, Event, RunStarted, parse_event, parse_newer
 from ralph_tui.events.base import EPOCH
 from ralph_tui.plain_files import make_folder, open_plain, read_bytes, reading, write_whole
 from ralph_tui.ports import Clock
-from ralph_tui.text.sanitize import one_line
 
 CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
@@ -264,31 +264,6 @@ def read_journal(path: Path) -> Recording:
     return Recording(path, events, problem, good, torn, size)
 
 
-def not_ours(path: Path, number: int) -> JournalError:
-    """What is said of a line of another kind of file."""
-    words = "is not a line of a ralph-tui journal; name the events.jsonl of a run"
-    return JournalError(f"{path}:{number} {words}")
-
-
-def not_the_start(path: Path, number: int) -> JournalError:
-    """What is said of a journal whose first event is another one."""
-    words = "is not the start of a ralph-tui journal; name the events.jsonl of a run"
-    return JournalError(f"{path}:{number} {words}")
-
-
-def empty(path: Path) -> JournalError:
-    """What is said of a journal without an event."""
-    return JournalError(f"the journal {path} is empty; the run never began")
-
-
-def check_readable(path: Path) -> None:
-    """Raises ``JournalError`` where it cannot be opened."""
-    try:
-        reading(path).close()
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
 def cut(recording: Recording, keep: int | None = None) -> Path | None:
     """Take off what a writer cannot go on after: a torn last line, or all but `keep` events.
 
@@ -328,9 +303,4 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         with reading(path) as file:
             yield from enumerate(file, 1)
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> JournalError:
-    what = why(error, "name a run's folder or its events.jsonl")
-    return JournalError(f"cannot read the journal {one_line(str(path))}: {what}")
+        raise unreadable(path, error) from error

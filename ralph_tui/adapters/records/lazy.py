@@ -10,7 +10,7 @@ from bisect import bisect_right
 from datetime import datetime
 from pathlib import Path
 
-from ralph_tui.adapters.records import journal
+from ralph_tui.adapters.records import journal, refused
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import Event, RunStarted
@@ -43,11 +43,11 @@ class LazyJournal:
         self._blank: list[int] = []
         """How many events stand before each line that is empty."""
         self._tail = Tail(path)
-        journal.check_readable(path)
+        refused.check_readable(path)
         while self.look():
             pass
         if not self._lines:
-            raise journal.empty(path)
+            raise refused.empty(path)
 
     def __len__(self) -> int:
         """How many events there are."""
@@ -106,7 +106,7 @@ class LazyJournal:
                 event = self._parse(line)
                 seq, at, kind = event.seq, event.at.timestamp(), event.kind
                 if not index and not isinstance(event, RunStarted):
-                    raise journal.not_the_start(self.path, self._number(index))
+                    raise refused.not_the_start(self.path, self._number(index))
                 if isinstance(event, RunStarted) and self._started is None:
                     self._started = event
             else:
@@ -116,7 +116,7 @@ class LazyJournal:
                 self.outline.add(kind, at, lambda: self._parse(line))
         except ValueError:
             if not index:
-                raise journal.not_ours(self.path, self._number(index)) from None
+                raise refused.not_ours(self.path, self._number(index)) from None
             return self._break_off(index, "cannot be read")
         if seq != index + 1:
             return self._break_off(index, f"has number {seq} where {index + 1} belongs")
