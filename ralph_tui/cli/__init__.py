@@ -91,6 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sentence = out_of_means(error)
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             sentence = "no space left on the device: free some and try again"
+        if isinstance(error, FileNotFoundError) and _folder_is_gone():
+            sentence = "the folder that this was started in is gone: go to another one"
         if not sentence:
             raise
         _discard_output()
@@ -159,6 +161,13 @@ def _home(parser: Parser) -> int:
 def _shown(error: RalphError) -> str:
     """An error quotes file names and settings: foreign text."""
     return one_line(str(error))
+
+
+def _folder_is_gone() -> bool:
+    try:
+        return not os.getcwd()  # noqa: PTH109 - no path is made of it
+    except OSError:
+        return True
 
 
 def _replace_unprintable() -> None:

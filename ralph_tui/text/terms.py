@@ -268,10 +268,10 @@ PAUSED_ALREADY = "the run is paused already"
 PAUSE_ASKED_ALREADY = "a pause was asked for already"
 """Why a pause is refused; whoever wanted one has it."""
 
-CHECKED: Mapping[Literal["ok", "note", "warning", "missing"], Term] = {
+CHECKED: Mapping[Literal["ok", "note", "warning", "problem"], Term] = {
     "ok": Term(GOOD.glyph, "ok"),
     "note": Term("·", "note"),
     "warning": WARNING,
-    "missing": Term(FAILED.glyph, "missing"),
+    "problem": Term(FAILED.glyph, "problem"),
 }
 """What a look at the set-up has found."""

@@ -1,13 +1,16 @@
 """``ralph-tui doctor`` as a new user meets it."""
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.cli import CLI, here
 from tests.e2e.tmux import Terminal
+from tests.paths import ROOT
 
 
 def test_a_set_up_that_will_do(git_repo: Path) -> None:
@@ -27,6 +30,21 @@ def test_what_is_missing_has_its_fix_and_an_exit_code(tmp_path: Path) -> None:
     for said in ("git init", "no-claude-here", ".ralph-tui.toml:2", "RALPH_TUI_NOPE"):
         assert said in done.stdout
     assert "stand in the way of a run" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("config", "show"), ("status",), ("history",)])
+def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", *CLI, *words]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=gone, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "ralph-tui: the folder that this was started in is gone: go to another one\n"
+    )
 
 
 @pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")

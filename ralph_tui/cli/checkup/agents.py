@@ -64,7 +64,7 @@ def check_agent(around: Surroundings) -> Iterator[Finding]:
             agent.check(AgentContext(settings, around.folder, environ=around.environ))
             yield _of_command(around, settings.command or "")
     except RalphError as error:
-        yield refusal("missing", WHAT, error) if settings.name else _none(around)
+        yield refusal("problem", WHAT, error) if settings.name else _none(around)
         return
     if agent is CLAUDE:
         yield from _claude(around)
@@ -99,7 +99,7 @@ def _none(around: Surroundings) -> Finding:
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent command --agent-command "..." for a program of your own'
     return Finding(
-        "missing", WHAT, f"none was found, looked for {looked}", f"{installed}, or {own}"
+        "problem", WHAT, f"none was found, looked for {looked}", f"{installed}, or {own}"
     )
 
 
@@ -112,7 +112,7 @@ def _claude(around: Surroundings) -> Iterator[Finding]:
     try:
         program = installed_program(context)
     except RalphError as error:
-        yield refusal("missing", WHAT, error)
+        yield refusal("problem", WHAT, error)
         return
     place = around.shown(Path(program.path))
     if program.version is None:

@@ -25,17 +25,17 @@ def check_disk(around: Surroundings) -> Iterator[Finding]:
     shown = around.shown(place)
     if not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
         says = f"{shown} cannot be written to, and the records of runs belong there"
-        yield Finding("missing", WHAT, says, f"chmod u+rwx {shown}, or look after its disk")
+        yield Finding("problem", WHAT, says, f"chmod u+rwx {shown}, or look after its disk")
         return
     facts = os.statvfs(place)
     free = facts.f_bavail * facts.f_frsize
     says = f"{memory_size(free)} free in {shown}"
     if free < LITTLE:
-        level: Level = "missing" if free < NOTHING else "warning"
+        level: Level = "problem" if free < NOTHING else "warning"
         fix = "free some space; ralph-tui prune removes what old runs no longer need"
         yield Finding(level, WHAT, f"only {says}", fix)
     elif facts.f_files and not facts.f_favail:
-        yield Finding("missing", WHAT, f"no more files fit into {shown}", "remove some (df -i)")
+        yield Finding("problem", WHAT, f"no more files fit into {shown}", "remove some (df -i)")
     else:
         yield Finding("ok", WHAT, says)
 

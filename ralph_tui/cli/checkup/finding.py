@@ -5,7 +5,7 @@ from typing import Literal
 
 from ralph_tui.errors import RalphError
 
-Level = Literal["ok", "note", "warning", "missing"]
+Level = Literal["ok", "note", "warning", "problem"]
 """All is well; worth knowing; something works less well; no run can begin without it."""
 
 

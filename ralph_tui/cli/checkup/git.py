@@ -16,7 +16,7 @@ def check_git(around: Surroundings) -> Iterator[Finding]:
     try:
         repository = open_repository(around.folder)
     except RalphError as error:
-        yield refusal("missing", WHAT, error)
+        yield refusal("problem", WHAT, error)
         return
     version = run_git(around.folder, "version").line.removeprefix("git version ")
     named = {"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.root)}

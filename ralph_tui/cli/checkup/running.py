@@ -24,9 +24,9 @@ def _within(what: str, check: Check, around: Surroundings) -> list[Finding]:
         try:
             found.extend(check(around))
         except RalphError as error:
-            found.append(refusal("missing", what, error))
+            found.append(refusal("problem", what, error))
         except OSError as error:
-            found.append(Finding("missing", what, why(error, "look after it").partition("; ")[0]))
+            found.append(Finding("problem", what, why(error, "look after it").partition("; ")[0]))
         complete.set()
 
     # A daemon: what hangs in the system is left behind, and holds up neither the rest nor the end.
@@ -37,6 +37,6 @@ def _within(what: str, check: Check, around: Surroundings) -> list[Finding]:
         return found
     if thread.is_alive():
         says = f"gave no answer within {around.seconds:g} s"
-        return [Finding("missing", what, says, "is a disk or a network mount not there?")]
+        return [Finding("problem", what, says, "is a disk or a network mount not there?")]
     says = "this check has failed by a fault of its own, told above"
     return [Finding("warning", what, says, "please report it")]

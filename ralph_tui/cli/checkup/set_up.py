@@ -18,7 +18,7 @@ def check_settings(around: Surroundings) -> Iterator[Finding]:
     for problem in loaded.problems:
         says, _, fix = problem.rpartition(": ")
         fix = fix if says else "correct it"
-        yield Finding("missing", SETTINGS, says or problem, fix)
+        yield Finding("problem", SETTINGS, says or problem, fix)
     for warning in loaded.warnings:
         says, _, fix = warning.partition("; ")
         yield Finding("warning", SETTINGS, says, fix)

@@ -29,18 +29,18 @@ def lines_of(finding: Finding, width: int) -> list[str]:
 
 def summary(findings: Sequence[Finding]) -> str:
     """Whether a run can begin, and how."""
-    missing = sum(finding.level == "missing" for finding in findings)
-    if missing:
-        verb = "stands" if missing == 1 else "stand"
-        sign = CHECKED["missing"].glyph
-        return f"{count(missing, 'thing')} {verb} in the way of a run: see {sign} above"
+    problems = sum(finding.level == "problem" for finding in findings)
+    if problems:
+        verb = "stands" if problems == 1 else "stand"
+        sign = CHECKED["problem"].glyph
+        return f"{count(problems, 'problem')} {verb} in the way of a run: see {sign} above"
     return 'ready: ralph-tui run "OBJECTIVE" -c "COMMAND" (ralph-tui demo shows it)'
 
 
 def as_object(findings: Sequence[Finding]) -> dict[str, object]:
     """For a program."""
     return {
-        "ready": not any(finding.level == "missing" for finding in findings),
+        "ready": not any(finding.level == "problem" for finding in findings),
         "findings": [
             {key: _clean(value) for key, value in asdict(finding).items()} for finding in findings
         ],

@@ -20,7 +20,6 @@ from ralph_tui.cli.checkup.words import as_object, lines_of, summary
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings, terminal_width
 from ralph_tui.config.sources import user_config_file
-from ralph_tui.errors import RalphError
 from ralph_tui.text.sanitize import one_line
 
 HOW_TO = """\
@@ -62,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """A line or two for each check; 1 when something is missing, or a message was not taken."""
+    """A line or two for each check; 1 when there is a problem, or a message was not taken."""
     if not (args.notify or args.embedder):
         return _look(args)
     if args.embedder:
@@ -71,10 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _look(args: argparse.Namespace) -> int:
-    try:
-        around = survey(args.set_options)
-    except OSError as error:
-        raise RalphError("the folder we are in is gone: go to another one") from error
+    around = survey(args.set_options)
     found, width = [], terminal_width()
     for finding in findings(CHECKS, around):
         found.append(finding)
@@ -84,8 +80,8 @@ def _look(args: argparse.Namespace) -> int:
         print(json.dumps(as_object(found), ensure_ascii=False, indent=2))
     else:
         print(f"\n{summary(found)}")
-    missing = any(finding.level == "missing" for finding in found)
-    return ExitCode.FAILED if missing else ExitCode.COMPLETED
+    problem = any(finding.level == "problem" for finding in found)
+    return ExitCode.FAILED if problem else ExitCode.COMPLETED
 
 
 def _embedder() -> None:

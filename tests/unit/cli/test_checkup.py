@@ -79,7 +79,7 @@ class TestGit:
 
     def test_no_repository(self, tmp_path: Path) -> None:
         said = told(check_git(Made(tmp_path, tmp_path / "home")()))
-        assert said.startswith("✗ missing git")
+        assert said.startswith("✗ problem git")
         assert "is not inside a git repository → run `git init` there first" in said
 
     def test_no_git(self, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ class TestAgents:
 
     def test_none(self, made: Made) -> None:
         said = told(check_agent(made(environ={"PATH": str(made.bin)})))
-        assert said.startswith("✗ missing agent     none was found, looked for claude on PATH →")
+        assert said.startswith("✗ problem agent     none was found, looked for claude on PATH →")
         assert "npm install -g @anthropic-ai/claude-code" in said
         assert "--agent-command" in said
 
@@ -148,7 +148,7 @@ class TestAgents:
     def test_one_that_is_too_old(self, made: Made) -> None:
         made.program("claude", "echo '1.0.3 (Claude Code)'")
         said = told(check_agent(made()))
-        assert said.startswith("✗ missing agent")
+        assert said.startswith("✗ problem agent")
         assert "run `claude update`" in said
 
     def test_a_command(self, made: Made) -> None:
@@ -159,7 +159,7 @@ class TestAgents:
         made.program("my-agent", "cat")
         assert "✓ ok      agent     the command" in told(check_agent(made(*as_command)))
         lacking = told(check_agent(made("agent.name=command")))
-        assert lacking.startswith("✗ missing agent")
+        assert lacking.startswith("✗ problem agent")
         assert "did you mean claude?" in told(check_agent(made("agent.name=clade")))
 
     def test_others(self, made: Made) -> None:
@@ -191,7 +191,7 @@ class TestSettings:
         said = told(check_messages(made(f"outreach.webhook={address}")))
         assert said.startswith("✓ ok      messages  sent to webhook")
         (lacking,) = findings({"messages": check_messages}, made("outreach.tracker=gitea"))
-        assert lacking.level == "missing"
+        assert lacking.level == "problem"
         assert lacking.fix
 
 
@@ -204,7 +204,7 @@ class TestDisk:
     def test_a_file_in_the_place_of_the_records(self, made: Made) -> None:
         ralph_folder(made.folder).parent.mkdir()
         ralph_folder(made.folder).touch()
-        assert told(check_disk(made())).startswith("✗ missing disk")
+        assert told(check_disk(made())).startswith("✗ problem disk")
 
     def test_fewer_watches_than_folders(self, made: Made, tmp_path: Path) -> None:
         limits = tmp_path / "proc" / "sys" / "fs" / "inotify"
@@ -350,7 +350,7 @@ def test_a_check_that_hangs_costs_itself_alone(made: Made) -> None:
     finally:
         freed.set()
     assert [each.what for each in found] == ["disk", "git"]
-    assert found[0].level == "missing"
+    assert found[0].level == "problem"
     assert "gave no answer within 0.2 s" in found[0].says
 
 
@@ -394,10 +394,10 @@ class TestWords:
         assert line.isprintable()
 
     def test_the_last_line_says_whether_a_run_can_begin(self) -> None:
-        well, bad = Finding("warning", "x", "y"), Finding("missing", "x", "y")
+        well, bad = Finding("warning", "x", "y"), Finding("problem", "x", "y")
         assert summary([well]).startswith("ready: ralph-tui run")
-        assert summary([bad]) == "1 thing stands in the way of a run: see ✗ above"
-        assert summary([bad, bad]).startswith("2 things stand in the way")
+        assert summary([bad]) == "1 problem stands in the way of a run: see ✗ above"
+        assert summary([bad, bad]).startswith("2 problems stand in the way")
         assert as_object([well, bad])["ready"] is False
         assert as_object([well])["findings"] == [
             {"level": "warning", "what": "x", "says": "y", "fix": ""}
