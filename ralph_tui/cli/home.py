@@ -32,7 +32,7 @@ BEGINS = ("run", "demo", "resume")
 """Commands after which another run is the newest."""
 
 
-def show_home(dispatch: Callable[[Sequence[str]], object]) -> int:
+def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
     """Show home until it is left; `dispatch` carries out a command line, and raises what is wrong.
 
     A signal that ends a screen which was opened from here ends home, too.
@@ -47,16 +47,16 @@ def show_home(dispatch: Callable[[Sequence[str]], object]) -> int:
         if not command or signals.CAME:
             return code
         try:
-            dispatch(command)
+            code = dispatch(command)
             if command[0] == "run":
                 # It has begun. What this loads, the run has loaded before.
                 from ralph_tui.adapters.records.drafts import forget_draft  # noqa: PLC0415
 
                 forget_draft(root)
         except RalphError as error:
-            home.said = one_line(str(error))
+            home.said, code = one_line(str(error)), error.exit_code
         if signals.CAME:
-            return ExitCode.INTERRUPTED
+            return code
 
 
 class Home:

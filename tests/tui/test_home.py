@@ -48,6 +48,7 @@ LIVE = replace(
     seconds=1200,
     live=True,
 )
+USED_UP = replace(DONE, name="task-004/001", status="limit_reached", iterations=10)
 DIED = replace(DONE, name="task-003/001", status="died", completions=(), cost_usd=None)
 
 
@@ -248,6 +249,7 @@ def test_a_question_that_waits_is_said_first() -> None:
         (("enter",), ["attach", "task-002/001"]),
         (("down", "enter"), ["replay", "task-001/001"]),
         (("end", "r"), ["resume", "task-003/001"]),
+        (("end", "up", "r"), ["resume", "task-004/001", "--max-iterations", "15"]),
         (("d",), ["demo"]),
         (("q",), None),
         (("ctrl+c",), None),
@@ -256,10 +258,10 @@ def test_a_question_that_waits_is_said_first() -> None:
 )
 def test_it_ends_with_a_command_line(keys: tuple[str, ...], command: list[str] | None) -> None:
     async def press(home: At) -> None:
-        await home.until(lambda: len(home.listing.rows) == 3)
+        await home.until(lambda: len(home.listing.rows) == 4)
         await home.press(*keys)
 
-    home = at_home(press, Recorded(LIVE, DONE, DIED))
+    home = at_home(press, Recorded(LIVE, DONE, USED_UP, DIED))
     assert home.chosen == command
     assert not home.app.is_running
 

@@ -30,8 +30,10 @@ OBJECTIVE = 300
 """Characters of an objective that a row keeps."""
 COMPLETIONS = 200
 """Readings that a row keeps, the last ones."""
-_ENDS = 1 << 16
-"""Bytes that are read at either end of a journal that hooks write: nobody writes a status of it."""
+_EDGE = 1 << 16
+"""Bytes at either end of a journal that are read where a run has nothing smaller."""
+_ENDINGS = ("run_finished", "run_crashed", "run_resumed")
+"""Events that end a run, or that take such an end back."""
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
@@ -92,21 +94,20 @@ def worker_here(root: Path) -> Owner | None:
 
 def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     """What its files say; `owner` is who works in its worktree now."""
-    if run.hooked:
-        return _hooked_row(run)
-    fields = read_json(run.status)
-    if fields is None or "phase" not in fields:
-        fields = _from_record(run)
-    known = _Known(fields)
-    outcome = known.text("outcome")
-    alive = owner is not None and owner.run == run.name
+    known = _Known(_status(run))
+    outcome, phase = known.text("outcome"), known.text("phase")
+    if run.hooked:  # no process of ours has it
+        alive, phase = _heard(run), "agent"
+    else:
+        alive = owner is not None and owner.run == run.name
+    live = alive and not outcome
     started, ended = known.moment("started"), known.moment("ended")
     updated = (ended if outcome else None) or known.moment("updated") or _written(run)
     lasted = (updated - started).total_seconds() if updated and started else 0.0
     return RunRow(
         name=one_line(run.name),
         objective=clip(known.text("objective"), OBJECTIVE),
-        status=outcome or (known.text("phase") if alive else "") or "died",
+        status=outcome or (phase if live else "") or "died",
         agent=known.text("agent"),
         iterations=known.count("iteration") or 0,
         max_iterations=known.count("max_iterations"),
@@ -117,52 +118,74 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
         started=started,
         updated=updated,
         seconds=max(0.0, lasted - (known.number("away_s") or 0.0)),
-        live=alive and not outcome,
-        question=alive and not outcome and isinstance(known.fields.get("question"), dict),
-    )
-
-
-def _hooked_row(run: RecordedRun) -> RunRow:
-    """Of the first and the last lines of its journal: the hook program writes nothing else."""
-    first, last = _ends(run.journal)
-    begun = _Known(first[0] if first else {})
-    seen = [*first, *last]
-    finished = [_Known(event) for event in seen if event.get("kind") == "iteration_finished"]
-    counted = [_Known(event).count("iteration") or 0 for event in seen]
-    over = next((event for event in reversed(seen) if event.get("kind") == "run_finished"), None)
-    outcome = _Known(over or {}).text("outcome")
-    started = begun.moment("at")
-    updated = _Known(seen[-1]).moment("at") if seen else _written(run)
-    heard = _written(run)
-    silent = (datetime.now(UTC) - heard).total_seconds() if heard else HEARD_S
-    live = not outcome and silent < HEARD_S
-    readings = [each.number("completion") for each in finished]
-    return RunRow(
-        name=one_line(run.name),
-        objective=clip(begun.text("objective"), OBJECTIVE),
-        status=outcome or ("agent" if live else "died"),
-        agent=begun.text("agent"),
-        iterations=max(counted, default=0),
-        max_iterations=begun.count("max_iterations"),
-        completions=tuple(_fraction(each) for each in readings if each is not None),
-        started=started,
-        updated=updated,
-        seconds=(updated - started).total_seconds() if started and updated else 0.0,
         live=live,
+        question=live and isinstance(known.fields.get("question"), dict),
     )
 
 
-def _ends(journal: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _status(run: RecordedRun) -> dict[str, Any]:
+    """Of a loop of hooks there is none, of an older program or after a mishap perhaps."""
+    if not run.hooked:
+        status = read_json(run.status)
+        if status is not None and "phase" in status:
+            return status
+        if record := read_json(run.folder / "attempt.json"):
+            return _from_record(record)
+    return _from_ends(run.journal)
+
+
+def _from_record(record: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a status, as far as an attempt's record has them."""
+    did = _mapping(record.get("execution"))
+    history = did.get("quality_history")
+    qualities = [_mapping(each) for each in history] if isinstance(history, list) else []
+    return {
+        "objective": record.get("description"),
+        "outcome": _mapping(record.get("outcome")).get("outcome"),
+        "agent": did.get("agent"),
+        "iteration": did.get("iterations"),
+        "completions": [each.get("quality") for each in qualities],
+        "cost_usd": did.get("cost_usd"),
+        "started": record.get("started"),
+        "updated": record.get("updated"),
+        "ended": record.get("ended"),
+    }
+
+
+def _from_ends(journal: Path) -> dict[str, Any]:
+    """The fields of a status, as far as the first and the last lines of a journal have them."""
+    seen = list(_ends(journal))
+    if not seen:
+        return {}
+    begun, last = seen[0], seen[-1]
+    ends = [event for event in seen if event.get("kind") in _ENDINGS]
+    ended = ends[-1] if ends and ends[-1].get("kind") != "run_resumed" else {}
+    finished = [event for event in seen if event.get("kind") == "iteration_finished"]
+    return {
+        "objective": begun.get("objective"),
+        "outcome": "failed" if ended.get("kind") == "run_crashed" else ended.get("outcome"),
+        "agent": begun.get("agent"),
+        "iteration": max((_Known(event).count("iteration") or 0 for event in seen), default=0),
+        "max_iterations": begun.get("max_iterations"),
+        "completions": [event.get("completion") for event in finished],
+        "started": begun.get("at"),
+        "updated": last.get("at"),
+        "ended": ended.get("at"),
+    }
+
+
+def _ends(journal: Path) -> Iterator[dict[str, Any]]:
     """Events at the beginning of a journal, and those at its end that are not among them."""
     try:
         with reading(journal) as file:
             size = os.fstat(file.fileno()).st_size
-            head = file.read(_ENDS)
-            file.seek(max(len(head), size - _ENDS))
-            tail = file.read(_ENDS)
+            head = file.read(_EDGE)
+            file.seek(max(len(head), size - _EDGE))
+            tail = file.read(_EDGE)
     except OSError:
-        return [], []
-    return list(_events(head)), list(_events(tail))
+        return
+    between = b"" if size <= 2 * _EDGE else b"\n"  # a line that is cut is none
+    yield from _events(head + between + tail)
 
 
 def _events(text: bytes) -> Iterator[dict[str, Any]]:
@@ -172,27 +195,6 @@ def _events(text: bytes) -> Iterator[dict[str, Any]]:
             event = parse_json(line)
             if isinstance(event, dict):
                 yield event
-
-
-def _from_record(run: RecordedRun) -> dict[str, Any]:
-    """What stands for a status that is missing or none: the attempt's record, the task's."""
-    record = read_json(run.folder / "attempt.json") or {}
-    task = read_json(run.folder.parent.parent / "metadata.json") or {}
-    did = _Known(_mapping(record.get("execution")))
-    ending = _Known(_mapping(record.get("outcome")))
-    history = did.fields.get("quality_history")
-    qualities = [_mapping(each) for each in history] if isinstance(history, list) else []
-    return {
-        "objective": record.get("description") or task.get("description"),
-        "outcome": ending.text("outcome"),
-        "agent": did.text("agent"),
-        "iteration": did.count("iterations"),
-        "completions": [each.get("quality") for each in qualities],
-        "cost_usd": did.number("cost_usd"),
-        "started": record.get("started"),
-        "updated": record.get("updated"),
-        "ended": record.get("ended"),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,12 @@ def _folders(parent: str, *, needed: bool = False) -> list[str]:
                 f"{why(error, 'make the folder readable')}"
             ) from error
         return []
+
+
+def _heard(run: RecordedRun) -> bool:
+    """Whether the sessions of a loop of hooks were heard of lately."""
+    written = _written(run)
+    return written is not None and (datetime.now(UTC) - written).total_seconds() < HEARD_S
 
 
 def _written(run: RecordedRun) -> datetime | None:

@@ -12,11 +12,20 @@ Refusal = Callable[[Listing], str]
 
 CAN_GO_ON = ("died", "interrupted", "failed", "aborted", "limit_reached")
 """States of a run that `resume` goes on with."""
+MORE = 5
+"""Iterations that it is given where the granted ones are used up."""
 
 
 def opening(row: RunRow) -> list[str]:
     """The command line that opens a run: the screen of a live one, the replay of a past one."""
     return ["attach" if row.live else "replay", row.name]
+
+
+def resuming(row: RunRow) -> list[str]:
+    """The command line that goes on with it, with more iterations where none is left."""
+    used_up = row.max_iterations is not None and row.iterations >= row.max_iterations
+    more = ["--max-iterations", str(row.iterations + MORE)] if used_up else []
+    return ["resume", row.name, *more]
 
 
 def _none_selected(listing: Listing) -> str:

@@ -20,7 +20,7 @@ from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.home import bars
 from ralph_tui.tui.home.empty import EmptyState
-from ralph_tui.tui.home.keys import KEYS, opening
+from ralph_tui.tui.home.keys import KEYS, opening, resuming
 from ralph_tui.tui.home.table import Listing, RunTable
 from ralph_tui.tui.modals.modal import key_name
 
@@ -231,7 +231,7 @@ class HomeScreen(BaseScreen):
         """Go on with the selected run."""
         row = self.listing.row
         if not self._refused("resume") and row is not None:
-            self._end_with(["resume", row.name])
+            self._end_with(resuming(row))
 
     def action_demo(self) -> None:
         """See one work."""

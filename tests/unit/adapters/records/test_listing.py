@@ -113,6 +113,27 @@ def test_without_a_status_its_record_is_told(tmp_path: Path) -> None:
     assert row.interventions is None  # that record does not count them
 
 
+@pytest.mark.parametrize("name", ["v1-stuck", "v1-steady", "v1-oscillating"])
+def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: str) -> None:
+    folder = put(tmp_path, "task-001/001")
+    (folder / "status.json").unlink()
+    journal = (FOLDER / f"{name}.jsonl").read_bytes()
+    (folder / "events.jsonl").write_bytes(journal)
+    status = read_status(RecordedRun(folder / "events.jsonl"))
+    row = only(tmp_path)
+    assert row.status == (status["outcome"] or "died")
+    assert (row.objective, row.agent) == (status["objective"], status["agent"])
+    assert (row.iterations, row.max_iterations) == (status["iteration"], status["max_iterations"])
+    assert 100 * row.completions[-1] == pytest.approx(status["completions"][-1])
+    # However long it is: a gigabyte without a line.
+    with (folder / "events.jsonl").open("r+b") as file:
+        file.seek(len(journal))
+        file.truncate(1 << 30)
+    began = time.monotonic()
+    assert only(tmp_path).objective == row.objective
+    assert time.monotonic() - began < 1.0
+
+
 def test_a_run_without_an_end_is_alive_while_its_process_holds_the_lock(tmp_path: Path) -> None:
     question = {"text": "Go on?"}
     put(tmp_path, "task-001/001", outcome=None, ended=None, phase="paused", question=question)
