@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.errors import WorkspaceError
-from ralph_tui.ports.new_runs import Surroundings
 from ralph_tui.text.terms import OUTCOMES, PHASES
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.draw.spans import cells
@@ -20,6 +20,7 @@ from ralph_tui.tui.home.screen import BATCH, EAGER, HomeScreen
 from ralph_tui.tui.home.table import Listing
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Stopwatch, story
+from tests.tui.new_runs import GOOD, Here
 
 NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
 DONE = RunRow(
@@ -79,13 +80,6 @@ class Recorded:
         return {name: self.rows[name] for name in names if name in self.rows}
 
 
-class Nothing:
-    """A place without anything to say about new runs."""
-
-    def look(self) -> Surroundings:
-        return Surroundings(folder="~/work/parser")
-
-
 class At:
     """A home under test."""
 
@@ -101,9 +95,14 @@ class At:
         def choose(command: Sequence[str]) -> None:
             self.chosen = command
 
-        new: Any = Nothing
+        place = replace(GOOD, folder="~/work/parser")
         return HomeScreen(
-            self.runs, self.listing, choose, new_runs=new, said=said, clock=lambda: NOW
+            self.runs,
+            self.listing,
+            choose,
+            new_runs=lambda: Here(place),
+            said=said,
+            clock=lambda: NOW,
         )
 
     def rows(self) -> list[str]:
@@ -304,6 +303,32 @@ def test_the_help_has_every_key_and_leads_back() -> None:
         await home.until(lambda: "new run" in home.rows()[-1])
 
     at_home(press, Recorded(DONE))
+
+
+def test_what_is_typed_while_the_form_is_on_its_way_stands_in_it() -> None:
+    async def press(home: At) -> None:
+        await home.until(lambda: home.listing.row)
+        for key in ("n", "q", "d", "r"):  # none of them leaves, plays or resumes
+            home.app.post_message(events.Key(key, key))
+        await home.until(lambda: "a new run in" in home.text)
+        await home.until(lambda: "qdr" in home.text)
+        await home.press("escape")
+        await home.until(lambda: "enter ralph-tui replay" in home.text)
+
+    home = at_home(press, Recorded(DONE))
+    assert home.chosen is None
+
+
+def test_the_form_ends_home_with_the_command_line_of_a_run() -> None:
+    async def press(home: At) -> None:
+        await home.until(lambda: home.listing.row)
+        await home.press("n", *"Fix", "tab", "tab", *"make")
+        await home.until(lambda: "make" in home.text)
+        await home.press("ctrl+s")
+
+    home = at_home(press, Recorded(DONE))
+    assert home.chosen is not None
+    assert home.chosen[:4] == ["run", "Fix", "-c", "make"]
 
 
 def test_the_search_stands_beside_and_leads_back() -> None:

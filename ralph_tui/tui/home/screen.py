@@ -59,7 +59,7 @@ class HomeScreen(BaseScreen):
     ) -> None:
         """`choose` is given the command line that home ends with; `said`: why the last failed.
 
-        `new_runs` is called in a thread: few homes need it.
+        `new_runs` loads much, and few homes need it.
         """
         super().__init__()
         self._runs, self._choose, self._clock = runs, choose, clock
