@@ -81,8 +81,13 @@ class RunFiles:
         return is_plain(self.folder / name)
 
     def first(self, *names: str) -> str:
-        """The first of these names that a file has; empty for none."""
-        return next((name for name in names if self.has(name)), "")
+        """The first of these names that a file has; empty for none, what else has one is noted."""
+        for name in names:
+            if self.has(name):
+                return name
+            if os.path.lexists(self.folder / name):
+                self.note(name, "it is no plain file; move it out of the way")
+        return ""
 
     def size(self, name: str) -> int:
         """Bytes of a file; 0 where there is none."""
@@ -91,12 +96,15 @@ class RunFiles:
         return 0
 
     def names(self, folder: str, *, folders: bool = False) -> list[str]:
-        """Names of the files (or the folders) in a folder, sorted; links are none of them."""
+        """Names of what lies in a folder, or of the folders in it, sorted.
+
+        Links are no folders; what is named like a file and is none is told when it is opened.
+        """
         found: list[str] = []
         with suppress(OSError), os.scandir(self.folder / folder) as entries:
             for entry in entries:
-                plain = entry.is_dir if folders else entry.is_file
-                if len(found) < MOST_NAMES and plain(follow_symlinks=False):
+                wanted = not folders or entry.is_dir(follow_symlinks=False)
+                if len(found) < MOST_NAMES and wanted:
                     found.append(entry.name)
         return sorted(found)
 

@@ -47,12 +47,13 @@ class ExternalState:
         return split(self.entries, as_text(self.fields.get("sessionId")))
 
 
-def read_state(files: RunFiles) -> ExternalState | None:
+def read_state(files: RunFiles, folder: str = "") -> ExternalState | None:
     """Of the same loop the longer list of iterations counts, and all else of the main file.
 
-    None where neither can be read.
+    `folder`: where they lie, relative to the run's. None where neither can be read.
     """
-    main, kept = files.json(STATE), files.json(f"{STATE}.bak")
+    name = f"{folder}/{STATE}" if folder else STATE
+    main, kept = files.json(name), files.json(f"{name}.bak")
     if main is None or not main:
         return None if kept is None else ExternalState(kept, _entries(kept))
     entries = _entries(main)

@@ -42,7 +42,7 @@ def listed(files: RunFiles) -> Iterator[tuple[str, ExternalState]]:
     for place in PLACES:
         for name in files.names(place, folders=True)[:MOST]:
             folder = f"{place}/{name}"
-            state = read_state(RunFiles(files.folder / folder, files.base))
+            state = read_state(files, folder)
             if state is not None:
                 yield folder, state
 
