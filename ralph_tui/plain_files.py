@@ -89,6 +89,12 @@ def emptied(path: Path) -> BinaryIO:
     return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
 
 
+def fresh(path: Path) -> BinaryIO:
+    """A file that was not there, open for writing, without a buffer; ``OSError``."""
+    descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
+
+
 def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
     """Write the whole of it: without a buffer one call may take a part; ``OSError``."""
     view = memoryview(data)

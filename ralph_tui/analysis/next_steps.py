@@ -7,6 +7,7 @@ from typing import Literal
 
 from ralph_tui.events import RunStarted
 from ralph_tui.state import RunState
+from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
 """How a folder's name begins that is deleted when its demo's screen is left."""
@@ -16,6 +17,8 @@ TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
 StepName = Literal["resume", "report", "diff", "restore", "again", "replay"]
+SESSION_S = 28_800.0
+"""Seconds of a session's timeout where none was asked for."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,32 @@ class NextStep:
     command: str
 
 
-def next_steps(state: RunState) -> list[NextStep]:
-    """The most useful first; none while the run goes on."""
+def next_steps(state: RunState, *, gone: bool = False) -> list[NextStep]:
+    """The most useful first; none while the run goes on.
+
+    `gone`: its process is, so that it does not go on, whatever its record says.
+    """
     run = state.run
-    if run.started is None or run.live:
+    if run.started is None or (run.live and not gone):
         return []
     return list(_steps(state, run.started))
+
+
+def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> str | None:
+    """Why this screen cannot end with a step, or None: resume, or begin the same anew."""
+    started = state.run.started
+    if started is None or (state.run.live and not gone):
+        return "the run goes on"
+    if started.watched:
+        return "hooks have recorded it: the next session of Claude Code goes on with it"
+    if name not in {step.name for step in next_steps(state, gone=gone)}:
+        return "it is completed; n runs it again"
+    if name == "resume" and scratch(started):
+        return "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
+    said = (started.command, started.criterion, started.objective)
+    if any(HIDDEN in words for words in said if words) or HIDDEN in run_again(started):
+        return "a secret in its command was kept out of the record; type it again"
+    return None
 
 
 def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
@@ -83,6 +106,10 @@ def run_again(started: RunStarted) -> str:
         "--max-iterations": str(started.max_iterations),
         "--budget": f"{started.budget_usd:g}" if started.budget_usd else None,
         "--permissions": "skip" if started.permissions == "skip" else None,
+        "--model": started.config.get("agent.model"),
+        "--timeout": None
+        if started.session_timeout_s == SESSION_S
+        else f"{started.session_timeout_s:g}s",
     }
     for option, value in options.items():
         if isinstance(value, str) and value:

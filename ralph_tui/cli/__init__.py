@@ -13,10 +13,11 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 
 from ralph_tui import __version__
-from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.exit_codes import ExitCode, GoOn
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.parser import Parser, did_you_mean
 from ralph_tui.errors import RalphError, UsageError, out_of_means
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None and {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
         importlib.import_module(f"{__name__}.completion").answer()
     try:
-        code = _dispatch(sys.argv[1:] if argv is None else list(argv))
+        code = dispatch(sys.argv[1:] if argv is None else list(argv))
         if sys.stdout:
             sys.stdout.flush()
     except RalphError as error:
@@ -99,6 +100,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"ralph-tui: {sentence}", file=sys.stderr)
         return ExitCode.FAILED
     return code
+
+
+def dispatch(argv: Sequence[str]) -> int:
+    """Do what a command line says, and what its screens ask for after that; the exit code.
+
+    Raises ``RalphError``.
+    """
+    folder: Path | None = None
+    while True:
+        if folder is not None and not folder.is_dir():
+            raise UsageError(f"{folder} is gone: nothing can be done there any more")
+        try:
+            with contextlib.nullcontext() if folder is None else contextlib.chdir(folder):
+                return _dispatch(list(argv))
+        except GoOn as onward:
+            argv, folder = onward.words, onward.worktree
+            gc.disable()  # as at the start of any command
+            gc.unfreeze()
 
 
 def build_parser(loaded: Iterable[str] = ()) -> tuple[Parser, Mapping[str, Parser]]:
@@ -148,7 +167,7 @@ def _command(name: str) -> ModuleType:
 def _home(parser: Parser) -> int:
     """Without a command: home on a terminal; else what there is to type, and the newest run."""
     if on_terminal():
-        return int(importlib.import_module(f"{__name__}.home").show_home(_dispatch))
+        return int(importlib.import_module(f"{__name__}.home").show_home(dispatch))
     parser.print_help()
     print("\nnewest run here:")
     try:

@@ -1,6 +1,7 @@
-"""What the exit code of ``ralph-tui`` says. Imports nothing: every command reads it."""
+"""How a command of ``ralph-tui`` ends. Imports next to nothing: every command reads it."""
 
 from enum import IntEnum
+from pathlib import Path
 
 
 class ExitCode(IntEnum):
@@ -16,6 +17,15 @@ class ExitCode(IntEnum):
     """Stopped while a question waited for an answer."""
     INTERRUPTED = 130
     """A signal, or leaving with ``q``."""
+
+
+class GoOn(Exception):  # noqa: N818 - no error: its screen was left for another command
+    """Another command takes the place of this one, in this terminal."""
+
+    def __init__(self, words: tuple[str, ...], worktree: Path | None) -> None:
+        """`words`: its command line; `worktree`: where it is typed, None: anywhere."""
+        super().__init__(*words)
+        self.words, self.worktree = words, worktree
 
 
 OUTCOME_CODES = {

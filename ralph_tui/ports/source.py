@@ -34,6 +34,28 @@ class Files(Protocol):
         ...
 
 
+class OnDisk(Protocol):
+    """What is on disk of a run; its calls block, and come from any thread."""
+
+    worktree: Path | None
+    """Where the commands of this run are typed; None: it lies in no worktree's records."""
+
+    def report(self) -> str:
+        """The report, as Markdown; raises ``RalphError``."""
+        ...
+
+    def events(self) -> str:
+        """All that is recorded by now, a JSON object per line; raises as `report`."""
+        ...
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of about this name, never over another one; raises as `report`.
+
+        Gives back where it is.
+        """
+        ...
+
+
 class Source(Protocol):
     """Fills a `RunState`, and takes commands where there is somebody to obey them."""
 
@@ -52,6 +74,8 @@ class Source(Protocol):
     """The attempt's folder; None when there are no files to look at."""
     files: Files | None
     """What changed between two snapshots; None while it cannot be told."""
+    record: OnDisk | None
+    """What is on disk of it; None while nothing is."""
     note: str
     """One sentence about the record itself, such as where it breaks off; mostly empty."""
     player: Player | None

@@ -6,7 +6,7 @@ Rule: what an index names is looked for among the runs that are there; it opens 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.adapters.records.folders import worktree_around, worktree_root
 from ralph_tui.adapters.records.runs import find_runs
 from ralph_tui.adapters.search.query import search
 from ralph_tui.errors import UsageError
@@ -14,17 +14,11 @@ from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.recorded import opened
 
-_ABOVE_ATTEMPT = 5
-"""Of the parents of an attempt's folder, the worktree."""
-
 
 def worktree_of(attempt: Path | None) -> Path:
     """The worktree whose records an attempt's folder is part of, else the one we are in."""
-    if attempt is not None and len(attempt.parents) > _ABOVE_ATTEMPT:
-        root = attempt.parents[_ABOVE_ATTEMPT]
-        if attempt.parents[2] == ralph_folder(root) / "tasks":
-            return root
-    return worktree_root(Path.cwd())
+    around = None if attempt is None else worktree_around(attempt)
+    return worktree_root(Path.cwd()) if around is None else around
 
 
 class ArchivedRuns:

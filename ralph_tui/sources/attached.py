@@ -22,7 +22,8 @@ from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.ports.player import Player
-from ralph_tui.ports.source import Files
+from ralph_tui.ports.source import Files, OnDisk
+from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import one_line
 
@@ -46,6 +47,7 @@ class Attached:
     elsewhere = True
     restores_ended = False
     player: Player | None = None
+    record: OnDisk | None
 
     def __init__(
         self,
@@ -59,6 +61,7 @@ class Attached:
         self.name = name
         self.files = files
         self.folder: Path | None = run.folder
+        self.record = RunRecord(run.journal)
         self.note = ""
         self.lost = False
         self.refused: deque[tuple[Command, str]] = deque()

@@ -11,7 +11,7 @@ from pathlib import Path
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
-from ralph_tui.ports.source import Files
+from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.state import RunState
 
 PER_POLL = 5000
@@ -32,6 +32,7 @@ class Live:
     restores_ended = False
     player: Player | None = None
     files: Files | None = None
+    record: OnDisk | None = None
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.errors import UsageError
 from ralph_tui.events import RunStarted
 from ralph_tui.sources.replay import Replay
+from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.sources.snapshots import RecordedFiles
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
@@ -21,9 +22,11 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
     if isinstance(record, Path):
         name, folder = f"attempt {one_line(record.parent.name)}", record.parent
         replay = Replay(LazyJournal(record), folder, note=note)
+        replay.record = RunRecord(record)
     else:
         name, folder = named(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)
+        replay.record = RunRecord(record.path, record)
     replay.files = RecordedFiles(folder)
     if at is not None:
         replay.seek(within(name, replay.length, at))

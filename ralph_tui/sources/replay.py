@@ -13,7 +13,7 @@ from time import monotonic
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
-from ralph_tui.ports.source import Files
+from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.sources.film_time import TOP_SPEED, WHOLE_S, FilmTime
 from ralph_tui.sources.keyframes import FRAME, Keyframes
 from ralph_tui.sources.record import ListedRecord, Record
@@ -38,6 +38,7 @@ class Replay:
     name = "you"
     lost = False
     player: Player | None
+    record: OnDisk | None = None
 
     def __init__(
         self,

@@ -6,8 +6,9 @@ what it does to the screen, and while it cannot be done, why not: an ignored key
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
+from ralph_tui.analysis.next_steps import refusal_to_go_on
 from ralph_tui.commands import (
     Checkpoint,
     Command,
@@ -20,9 +21,9 @@ from ralph_tui.commands import (
     refusal,
     stopping,
 )
-from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui import moves, outcomes
+from ralph_tui.tui.action_target import ActionTarget
 from ralph_tui.tui.moves import Move
 from ralph_tui.tui.outcomes import Outcome
 
@@ -32,90 +33,6 @@ TASKS: tuple[Task, ...] = get_args(Task)
 """What somebody wants who looks for a key."""
 Refusal = Callable[[RunState], str | None]
 """Why an action cannot be done in this state; None when it can."""
-
-
-class Asking(Protocol):
-    """The dialogs that actions open."""
-
-    def toggle_pause(self) -> None:
-        """Pause, or go on."""
-        ...
-
-    def guide(self) -> None:
-        """Ask for words to the agent."""
-        ...
-
-    def abort(self) -> None:
-        """Ask how to give the run up."""
-        ...
-
-    def roll_over(self) -> None:
-        """Ask whether the session shall hand over to a fresh one."""
-        ...
-
-    def palette(self) -> None:
-        """Offer all commands to search."""
-        ...
-
-
-class ActionTarget(Protocol):
-    """The screen that actions are done on."""
-
-    source: Source
-
-    @property
-    def dialogs(self) -> Asking:
-        """What asks before it acts."""
-        ...
-
-    def move(self, move: Move) -> None:
-        """Move in the time of a recorded run."""
-        ...
-
-    def step_iteration(self, by: int) -> None:
-        """Look at another iteration: in a recorded run, move there."""
-        ...
-
-    def decide(self) -> None:
-        """Open the question that waits."""
-        ...
-
-    def restore(self) -> None:
-        """Ask whether the files shall go back to the selected point."""
-        ...
-
-    def whole_diff(self) -> None:
-        """Show what the whole run has changed."""
-        ...
-
-    def toggle_zoom(self) -> None:
-        """Show one pane alone, or all."""
-        ...
-
-    def show_prompt(self) -> None:
-        """Show the prompt alone."""
-        ...
-
-    def copy(self) -> None:
-        """Put the text of the pane that is looked at on the clipboard."""
-        ...
-
-    def search(self) -> None:
-        """Look for something in all runs."""
-        ...
-
-    def next_theme(self) -> None:
-        """Switch to the next theme, and say which."""
-        ...
-
-    def open_help(self) -> None:
-        """Explain keys, lines and glyphs."""
-        ...
-
-    def leave(self) -> None:
-        """Leave, or ask how."""
-        ...
-
 
 Effect = Callable[[ActionTarget], None]
 """What an action does."""
@@ -152,6 +69,18 @@ def _while_asked(state: RunState) -> str | None:
 
 def _while_over(state: RunState) -> str | None:
     return "no question is open" if state.run.live else None
+
+
+def _while_resumable(state: RunState) -> str | None:
+    return refusal_to_go_on("resume", state)
+
+
+def _while_repeatable(state: RunState) -> str | None:
+    return refusal_to_go_on("again", state)
+
+
+def _while_reportable(state: RunState) -> str | None:
+    return "the run goes on; e writes a report of it as it is now" if state.run.live else None
 
 
 def _while_files_rest(state: RunState) -> str | None:
@@ -205,7 +134,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("decide", "d", "decide", "answer the open question", "steer",
            lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
     Action("diff", "d", "diff", "when over: what it changed", "watch",
-           lambda screen: screen.whole_diff(), refusal=_while_over),
+           lambda screen: screen.whole_diff(), refusal=_while_over, footer=True, urgent=True),
+    Action("report", "o", "report", "when over: its report", "watch",
+           lambda screen: screen.report(), refusal=_while_reportable, footer=True, urgent=True),
+    Action("resume", "u", "resume", "go on with it (asks)", "leave",
+           lambda screen: screen.go_on("resume"), refusal=_while_resumable, footer=True,
+           urgent=True),
+    Action("again", "n", "run again", "the same anew (asks)", "leave",
+           lambda screen: screen.go_on("again"), refusal=_while_repeatable, footer=True,
+           urgent=True),
     Action("retry", "w", "retry now", "try again now, do not wait", "steer",
            _sends(RetryNow()), "live", _takes(RetryNow()), footer=True, urgent=True,
            said="sent; the wait ends"),
@@ -264,6 +201,8 @@ ACTIONS: tuple[Action, ...] = (
            _moves(moves.LAST_MARK), "replay"),
     Action("copy", "y", "copy", "copy the text of the pane", "watch",
            lambda screen: screen.copy()),
+    Action("export", "e", "export", "write text, JSON, a picture", "watch",
+           lambda screen: screen.export()),
     Action("zoom", "z", "zoom", "one pane alone, or all", "watch",
            lambda screen: screen.toggle_zoom(), footer=True),
     Action("prompt", "P", "prompt", "read the prompt as sent", "watch",

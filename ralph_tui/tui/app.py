@@ -5,7 +5,7 @@ the one at the bottom answers to the keys that work everywhere, the others are d
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,6 +117,8 @@ class RalphApp(App[str], inherit_bindings=False):
         self._called_for = ""
         self._stands = False
         self._left_early: Callable[[], None] | None = None
+        self.onward: tuple[tuple[str, ...], Path | None] | None = None
+        """A command line to go on with in this terminal, and the worktree where it is typed."""
         self._put_beside(beside)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -227,6 +229,11 @@ class RalphApp(App[str], inherit_bindings=False):
             leave()
         else:
             self._left_early = leave
+
+    def go_on_with(self, words: Sequence[str], worktree: Path | None) -> None:
+        """Leave, and let the caller do what a command line asks for."""
+        self.onward = (tuple(words), worktree)
+        self.exit()
 
     async def on_event(self, event: events.Event) -> None:
         """Hold back keys that were typed before an opening dialog could be seen."""

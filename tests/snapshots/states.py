@@ -6,10 +6,12 @@ Rule: a state is a row here and nothing else; what is played is a story of `test
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ralph_tui.events import AbortRequested, Event, RunFinished
 from ralph_tui.events.run import Outcome
+from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.cockpit import layout
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
@@ -56,6 +58,13 @@ def ended(outcome: Outcome, reason: str) -> Driver:
         duration_s=1500,
     )  # fmt: skip
     return live(and_then("decided", end))
+
+
+def recorded(name: str) -> Driver:
+    """A run whose record can be taken away."""
+    driver = live(story(name))
+    driver.source.record = RunRecord(Path("events.jsonl"))
+    return driver
 
 
 def disconnected() -> Driver:
@@ -112,6 +121,7 @@ STATES = (
     State("guide", of("running"), ("g", "h", "i")),
     State("abort", of("running"), ("a",), sizes=(SMALL,)),
     State("leave", of("running"), ("q",), sizes=(SMALL,)),
+    State("export", lambda: recorded("running"), ("e",), sizes=(SMALL,)),
     State("roll-over", of("climbing"), ("C",), sizes=(SMALL,)),
     State("evidence", of("oscillating"), ("2", "enter")),
     State("changes", of("decided", files=Held()), ("3", "left", "left", "enter", "right"),

@@ -52,7 +52,7 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
         for words in (
             "0 % → 31 %   0 → 20 of 66 tests pass   10 iterations in 34m   $2.60",
             "  resume     ralph-tui resume task-001/001 --max-iterations 15",
-            "  report     ralph-tui report task-001/001",
+            "o report     ralph-tui report task-001/001",
             "d diff       git diff ",
             "r restore    ralph-tui restore --run task-001/001",
         ):

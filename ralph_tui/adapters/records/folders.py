@@ -37,6 +37,14 @@ def from_here(path: Path) -> Path:
     return path
 
 
+def worktree_around(attempt: Path) -> Path | None:
+    """The worktree in whose records the folder of an attempt, or of a loop of hooks, lies."""
+    for place in attempt.absolute().parents:
+        if place.name == "ralph" and place.parent.name == ".aiwg":
+            return place.parent.parent
+    return None
+
+
 def ralph_folder(root: Path) -> Path:
     """Where the records of a worktree live."""
     return root / ".aiwg" / "ralph"

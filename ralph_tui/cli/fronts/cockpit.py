@@ -38,6 +38,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.events import Event, RunCrashed, RunFinished
 from ralph_tui.ports import Accepted, Refused
 from ralph_tui.sources.live import Live
+from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.sources.snapshots import RecordedFiles
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.cockpit.screen import CockpitScreen
@@ -114,6 +115,7 @@ class CockpitRun:
                 run.engine.subscribe(self._deliver)
                 self.live.folder = run.attempt.folder
                 self.live.files = RecordedFiles(run.attempt.folder)
+                self.live.record = RunRecord(run.attempt.journal)
                 with self._lock:
                     self._run = run
                     for command in self._said:

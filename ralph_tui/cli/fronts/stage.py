@@ -18,7 +18,7 @@ from ralph_tui.cli.fronts.terminal import default_theme, prepare_textual
 
 prepare_textual(os.environ)
 
-from ralph_tui.cli.exit_codes import ExitCode  # noqa: E402
+from ralph_tui.cli.exit_codes import ExitCode, GoOn  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
@@ -81,7 +81,7 @@ class Stage:
         """Show it to its end; the exit code.
 
         Raises what `load` has raised, and ``KeyboardInterrupt`` where ctrl+c came before there was
-        a front.
+        a front; `GoOn` where another command was asked for there.
         """
         with signals.forwarded(self._handle_signal):
             try:
@@ -89,12 +89,16 @@ class Stage:
             finally:
                 self.gone.set()
                 self._tell_warnings()
+            code = self._left
             if self._front is not None:
-                return self._front.end()
-            signals.reset_after_screen()
-            if self._came is signal.SIGINT:
-                raise KeyboardInterrupt
-            return self._left
+                code = self._front.end()
+            else:
+                signals.reset_after_screen()
+                if self._came is signal.SIGINT:
+                    raise KeyboardInterrupt
+        if self.app.onward is not None:
+            raise GoOn(*self.app.onward)
+        return code
 
     def tell(self, what: Callable[..., object], *arguments: object) -> None:
         """Call something in the screen's thread, as long as there is a screen."""

@@ -3,6 +3,7 @@
 Rule: it decides nothing about keys; `layout` says which panes share a place.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from textual.app import ComposeResult
@@ -29,7 +30,8 @@ from ralph_tui.tui.panes.verification import VerificationPane
 class Body(Container):
     """All panes; every one keeps up with the run, also while it is not seen."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, refused: Callable[[str], str | None]) -> None:
+        """`refused`: see `EndPane`."""
         super().__init__(id="body")
         self.timeline = IterationsPane(source)
         self.panes: dict[str, Pane] = {
@@ -47,7 +49,7 @@ class Body(Container):
                 ContextPane(source),
             )
         }
-        self.end = EndPane(restores=source.live and source.restores_ended)
+        self.end = EndPane(refused)
         self.ended = False
         """Whether how the run ended stands in the place of the agent's group."""
         self.zoomed: str | None = None

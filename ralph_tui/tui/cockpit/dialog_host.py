@@ -5,6 +5,7 @@ from typing import Protocol
 from ralph_tui.commands import SetPermissions
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
+from ralph_tui.tui.actions import Action
 from ralph_tui.tui.app import RalphApp
 
 
@@ -27,6 +28,15 @@ class DialogHost(Protocol):
 
     def say(self, text: str) -> None:
         """Show a sentence for a few seconds."""
+        ...
+
+    @property
+    def alone(self) -> bool:
+        """This screen is the first: when it ends, nothing goes on behind it."""
+        ...
+
+    def refusal(self, action: Action) -> str | None:
+        """Why an action of the table cannot be done here and now; None: it can."""
         ...
 
     def action_do(self, name: str) -> None:

@@ -5,7 +5,7 @@ sent is followed until the run has recorded what came of it, unless another key 
 """
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ralph_tui.analysis.verdict import LOST
 from ralph_tui.ports.player import Player
@@ -26,8 +26,6 @@ from ralph_tui.tui.panes.tabs import tab
 if TYPE_CHECKING:
     from ralph_tui.tui.cockpit.screen import CockpitScreen
 
-MOST_COPIED = 2000
-"""Rows of a pane."""
 FOLLOWED_S = 30.0
 """So long is it waited for what comes of a key."""
 
@@ -58,9 +56,9 @@ class Doing:
         Of two actions on one key the one that can be done now is meant.
         """
         action = BY_NAME[name]
-        refused = self._refusal(action)
+        refused = self.refusal(action)
         if refused is not None:
-            alike = [a for a in ACTIONS if a.keys == action.keys and self._refusal(a) is None]
+            alike = [a for a in ACTIONS if a.keys == action.keys and self.refusal(a) is None]
             action, refused = (alike[0], None) if alike else (action, refused)
         verb = verb_of(action, self._state, self.source.player)
         self._label = f"{action.shown_key} {verb}"
@@ -74,12 +72,17 @@ class Doing:
             self._until = self._screen.ralph.monotonic() + FOLLOWED_S
         action.do(self)
 
-    def _refusal(self, action: Action) -> str | None:
-        # Of the way back more is known than the state tells: which point is selected.
-        if self.source.lost and action.where == "live":
-            return LOST.text.partition(": ")[2]
-        restores = action.name == "restore"
-        return self._screen.history.refusal() if restores else action.refusal(self._state)
+    def refusal(self, action: Action) -> str | None:
+        """Why it cannot be done here and now; None: it can."""
+        # Of some more is known here than the state tells: the point that is selected, the record.
+        match action.name:
+            case "resume" | "again" as step:
+                return self._screen.going_on.refusal(step)
+            case _ if self.source.lost and action.where == "live":
+                return LOST.text.partition(": ")[2]
+            case "restore":
+                return self._screen.history.refusal()
+        return action.refusal(self._state)
 
     def follow(self) -> None:
         """Say what has come of the last key, once that is recorded."""
@@ -135,6 +138,14 @@ class Doing:
         if not self._screen.history.restore():
             self._screen.action_pane("iterations")
 
+    def report(self) -> None:
+        """See `ActionTarget`."""
+        self._screen.exports.read()
+
+    def go_on(self, name: Literal["resume", "again"]) -> None:
+        """See `ActionTarget`."""
+        self._screen.going_on.ask(name)
+
     def whole_diff(self) -> None:
         """See `ActionTarget`."""
         self._screen.history.whole()
@@ -147,17 +158,26 @@ class Doing:
         """See `ActionTarget`."""
         self._screen.show_pane(self._screen.body.prompt_or_back())
 
+    @property
+    def _looked_at(self) -> tuple[Pane, str]:
+        """The pane that is looked at, and what it is called."""
+        body, focused = self._screen.body, self._screen.focused
+        latest = body.panes[(body.recent or ["agent"])[0]]
+        pane = focused if isinstance(focused, Pane) else latest
+        name = pane.heading if isinstance(pane, EndPane) else tab(pane.key, shown=True).heading
+        return pane, name
+
     def copy(self) -> None:
         """See `ActionTarget`; the terminal's own selection needs shift while the mouse is ours."""
-        body, focused = self._screen.body, self._screen.focused
-        looked_at = body.panes[(body.recent or ["agent"])[0]]
-        pane = focused if isinstance(focused, Pane) else looked_at
-        width, height = pane.inner_width, pane.inner_height
-        number = min(pane.row_count(width, height), MOST_COPIED)
-        rows = ("".join(text for text, _ in pane.row(i, width, height)) for i in range(number))
-        self._screen.app.copy_to_clipboard("\n".join(row.rstrip() for row in rows))
-        name = pane.heading if isinstance(pane, EndPane) else tab(pane.key, shown=True).heading
-        self._screen.say(f"{self._label}: {count(number, 'row')} of {name}")
+        pane, name = self._looked_at
+        rows = pane.text_rows()
+        self._screen.app.copy_to_clipboard("\n".join(rows))
+        self._screen.say(f"{self._label}: {count(len(rows), 'row')} of {name}")
+
+    def export(self) -> None:
+        """See `ActionTarget`."""
+        rows = self._screen._compositor.render_strips()  # noqa: SLF001 - as Textual's own
+        self._screen.exports.ask(rows, *self._looked_at)
 
     def search(self) -> None:
         """See `ActionTarget`."""

@@ -13,6 +13,8 @@ from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat
 
+Refused = Callable[[Action], str | None]
+"""Why an action cannot be done now; None: it can."""
 NOTICE_S = 5.0
 """How long a notice stands."""
 
@@ -26,35 +28,42 @@ def verb(action: Action, state: RunState, player: Player | None) -> str:
     return action.verb
 
 
-def keys_line(state: RunState, source: Source, width: int) -> Line:
+def keys_line(state: RunState, source: Source, width: int, refused: Refused | None = None) -> Line:
     """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
-    then what can be spared, then verbs, from the right.
+    then what can be spared, then verbs, from the right. `refused`: why not, where the screen
+    knows more than the state.
     """
+    why = refused if refused is not None else lambda action: action.refusal(state)
     over = state.run.finished is not None or state.run.crash is not None or source.lost
-    actions = [
-        a for a in ACTIONS if in_footer(a, live=source.live) and not (over and a.where == "live")
-    ]
-    able = [a for a in actions if a.refusal(state) is None]
-    spans = _keys([a for a in actions if a in able or not a.urgent], 0, state, source.player)
+    actions = [a for a in ACTIONS if in_footer(a, live=source.live)]
+    able = [a for a in actions if why(a) is None]
+    shown = [a for a in actions if a in able or not (a.urgent or (over and a.where == "live"))]
+    spans = _keys(shown, able, 0, state, source.player)
     if cells(spans) > width:
-        spans = _keys(able, 0, state, source.player)
+        spans = _keys(able, able, 0, state, source.player)
     if cells(spans) > width:
         able = [a for a in able if not a.spare]
     bare = 0
     while cells(spans) > width and bare <= len(able):
-        spans = _keys(able, bare, state, source.player)
+        spans = _keys(able, able, bare, state, source.player)
         bare += 1
     return clip_line(spans, width)
 
 
-def _keys(actions: Sequence[Action], bare: int, state: RunState, player: Player | None) -> Line:
+def _keys(
+    actions: Sequence[Action],
+    able: Sequence[Action],
+    bare: int,
+    state: RunState,
+    player: Player | None,
+) -> Line:
     """The actions in a row, the last `bare` of them without their verbs."""
     spans: Line = [(" ", "")]
     for index, action in enumerate(actions):
-        able = action.refusal(state) is None
-        here: Line = [(action.shown_key, "key" if able else "dim")]
+        can = action in able
+        here: Line = [(action.shown_key, "key" if can else "dim")]
         if index < len(actions) - bare:
-            style = "warn" if action.urgent else "text" if able else "dim"
+            style = "warn" if action.urgent and action.where == "live" else "text" if can else "dim"
             here.append((f" {verb(action, state, player)}", style))
         spans += [*clickable(here, action.keys.split(",")[0]), ("  ", "")]
     return spans[:-1]
@@ -63,8 +72,12 @@ def _keys(actions: Sequence[Action], bare: int, state: RunState, player: Player 
 class Footer(LineWidget):
     """One row: the keys, or for a few seconds a notice."""
 
-    def __init__(self, source: Source, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, source: Source, monotonic: Callable[[], float], refused: Refused | None = None
+    ) -> None:
+        """`refused`: see `keys_line`."""
         super().__init__(id="footer")
+        self._refused = refused
         self._source = source
         self._monotonic = monotonic
         self._notice = ""
@@ -101,7 +114,8 @@ class Footer(LineWidget):
         # How full the window is does not change a key; whether it may be rolled over does.
         rolls = BY_NAME["roll_over"].refusal(state)
         revisions = (state.run.revision, state.needs.revision)
-        stamp = (revisions, rolls, player is not None and player.playing, self._source.lost)
+        going = player is not None and (player.playing, player.position >= player.length)
+        stamp = (revisions, rolls, going, self._source.lost, self._source.record is None)
         if state is not self._state or stamp != self._stamp:
             self._state, self._stamp = state, stamp
             self.repaint()
@@ -110,7 +124,7 @@ class Footer(LineWidget):
         """See `LineWidget`."""
         if self._notice:
             return [(" ▸ ", "warn"), (clip(self._notice, width - 4), "text")]
-        return keys_line(self._state, self._source, width)
+        return keys_line(self._state, self._source, width, self._refused)
 
 
 class Note(LineWidget):

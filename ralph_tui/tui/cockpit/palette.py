@@ -53,7 +53,7 @@ def offers(host: DialogHost) -> Iterator[Offer]:
     unable: list[Offer] = []
     for action in ACTIONS:
         if action.name != "palette" and offered(action, live=host.source.live):
-            refused = action.refusal(host.state)
+            refused = host.refusal(action)
             text = f"{action.verb}: {action.help}"
             act = partial(host.action_do, action.name)
             offer = Offer(text, act, refused, action.key_display[-1:] or action.shown_key)

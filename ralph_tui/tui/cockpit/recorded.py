@@ -16,6 +16,11 @@ class RecordedScreen(SideScreen, CockpitScreen):
         super().__init__(source)
         self._note = source.note
 
+    @property
+    def alone(self) -> bool:
+        """See `DialogHost`."""
+        return False
+
     def on_mount(self) -> None:
         """Begin, and say how it ends."""
         super().on_mount()

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from ralph_tui import commands
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import ACTIONS, ignored, offered
+from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, ignored, offered
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.cockpit import layout
@@ -22,7 +22,9 @@ from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
 from ralph_tui.tui.cockpit.doing import Doing
 from ralph_tui.tui.cockpit.ending import Ending
+from ralph_tui.tui.cockpit.export_view import ExportView
 from ralph_tui.tui.cockpit.footer import Footer, Note
+from ralph_tui.tui.cockpit.going_on import GoingOn
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looking_back import LookingBack
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
@@ -56,15 +58,17 @@ class CockpitScreen(BaseScreen):
         self.source = source
         self.state = RunState()
         self._stamp: object = None
-        self.body = Body(source)
+        self.body = Body(source, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
             kind(recorded=not source.live, replay=source.player is not None) for kind in HEADS
         )
-        self.footer = Footer(source, self.ralph.monotonic)
+        self.footer = Footer(source, self.ralph.monotonic, self.refusal)
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
         self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
         self.history = HistoryView(self, self.body.timeline)
+        self.exports = ExportView(self)
+        self.going_on = GoingOn(self)
         self.looking_back = LookingBack(self, self.body)
         self.ending = Ending(self.body)
         self.doing = Doing(self)
@@ -85,6 +89,15 @@ class CockpitScreen(BaseScreen):
     def in_front(self) -> bool:
         """See `DialogHost`."""
         return self.app.screen is self
+
+    @property
+    def alone(self) -> bool:
+        """See `DialogHost`."""
+        return True
+
+    def refusal(self, action: Action) -> str | None:
+        """See `DialogHost`."""
+        return self.doing.refusal(action)
 
     def key_came(self) -> None:
         """See `BaseScreen`: an older answer never stands beside a newer key."""
@@ -292,5 +305,8 @@ class CockpitScreen(BaseScreen):
         self.dialogs.leave()
 
     def on_prompt_pane_edit_wanted(self) -> None:
-        """Edit the next prompt before it is sent, or let it go as it is."""
-        self.dialogs.edit_prompt()
+        """Edit the next prompt before it is sent; where none is sent, the key is that of export."""
+        if self.source.live and commands.over(self.state) is None and not self.source.lost:
+            self.dialogs.edit_prompt()
+        else:
+            self.action_do("export")

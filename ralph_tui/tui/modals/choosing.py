@@ -79,14 +79,15 @@ class Choosing(Modal[T]):
         dialog = self.query_one(".dialog", Vertical)
         dialog.set_class(not framed, "-bare")
         around = (FRAME_CELLS if framed else 0) + ScrollText.EDGE
-        told = self._rows(max(8, min(columns, WIDEST) - around))
+        told = self.rows(max(8, min(columns, WIDEST) - around))
         widest = max(cells(row) for row in told)
         dialog.styles.width = min(columns, WIDEST, max(widest, 40) + around)
         height = max(1, rows - 1 - (FRAME_ROWS if framed else 0))
         self.query_one(ScrollText).show(told, min(height, len(told)))
         self.show_keys()
 
-    def _rows(self, width: int) -> list[Line]:
+    def rows(self, width: int) -> list[Line]:
+        """All that it says, drawn for this width."""
         rows: list[Line] = [[(row, "strong")] for row in wrap(self.question, width, LONGEST_HINT)]
         for hint in self.hints():
             rows += [[(row, "dim")] for row in wrap(hint, width, LONGEST_HINT)]

@@ -8,7 +8,6 @@ from itertools import count
 from time import monotonic
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -36,7 +35,8 @@ from ralph_tui.text.terms import (
 )
 from ralph_tui.tui.actions import ACTIONS, TASKS, Action, offered
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
-from ralph_tui.tui.modals.modal import Modal, Pair
+from ralph_tui.tui.modals.modal import Pair
+from ralph_tui.tui.modals.reading import Reading
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 LEFT, RIGHT, GAP = 8, 27, 2
@@ -74,12 +74,20 @@ IN_A_QUESTION: Block = (
         ("esc", "answer later; d opens it"),
     ),
 )
+TOGETHER: dict[str, tuple[str, str, str]] = {
+    "grant": ("take_back", "+ -", "one iteration more, fewer"),
+    "back": ("forward", "← →", "one event back, forward"),
+    "back_iteration": ("forward_iteration", "< >", "one iteration back, forward"),
+    "slower": ("faster", "[ ]", "half, double the speed"),
+    "start": ("end", "home end", "to the beginning, the end"),
+    "next_mark": ("previous_mark", "m M", "next alarm, the one before"),
+}
+"""Actions that are told in one row: by the first of two the second, both keys, what they do."""
 LEARNINGS: Block = (
     "learnings",
     (
         ("5, enter", "all about one of them"),
-        ("p m", "there: pin it, mute it"),
-        ("e d", "there: edit, delete it"),
+        ("p m e d", "pin, mute, edit, delete it"),
     ),
 )
 
@@ -119,24 +127,23 @@ SIGNS: tuple[Block, ...] = (
     ),
     (
         "words",
-        (
-            ("push", "how hard the prompt urges"),
-            ("restore", "files go back; undoable"),
-        ),
+        (("push", "how hard the prompt urges"),),
     ),
 )
 
 
-def _key(action: Action) -> str:
-    """Its own key, where the footer shows it with that of its counterpart: ``< >``."""
-    return action.key_display[-1:] or action.shown_key
+def _keys(actions: Sequence[Action]) -> list[tuple[str, str]]:
+    """A row for each, or for two."""
+    second = {told for told, _, _ in TOGETHER.values()}
+    alone = [action for action in actions if action.name not in second]
+    return [TOGETHER.get(a.name, ("", a.shown_key, a.help))[1:] for a in alone]
 
 
 def blocks(*, live: bool) -> list[Block]:
     """All that is explained on this kind of screen."""
     told: list[Block] = []
     for task in TASKS:
-        keys = [(_key(a), a.help) for a in ACTIONS if a.task == task and offered(a, live=live)]
+        keys = _keys([a for a in ACTIONS if a.task == task and offered(a, live=live)])
         rows = (*keys, *(BESIDE.get(task, ()) if live or task != "steer" else ()))
         if keys:
             told.append((task, rows))
@@ -179,25 +186,18 @@ def columns(told: Sequence[Block], width: int) -> list[Line]:
     return beside
 
 
-class Help(Modal[None]):
+class Help(Reading[None]):
     """Fills the screen; it scrolls where that is not enough."""
 
     HELPS = (("q", "leave"),)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter,question_mark,f1", "close", show=False),
-        Binding("down,j", "roll(1)", show=False),
-        Binding("up,k", "roll(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("home", "roll(-100000)", show=False),
-        Binding("end", "roll(100000)", show=False),
+        Binding("question_mark,f1", "close", show=False),
     ]
 
     def __init__(self, told: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
         """`told`: what is explained."""
-        super().__init__(clock)
+        super().__init__("help-text", clock)
         self._told = told
-        self.text = ScrollText("help-text")
 
     def parts(self) -> ComposeResult:
         """One text in a frame."""
@@ -208,23 +208,10 @@ class Help(Modal[None]):
         """See `Modal`."""
         return (("↑", ""), ("↓", "scroll"), ("esc", "close"))
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Lay it out: it comes first, and with each other size."""
-        frame = self.query_one("#help")
-        frame.border_title = Content(" help ")
-        wide, high = event.size
+    def lay(self) -> None:
+        """See `Reading`."""
+        self.query_one("#help").border_title = Content(" help ")
+        wide, high = self.app.size
         self.text.show(
             columns(self._told, max(8, wide - FRAME - ScrollText.EDGE)), max(1, high - 3)
         )
-
-    def action_roll(self, by: int) -> None:
-        """Scroll."""
-        self.scrolled(self.text.roll(by))
-
-    def action_page(self, by: int) -> None:
-        """A screenful."""
-        self.scrolled(self.text.page(by))
-
-    def action_close(self) -> None:
-        """Close."""
-        self.dismiss(None)

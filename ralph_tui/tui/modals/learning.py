@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 
@@ -14,7 +13,8 @@ from ralph_tui.events.memory import Change
 from ralph_tui.state import SeenLearning
 from ralph_tui.state.memory_wording import type_word
 from ralph_tui.tui.draw.spans import Line, wrap
-from ralph_tui.tui.modals.modal import Modal, Pair, key_name
+from ralph_tui.tui.modals.modal import Pair, key_name
+from ralph_tui.tui.modals.reading import Reading
 from ralph_tui.tui.modals.scroll_text import ScrollText
 from ralph_tui.tui.panes.learning_rows import card_rows
 
@@ -25,18 +25,9 @@ ABOVE = 3
 """Rows of the frame and the keys."""
 
 
-class LearningCard(Modal[Change | None]):
+class LearningCard(Reading[Change]):
     """Answers what is wished; it stays until it is closed, and follows what the run records."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter", "close", show=False),
-        Binding("down,j", "roll(1)", show=False),
-        Binding("up,k", "roll(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("home", "roll(-100000)", show=False),
-        Binding("end", "roll(100000)", show=False),
-    ]
     CHANGES: ClassVar[dict[str, str]] = {"p": "pin", "m": "mute", "e": "edit", "d": "delete"}
 
     def __init__(
@@ -48,11 +39,11 @@ class LearningCard(Modal[Change | None]):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`wish` takes a change that is asked for; `reading`: why nothing can be changed here."""
-        super().__init__(clock)
+        super().__init__("learning-text", clock)
         self.seen, self.iteration, self.reading = seen, iteration, reading
         self._wish = wish
         self._answer: tuple[str, str] = ("", "")
-        self.text, self.foot = ScrollText("learning-text"), ScrollText("learning-foot")
+        self.foot = ScrollText("learning-foot")
 
     def parts(self) -> ComposeResult:
         """What is known, and the answer to the last wish."""
@@ -66,22 +57,18 @@ class LearningCard(Modal[Change | None]):
         frame = self.query_one("#learning-card")
         frame.border_title = Content(f" learning: {type_word(self.seen.learning)} ")
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Another size."""
-        self.draw()
-
     def show(self, seen: SeenLearning, iteration: int | None, reading: str) -> None:
         """What is recorded by now."""
         self.seen, self.iteration, self.reading = seen, iteration, reading
-        self.draw()
+        self.lay()
 
     def answer(self, words: str, style: str) -> None:
         """What came of a wish."""
         self._answer = (words, style)
-        self.draw()
+        self.lay()
 
-    def draw(self) -> None:
-        """Lay all rows out anew; the view stays where it is."""
+    def lay(self) -> None:
+        """See `Reading`; the view stays where it is."""
         columns, rows = self.app.size
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
         foot = self._told(width)
@@ -126,15 +113,3 @@ class LearningCard(Modal[Change | None]):
         }
         self._wish(changes[named])
         return True
-
-    def action_roll(self, by: int) -> None:
-        """Scroll."""
-        self.scrolled(self.text.roll(by))
-
-    def action_page(self, by: int) -> None:
-        """A screenful."""
-        self.scrolled(self.text.page(by))
-
-    def action_close(self) -> None:
-        """Close."""
-        self.dismiss(None)

@@ -4,7 +4,7 @@ Rule: it stands in the place of another pane, so nothing moves for it; the outco
 stand in the verdict above, and are not repeated.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
@@ -22,7 +22,7 @@ from ralph_tui.tui.draw.words import cost, elapsed
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
-KEYS = {"diff": "d", "restore": "r"}
+KEYS = {"resume": "u", "report": "o", "diff": "d", "restore": "r", "again": "n"}
 """The keys of the steps that this screen can do itself."""
 VERB_CELLS = 11
 MOST_ASKED = 3
@@ -39,10 +39,10 @@ class EndPane(LinesPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "screen.close_end", show=False)]
 
-    def __init__(self, *, restores: bool) -> None:
-        """`restores`: the files can be restored from this screen."""
+    def __init__(self, refused: Callable[[str], str | None]) -> None:
+        """`refused`: why an action of the table cannot be done here; None: it can."""
         super().__init__()
-        self._restores = restores
+        self._refused = refused
         self._commands: dict[int, str] = {}
         """By row, as they were built last."""
         self.display = False
@@ -87,8 +87,7 @@ class EndPane(LinesPane):
         for step in next_steps(self.state):
             if step.name == "replay":
                 continue  # of what stands here it would show no more
-            able = step.name != "restore" or self._restores
-            key = KEYS.get(step.name, "") if able else ""
+            key = KEYS[step.name] if self._refused(step.name) is None else ""
             yield from ((line, step.command) for line in _step(step, key, width))
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"

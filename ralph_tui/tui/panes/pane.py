@@ -25,7 +25,8 @@ FRAME_WIDTH = 4
 """Cells a frame takes from a row: a line and a blank on either side."""
 BESIDE = 6
 """Cells between the title and what stands beside it, with the corner behind."""
-
+MOST_COPIED = 2000
+"""Rows of a pane that are copied or written at most."""
 
 P = TypeVar("P", bound="Pane")
 
@@ -112,6 +113,13 @@ class Pane(LineWidget, can_focus=True):
 
     def changed(self) -> None:
         """Take note of a new state, before it is drawn."""
+
+    def text_rows(self, most: int = MOST_COPIED) -> list[str]:
+        """All its rows as text, not only those in view."""
+        width, height = self.inner_width, self.inner_height
+        number = min(self.row_count(width, height), most)
+        rows = ("".join(text for text, _ in self.row(i, width, height)) for i in range(number))
+        return [row.rstrip() for row in rows]
 
     # the one entry ----------------------------------------------------------------------------
 

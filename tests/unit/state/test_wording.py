@@ -350,7 +350,7 @@ def test_what_is_not_known_and_where_the_best_is_are_told_in_words() -> None:
     header = str(header_lines(folded(start, *measured), NOW, 180))
     assert "(start)" in header
     assert "iteration 0" not in header
-    pane = EndPane(restores=True)
+    pane = EndPane(lambda _: None)
     pane.state, pane.now = folded(start, *measured, ended), NOW
     first = "".join(text for text, _ in pane.build(76, 10)[0])
     assert first.startswith("85 % → 60 %   best 85 % at the start   1 iteration in ")

@@ -1,0 +1,92 @@
+"""What is on disk of a run, for its screen: its report, its events, files that its user takes away.
+
+Rule: nothing is written over, and nothing comes to lie where an agent works or git would see it.
+Files lie beside the run's journal; where that is none of our records, or goes with its demo, they
+lie in a folder of their own where the command was typed.
+"""
+
+import os
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+from ralph_tui.adapters.records.attempts import keep_out
+from ralph_tui.adapters.records.folders import from_here, worktree_around, worktree_root
+from ralph_tui.adapters.records.journal import Recording, read_journal
+from ralph_tui.analysis.next_steps import SCRATCH
+from ralph_tui.errors import RalphError, why
+from ralph_tui.plain_files import fresh, make_folder, write_all
+from ralph_tui.text.sanitize import one_line
+
+INSIDE, ELSEWHERE = "exports", "ralph-tui-exports"
+"""The folder beside a journal, and the one where the command was typed."""
+
+
+class RunRecord:
+    """See `ports.source.OnDisk`, which it implements."""
+
+    def __init__(self, journal: Path, recording: Recording | None = None) -> None:
+        """`recording`: what was read of the journal; without it, it is read whenever asked."""
+        self._journal = journal.absolute()
+        self.worktree = worktree_around(self._journal.parent)
+        self._recording = recording
+
+    def report(self) -> str:
+        """See `OnDisk`."""
+        # It loads git; few screens need it.
+        from ralph_tui.sources.reporting import report_of  # noqa: PLC0415
+
+        return report_of(self._read(), worktree_root(self._journal.parent))
+
+    def events(self) -> str:
+        """See `OnDisk`."""
+        return "".join(f"{event.model_dump_json()}\n" for event in self._read().events)
+
+    def write(self, name: str, text: str) -> Path:
+        """See `OnDisk`: ``screen.svg``, then ``screen-2.svg`` and so on."""
+        path = Path(name)
+        try:
+            folder, own = self._folder()
+            path = folder / name
+            if own:
+                make_folder(folder)
+            else:
+                keep_out(folder)
+            path, file = _fresh(path)
+            _fill(path, file, text)
+        except OSError as error:
+            advice = why(error, "make the folder writable")
+            raise RalphError(f"cannot write {one_line(str(from_here(path)))}: {advice}") from error
+        return path
+
+    def _read(self) -> Recording:
+        return self._recording if self._recording is not None else read_journal(self._journal)
+
+    def _folder(self) -> tuple[Path, bool]:
+        """Where files are written, and whether that is within our records."""
+        attempt = self._journal.parent
+        goes = any(part.startswith(SCRATCH) for part in attempt.parts)
+        ours = self.worktree is not None and not goes
+        return (attempt / INSIDE, True) if ours else (Path.cwd() / ELSEWHERE, False)
+
+
+def _fresh(path: Path) -> tuple[Path, BinaryIO]:
+    """An empty file of this name, or of the first one like it that nobody has."""
+    for number in count(1):
+        free = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+        with suppress(FileExistsError):
+            return free, fresh(free)
+    raise AssertionError  # numbers do not end
+
+
+def _fill(path: Path, file: BinaryIO, text: str) -> None:
+    """Write the whole of it, or leave nothing behind."""
+    try:
+        with file:
+            write_all(file, text.encode("utf-8", "replace"))
+            os.fsync(file.fileno())
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise

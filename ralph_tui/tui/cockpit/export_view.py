@@ -1,0 +1,128 @@
+"""Files that are taken away from a run, and its report to read.
+
+Rule: a screen is exported as it was when that was asked for, without the dialog; what takes long is
+done in a thread, and answered wherever its user is by then.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.strip import Strip
+
+from ralph_tui.errors import RalphError
+from ralph_tui.ports.source import OnDisk
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.draw.picture import as_svg, as_text
+from ralph_tui.tui.draw.spans import flat
+from ralph_tui.tui.panes.pane import Pane
+
+if TYPE_CHECKING:
+    from ralph_tui.tui.modals.export import Export, What
+    from ralph_tui.tui.modals.report import Report
+
+NAMES: "dict[What, str]" = {
+    "screen": "screen.txt",
+    "picture": "screen.svg",
+    "report": "report.md",
+    "events": "events.jsonl",
+}
+NOTHING_YET = "nothing of this run is recorded yet; press e again in a moment"
+
+
+class ExportView:
+    """Opens the dialog, and writes what is asked for there."""
+
+    def __init__(self, host: DialogHost) -> None:
+        self._host = host
+        self._app = host.ralph
+        self._source = host.source
+        self._dialog: Export | Report | None = None
+        self._busy = False
+
+    def ask(self, rows: list[Strip], pane: Pane, heading: str) -> None:
+        """Ask what shall be written; `rows` are those of the screen now."""
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.modals.export import Export  # noqa: PLC0415
+
+        record = self._source.record
+        if record is None:
+            self._host.say(f"e export: {NOTHING_YET}")
+            return
+        lines = "".join(f"{row}\n" for row in pane.text_rows())
+
+        def write(what: "What") -> None:
+            name = NAMES.get(what, f"{heading.replace(' ', '-')}.txt")
+            self._begin(record, name, self._made(record, what, rows, lines))
+
+        self._dialog = Export(heading, write, self._app.monotonic)
+        self._app.push_screen(self._dialog, self._closed)
+
+    def _closed(self, _: None) -> None:
+        self._dialog = None
+
+    def read(self) -> None:
+        """Show the report, as soon as it is made."""
+        record = self._source.record
+        if record is None:
+            self._host.say(f"o report: {NOTHING_YET}")
+            return
+        self._host.say("o report: it is being made…")
+        self._app.run_worker(self._show(record))
+
+    async def _show(self, record: OnDisk) -> None:
+        # Not before it is needed: the first paint does not wait for it.
+        from ralph_tui.tui.modals.report import Report  # noqa: PLC0415
+
+        try:
+            page = await asyncio.to_thread(record.report)
+        except RalphError as error:
+            self._host.say(f"o report: {flat(str(error))}")
+            return
+        if self._host.in_front:
+
+            def write() -> None:
+                self._begin(record, NAMES["report"], lambda: page)
+
+            self._host.say("")
+            self._dialog = Report(page, write, self._app.monotonic)
+            self._app.push_screen(self._dialog, self._closed)
+
+    def _made(
+        self, record: OnDisk, what: "What", rows: list[Strip], pane: str
+    ) -> Callable[[], str]:
+        match what:
+            case "screen":
+                return lambda: as_text(rows)
+            case "picture":
+                return lambda: as_svg(rows, self._app.title)
+            case "pane":
+                return lambda: pane
+            case "report":
+                return record.report
+            case "events":
+                return record.events
+
+    def _begin(self, record: OnDisk, name: str, make: Callable[[], str]) -> None:
+        if self._busy:
+            self._tell("the last one is still being written", "warn")
+            return
+        self._busy = True
+        self._tell(f"writing {name}…", "dim")
+        self._app.run_worker(self._write(record, name, make))
+
+    async def _write(self, record: OnDisk, name: str, make: Callable[[], str]) -> None:
+        try:
+            path = str(await asyncio.to_thread(lambda: record.write(name, make())))
+        except RalphError as error:
+            self._tell(flat(str(error)), "bad")
+        else:
+            self._tell("written:", "good", path)
+        finally:
+            self._busy = False
+
+    def _tell(self, words: str, style: str, path: str = "") -> None:
+        if self._dialog is not None:
+            self._dialog.answer(words, style, flat(path, limit=4096))
+        else:
+            self._host.say(f"e export: {words} {flat(path)}".rstrip())

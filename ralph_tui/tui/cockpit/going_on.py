@@ -1,0 +1,69 @@
+"""What a screen can end with: its run resumed, or the same begun anew, in the same terminal.
+
+Rule: what is done is the command that stands on the screen, word by word, after one question.
+"""
+
+import shlex
+from typing import Literal
+
+from ralph_tui.analysis.next_steps import next_steps, refusal_to_go_on
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
+from ralph_tui.tui.modals.confirm import Confirm
+
+ASKED = {
+    "resume": ("Resume this run, in this terminal?", "resume"),
+    "again": ("Run the same again, as a new attempt, in this terminal?", "run again"),
+}
+"""The question, and what y does."""
+
+
+class GoingOn:
+    """Ends the screen with a command."""
+
+    def __init__(self, host: DialogHost) -> None:
+        self._host = host
+        self._app = host.ralph
+        self._source = host.source
+
+    @property
+    def _gone(self) -> bool:
+        """Nothing goes on with it, though no end is recorded."""
+        player = self._source.player
+        at_end = player is not None and player.position >= player.length
+        return self._source.lost or at_end
+
+    def command(self, name: str) -> str:
+        """The command line of a step; empty where there is none."""
+        steps = next_steps(self._host.state, gone=self._gone)
+        return next((step.command for step in steps if step.name == name), "")
+
+    def refusal(self, name: Literal["resume", "again"]) -> str | None:
+        """Why not; None: it can be done."""
+        state, record = self._host.state, self._source.record
+        why = refusal_to_go_on(name, state, gone=self._gone)
+        if why is not None:
+            return why
+        if not self._host.alone:
+            return f"{self.command(name)}; not beside another run"
+        again = name == "again" and state.run.started is not None and state.run.started.scenario
+        if not again and (record is None or record.worktree is None):
+            return f"{self.command(name)}; type it where the run was made"
+        return None
+
+    def ask(self, name: Literal["resume", "again"]) -> None:
+        """End the screen with it, after one question."""
+        words, record, started = (
+            self.command(name),
+            self._source.record,
+            self._host.state.run.started,
+        )
+        question, verb = ASKED[name]
+
+        def answered(yes: bool | None) -> None:  # noqa: FBT001
+            if yes:
+                demo = started is not None and started.scenario and name == "again"
+                place = None if record is None or demo else record.worktree
+                self._app.go_on_with(shlex.split(words)[1:], place)
+
+        detail = f"this screen ends, then: {words}"
+        self._app.push_screen(Confirm(question, detail, self._app.monotonic, yes=verb), answered)

@@ -1,0 +1,77 @@
+"""What can be taken away from a run as a file; it stays open, and says where the file is."""
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import ClassVar, Literal
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from ralph_tui.tui.draw.spans import Line, wrap
+from ralph_tui.tui.modals.choosing import Choice, Choosing
+from ralph_tui.tui.modals.modal import Pair, key_name
+
+What = Literal["screen", "pane", "picture", "report", "events"]
+KEYS: dict[str, What] = {"t": "screen", "p": "pane", "s": "picture", "m": "report", "j": "events"}
+LONGEST_PATH = 12
+"""Rows of a path: it is never cut."""
+
+
+class Export(Choosing[None]):
+    """Each key writes one file; with what was written last, `y` copies its path."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter", "close", show=False)]
+
+    def __init__(
+        self, pane: str, write: Callable[[What], None], clock: Callable[[], float] = monotonic
+    ) -> None:
+        """`pane`: what the pane is called; `write` begins to write, and ends with `answer`."""
+        super().__init__("Write which of these into a file?", clock)
+        self._pane, self._write = pane, write
+        self._path, self._said, self._style = "", "", ""
+
+    def answer(self, words: str, style: str, path: str = "") -> None:
+        """What came of the last key; `path`: where it was written."""
+        self._said, self._style, self._path = words, style, path
+        if self.is_mounted:
+            self.lay()
+
+    def choices(self) -> Sequence[Choice]:
+        """See `Choosing`."""
+        return (
+            Choice("t", "this screen", "text"),
+            Choice("s", "this screen", "a picture (SVG)"),
+            Choice("p", f"the pane “{self._pane}”", "text, all of its rows"),
+            Choice("m", "the report", "Markdown"),
+            Choice("j", "the events", "JSON, one per line"),
+            *([Choice("y", "copy its path")] if self._path else []),
+            Choice("esc", "close"),
+        )
+
+    def pairs(self) -> Sequence[Pair]:
+        """See `Modal`."""
+        short = {"t": "text", "s": "picture", "p": "pane", "m": "report", "j": "events"}
+        return [(key, short.get(key, verb)) for key, verb in super().pairs()]
+
+    def rows(self, width: int) -> list[Line]:
+        """See `Choosing`; below its choices what came of the last one."""
+        told = super().rows(width)
+        for words, style in ((self._said, self._style), (self._path, "accent")):
+            if words:
+                told += [[], *([(row, style)] for row in wrap(words, width, LONGEST_PATH))]
+        return told
+
+    def take_key(self, event: events.Key) -> bool:
+        """See `Modal`."""
+        if what := KEYS.get(key_name(event)):
+            self._write(what)
+        elif key_name(event) == "y" and self._path:
+            self.app.copy_to_clipboard(self._path)
+            self.tell("copied")
+        else:
+            return False
+        return True
+
+    def action_close(self) -> None:
+        """Close."""
+        self.dismiss(None)

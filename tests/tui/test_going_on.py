@@ -1,0 +1,152 @@
+"""What the end offers by key: the report, and the command that the screen ends with."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.events import RunStarted
+from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.tui.cockpit.palette import offers
+from ralph_tui.tui.modals.confirm import Confirm
+from ralph_tui.tui.modals.report import Report
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.tui.test_end import changed
+from tests.unit.adapters.search.journals import attempt, write
+
+AGAIN = ("run", "Fix the failing parser tests", "-c", "python -m pytest -q", "--agent", "claude")
+
+
+def with_record(driver: Driver, root: Path, name: str) -> Driver:
+    driver.source.record = RunRecord(write(attempt(root), story(name)))
+    return driver
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("u", ("resume", "task-001/001", "--max-iterations", "15")), ("n", AGAIN)],
+)
+@pytest.mark.parametrize("kind", [live, replay])
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+def test_the_screen_ends_with_the_command_that_stands_there(
+    tmp_path: Path, key: str, words: tuple[str, ...], kind: type, size: tuple[int, int]
+) -> None:
+    driver = with_record(kind(story("stuck")), tmp_path, "stuck")
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("u resume")
+        await driver.sees("n run again")
+        await driver.press(key)
+        await driver.until(lambda: isinstance(driver.app.screen, Confirm))
+        await driver.sees("in this terminal?")
+        await driver.press("escape")
+        assert driver.app.onward is None
+        await driver.press(key, "y")
+        await driver.until(lambda: driver.app.onward is not None)
+
+    drive(driver, look, size)
+    assert driver.app.onward is not None
+    said, worktree = driver.app.onward
+    assert said[: len(words)] == words
+    assert worktree == tmp_path
+    assert driver.sent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "key", "why"),
+    [
+        ("running", {}, "u", "the run goes on"),
+        ("running", {}, "o", "the run goes on"),
+        ("steady", {}, "u", "it is completed; n runs it again"),
+        ("stuck", {"scenario": "stuck", "root": "/tmp/ralph-tui-demo-1/calculator"}, "u",
+         "its folder goes when you leave"),
+        ("stuck", {"command": "TOKEN=[redacted] pytest"}, "n", "a secret in its command"),
+        ("stuck", {"watched": True}, "n", "hooks have recorded it"),
+    ],
+)  # fmt: skip
+def test_why_not_is_said_at_once(
+    tmp_path: Path, name: str, fields: dict[str, object], key: str, why: str
+) -> None:
+    driver = with_record(live(changed(name, **fields)), tmp_path, name)
+
+    async def look(driver: Driver) -> None:
+        await driver.press(key)
+        assert why in driver.cockpit.footer.notice
+        assert driver.app.screen is driver.cockpit
+
+    drive(driver, look)
+
+
+def test_a_record_that_lies_in_no_worktree_names_the_command_alone() -> None:
+    async def look(driver: Driver) -> None:
+        assert "u resume" not in "\n".join(driver.text())
+        await driver.press("u")
+        assert "ralph-tui resume task-001/001" in driver.cockpit.footer.notice
+
+    drive(live(story("stuck")), look)
+
+
+def test_a_run_whose_process_is_gone_can_be_resumed_from_its_screen(tmp_path: Path) -> None:
+    driver = with_record(live(story("running")), tmp_path, "running")
+    driver.source.lost = driver.source.elsewhere = True
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("u resume")
+        await driver.press("u", "y")
+        await driver.until(lambda: driver.app.onward is not None)
+
+    drive(driver, look)
+    assert driver.app.onward is not None
+    assert driver.app.onward[0][:2] == ("resume", "task-001/001")
+
+
+def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
+    driver = with_record(live(story("steady")), tmp_path, "steady")
+
+    async def look(driver: Driver) -> None:
+        await driver.press("o")
+        await driver.until(lambda: isinstance(driver.app.screen, Report))
+        await driver.sees("Report of task-001/001")
+        await driver.press("end")
+        await driver.sees("events.jsonl")
+        await driver.press("e")
+        await driver.sees("written:")
+        (path,) = (tmp_path / ".aiwg").rglob("report.md")
+        await driver.press("y")
+        assert driver.app.clipboard == str(path)
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+
+    drive(driver, look)
+
+
+def test_the_commands_of_a_run_that_is_over_do_what_its_keys_do(tmp_path: Path) -> None:
+    driver = with_record(live(story("stuck")), tmp_path, "stuck")
+    driver.source.restores_ended = True
+
+    async def look(driver: Driver) -> None:
+        able = {offer.text.split(":")[0] for offer in offers(driver.cockpit) if not offer.refused}
+        assert {"restore", "resume", "run again", "report", "diff", "export"} <= able
+        assert "pause" not in able
+        await driver.press("colon", *"restore", "enter")
+        await driver.until(lambda: driver.app.screen is driver.cockpit)
+        assert "select a point" in driver.cockpit.footer.notice
+
+    drive(driver, look)
+
+
+def test_a_run_is_begun_again_as_it_was(tmp_path: Path) -> None:
+    first, *rest = story("stuck")
+    assert isinstance(first, RunStarted)
+    config = {**first.config, "agent.model": "sonnet"}
+    events = [first.model_copy(update={"config": config, "session_timeout_s": 90.0}), *rest]
+    driver = with_record(live(events), tmp_path, "stuck")
+
+    async def look(driver: Driver) -> None:
+        await driver.press("n", "y")
+        await driver.until(lambda: driver.app.onward is not None)
+
+    drive(driver, look)
+    assert driver.app.onward is not None
+    words = " ".join(driver.app.onward[0])
+    assert "--model sonnet" in words
+    assert "--timeout 90s" in words
