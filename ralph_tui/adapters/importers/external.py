@@ -23,10 +23,10 @@ from ralph_tui.adapters.importers.state_file import (
     read_state,
 )
 from ralph_tui.adapters.importers.stubs import Stub, listed, stub_of
+from ralph_tui.adapters.records.listing import COMPLETIONS, OBJECTIVE, RunRow
 from ralph_tui.text.sanitize import clip, one_line
 
 if TYPE_CHECKING:
-    from ralph_tui.adapters.records.listing import RunRow
     from ralph_tui.events.run import Outcome
 
 FOLDER = "ralph-external"
@@ -95,10 +95,8 @@ def loop_of(state: ExternalState, run: ImportedRun) -> Loop:
     return next(found, Loop(run.session, ()))
 
 
-def row_of(run: ImportedRun) -> "RunRow":
+def row_of(run: ImportedRun) -> RunRow:
     """What its state says."""
-    from ralph_tui.adapters.records.listing import OBJECTIVE, RunRow  # noqa: PLC0415  names alone are quick
-
     files = RunFiles(run.folder, run.base)
     state = state_of(files)
     fields, found = state.fields, recorded(loop_of(state, run).entries)
@@ -123,8 +121,6 @@ def row_of(run: ImportedRun) -> "RunRow":
 
 def _completions(entries: Sequence[Json], files: RunFiles) -> tuple[float, ...]:
     """A held reading repeats the one before it."""
-    from ralph_tui.adapters.records.listing import COMPLETIONS  # noqa: PLC0415  names alone are quick
-
     readings: list[float] = []
     for entry in entries[-COMPLETIONS:]:
         found = analysed(entry, number_of(entry) or 0, files).completion

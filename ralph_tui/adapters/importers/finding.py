@@ -7,13 +7,10 @@ one. Standard library only: lists are quick.
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.importers import earlier, external, internal, state_file
 from ralph_tui.adapters.importers.imported_run import ImportedRun
-
-if TYPE_CHECKING:
-    from ralph_tui.adapters.records.listing import RunRow
+from ralph_tui.adapters.records.listing import RunRow
 
 FINDERS = (
     (external.FOLDER, external.find),
@@ -61,7 +58,7 @@ def _looks_like(name: str, folder: Path) -> bool:
     return any((folder / file).is_file() for file in SIGNS[name])
 
 
-def row_of(run: ImportedRun) -> "RunRow":
+def row_of(run: ImportedRun) -> RunRow:
     """What its state says."""
     return ROWS[run.form](run)
 

@@ -10,16 +10,13 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.importers.fields import Json, as_ordinal, as_when
 from ralph_tui.adapters.importers.folder import RunFiles
 from ralph_tui.adapters.importers.imported_run import ImportedRun, named
+from ralph_tui.adapters.records.listing import COMPLETIONS, OBJECTIVE, RunRow
 from ralph_tui.text.sanitize import clip, one_line
-
-if TYPE_CHECKING:
-    from ralph_tui.adapters.records.listing import RunRow
 
 FOLDER = "ralph"
 LOOPS = ("loops", "archive")
@@ -117,10 +114,8 @@ def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
     return LoopState({**known, **(found or {})}, found is not None)
 
 
-def row_of(run: ImportedRun) -> "RunRow":
+def row_of(run: ImportedRun) -> RunRow:
     """What its file says."""
-    from ralph_tui.adapters.records.listing import OBJECTIVE, RunRow  # noqa: PLC0415  names alone are quick
-
     state = read_loop(run, RunFiles(run.folder, run.base))
     started, updated = state.started, state.updated or state.started
     return RunRow(
@@ -144,8 +139,6 @@ def objective_of(run: ImportedRun, state: LoopState) -> str:
 
 def _completions(state: LoopState) -> tuple[float, ...]:
     """A verified iteration has reached all of it; any other says nothing new."""
-    from ralph_tui.adapters.records.listing import COMPLETIONS  # noqa: PLC0415  names alone are quick
-
     readings: list[float] = []
     for entry in state.entries[-COMPLETIONS:]:
         before = readings[-1] if readings else 0.0
