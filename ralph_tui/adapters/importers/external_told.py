@@ -11,6 +11,7 @@ from ralph_tui.adapters.importers.external import loop_of, outcome_of, state_of
 from ralph_tui.adapters.importers.external_files import ExternalFiles
 from ralph_tui.adapters.importers.fields import (
     Json,
+    as_minutes,
     as_number,
     as_ordinal,
     as_seconds,
@@ -95,7 +96,6 @@ class External:
     def _header(self) -> ToldRun:
         run, fields = self._run, self._state.fields
         config = as_map(fields.get("config"))
-        minutes = as_number(config.get("timeoutMinutes"))
         status, started = as_text(fields.get("status")), as_when(fields.get("startTime"))
         stub = stub_of(self._files, as_text(fields.get("objective")), started)
         return ToldRun(
@@ -107,7 +107,7 @@ class External:
             root=self._root,
             model=as_text(config.get("model")),
             max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
-            timeout_s=60 * minutes if minutes is not None and minutes > 0 else 0.0,
+            timeout_s=as_minutes(config.get("timeoutMinutes")),
             iteration_budget_usd=as_amount(config.get("budgetPerIteration")) or None,
             pid=as_ordinal(fields.get("currentPid")) or (stub.pid if stub else 0),
             started=started,

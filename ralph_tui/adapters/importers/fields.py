@@ -67,6 +67,12 @@ def as_seconds(value: object) -> float | None:
     return None if number is None or not 0 <= number < 3.2e10 else number / 1000
 
 
+def as_minutes(value: object) -> float:
+    """Minutes as seconds; 0 for none, or for more than a year."""
+    number = as_number(value)
+    return 60 * number if number is not None and 0 < number < 530_000 else 0.0
+
+
 def as_texts(value: object) -> list[str]:
     """Texts of a list, or the one text that stands in its place; empty ones are left out."""
     if isinstance(value, str):

@@ -12,7 +12,7 @@ from typing import cast
 from ralph_tui.adapters.agents.json_fields import as_map, as_text
 from ralph_tui.adapters.importers.fields import (
     Json,
-    as_number,
+    as_minutes,
     as_ordinal,
     as_seconds,
     as_texts,
@@ -43,7 +43,6 @@ def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
     files = RunFiles(run.folder, run.base)
     state = read_loop(run, files)
     fields = state.fields
-    minutes = as_number(fields.get("timeoutMinutes"))
     told = ToldRun(
         run_id=run.run_id,
         name=run.name,
@@ -52,7 +51,7 @@ def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
         criterion=as_text(fields.get("completion")),
         agent="",
         max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
-        timeout_s=60 * minutes if minutes is not None and minutes > 0 else 0.0,
+        timeout_s=as_minutes(fields.get("timeoutMinutes")),
         pid=as_ordinal(fields.get("pid")) or 0,
         started=state.started,
         updated=state.updated or state.started,
