@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-MOST_PARSED = 4_000_000
+MOST_PARSED = 1_000_000
 """Characters that may be parsed: a list of a thousand lines is tried at each of them."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.agents import AgentContext, choose_agent, offered
 from ralph_tui.adapters.agents.claude import CLAUDE, find_program
-from ralph_tui.adapters.agents.claude.program import installed_program
+from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
@@ -110,13 +110,13 @@ def _claude(around: Surroundings) -> Iterator[Finding]:
         return
     context = AgentContext(settings, around.folder, environ=around.environ)
     try:
-        program = installed_program(context)
+        program = claude_program.installed_program(context)
     except RalphError as error:
         yield refusal("problem", WHAT, error)
         return
     place = around.shown(Path(program.path))
     if program.version is None:
-        says = f"{place} does not say its version within 5 s"
+        says = f"{place} does not say its version within {claude_program.PROBE_S:g} s"
         yield Finding("warning", WHAT, says, "try claude --version, and install it anew")
         return
     says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"

@@ -23,7 +23,7 @@ def check_records(around: Surroundings) -> Iterator[Finding]:
     if owner is not None and owner.alive:
         who = f"process {owner.pid} on {owner.host}" if owner.pid else "another process"
         says = f"{owner.run or 'a run'} is at work here ({who})"
-        yield Finding("note", WHAT, says, "ralph-tui attach shows it; another one needs its end")
+        yield Finding("note", WHAT, says, "ralph-tui attach shows it; one run works here at a time")
     elif owner is not None:
         says = f"{owner.run or 'a run'} has died, and what it started still holds the lock"
         yield Finding("warning", WHAT, says, "ralph-tui resume ends that and goes on with it")

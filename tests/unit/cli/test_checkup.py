@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ralph_tui.adapters.agents.claude import program
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.cli.checkup import CHECKS, Finding, Surroundings, findings
@@ -136,7 +137,10 @@ class TestAgents:
         assert "no sign of a sign-in was found → start claude once and sign in" in said
         assert "keychain, which is not read" in told(check_agent(made(platform="darwin")))
 
-    def test_one_that_hangs_is_ended_with_all_it_has_started(self, made: Made) -> None:
+    def test_one_that_hangs_is_ended_with_all_it_has_started(
+        self, made: Made, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(program, "PROBE_S", 1.0)
         pids = made.home / "pids"
         made.program("claude", f"sleep 600 & echo $! $$ > {pids}; wait")
         (found,) = findings({"agent": check_agent}, made(seconds=20.0))

@@ -150,6 +150,7 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_read(user_file: Path) ->
         (b"\x00\x01\x02", ":1 is not valid TOML"),
         (b"x = 1\n" * 2_000_000, "may have at most 100 kB"),
     ],
+    ids=["UTF-16", "binary", "control characters", "12 MB"],
 )
 def test_what_is_no_settings_file_costs_one_sentence(
     content: bytes, said: str, repository: Path, user_file: Path
