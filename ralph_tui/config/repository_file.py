@@ -1,9 +1,9 @@
 """What the settings file of a repository may say: the agent can write it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from ralph_tui.config.files import SettingsFile
 from ralph_tui.plain_files import leaves_folder
 
 NOT_FROM_REPOSITORY = (
@@ -25,25 +25,25 @@ def refused(name: str) -> bool:
     return any(name == one or name.startswith(f"{one}.") for one in NOT_FROM_REPOSITORY)
 
 
-def permitted(
-    path: Path, values: Mapping[str, Any], own_file: str, warnings: list[str]
-) -> dict[str, Any]:
-    """The values without what is refused, which is told in `warnings`; `own_file` is the user's."""
+def permitted(file: SettingsFile, own_file: str, warnings: list[str]) -> dict[str, Any]:
+    """Its values without what is refused, which is told in `warnings`; `own_file` is the user's."""
     ignored: list[str] = []
-    kept = _without_refused(values, ignored)
+    kept = _without_refused(file.table, ignored)
     if ignored:
         warnings.append(
-            f"{path} may not set {', '.join(ignored)}, because the agent can write that file: "
-            f"it is ignored there; set it in {own_file} or on the command line"
+            f"{file.place_of(ignored[0])} may not set {', '.join(ignored)}, because the agent can "
+            f"write that file: it is ignored there; set it in {own_file} or on the command line"
         )
     section = kept.get(SECTION)
     name = section.get(TEMPLATE) if isinstance(section, dict) else None
-    if isinstance(section, dict) and isinstance(name, str) and leaves_folder(path.parent, name):
+    outside = isinstance(name, str) and leaves_folder(file.path.parent, name)
+    if isinstance(section, dict) and outside:
         del section[TEMPLATE]  # else it could put any file into a prompt
+        setting = f"{SECTION}.{TEMPLATE}"
         warnings.append(
-            f"{path} names a prompt template outside of the repository, and the agent can write "
-            f"that file: it is ignored there; set {SECTION}.{TEMPLATE} in {own_file} or on the "
-            "command line"
+            f"{file.place_of(setting)} names a prompt template outside of the repository, and the "
+            f"agent can write that file: it is ignored there; set {setting} in {own_file} or on "
+            "the command line"
         )
     return kept
 

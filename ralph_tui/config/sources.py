@@ -154,7 +154,9 @@ def _file_layer(path: Path, problems: list[str], *, follow: bool) -> _Layer:
 
 def _repository_layer(path: Path, warnings: list[str], problems: list[str]) -> _Layer:
     layer = _file_layer(path, problems, follow=False)
-    return replace(layer, values=permitted(path, layer.values, str(user_config_file()), warnings))
+    if layer.file is None:
+        return layer
+    return replace(layer, values=permitted(layer.file, str(user_config_file()), warnings))
 
 
 def _environment_layer(environ: Mapping[str, str], problems: list[str]) -> _Layer:
