@@ -26,6 +26,7 @@ from ralph_tui.tui.home.opening import HomeOpening
 if TYPE_CHECKING:
     from ralph_tui.ports.new_runs import NewRuns
     from ralph_tui.ports.source import Source
+    from ralph_tui.sources.listed import ListedRuns
     from ralph_tui.tui.home.table import Listing
 
 BEGINS = ("run", "demo", "resume")
@@ -70,6 +71,7 @@ class Home:
         """What the last command failed with."""
         self._root = root
         self._listing: Listing | None = None
+        self._runs: ListedRuns | None = None
         self._stage: Stage
         self._command: Sequence[str] = ()
         self._interrupted = False
@@ -98,8 +100,8 @@ class Home:
 
         said, self.said = self.said, ""
         listing = self._listing or Listing()
-        runs = ListedRuns(self._root)
-        return HomeScreen(runs, listing, self._chosen, new_runs=self._new_runs, said=said)
+        self._runs = self._runs or ListedRuns(self._root)
+        return HomeScreen(self._runs, listing, self._chosen, new_runs=self._new_runs, said=said)
 
     def begin(self) -> None:
         """See `Front`."""

@@ -30,7 +30,9 @@ class ListedRuns:
         self._root = root
         self._found: Mapping[str, ListedRun] = {}
         self._imported: Mapping[str, ImportedRun] = {}
-        self._asked = 0
+        self._first = True
+        self._whole = False
+        """Whether those of other tools were looked for, too."""
         self._stamp: object = None
 
     @property
@@ -43,20 +45,22 @@ class ListedRuns:
     def names(self) -> Sequence[str] | None:
         """See `Runs`."""
         # Those of other tools come with the second call: what finds them takes long to load.
-        self._asked = min(2, self._asked + 1)
-        stamp = (self._asked, *map(self._changed, _CHANGING))
+        first, self._first = self._first, False
+        stamp = tuple(map(self._changed, _CHANGING))
         working = self._working()
-        if stamp == self._stamp and (not working or working in self._found):
+        if stamp != self._stamp or (working and working not in self._found):
+            self._stamp, self._whole = None, False  # what cannot be listed now is tried again
+            self._found = {listed.name: listed for listed in list_runs(self._root)}
+            self._stamp = stamp
+        elif self._whole:
             return None
-        self._stamp = None  # what cannot be listed now is tried again
-        self._found = {listed.name: listed for listed in list_runs(self._root)}
         when = {name: listed.written for name, listed in self._found.items()}
-        if self._asked > 1:
+        if not first:
             from ralph_tui.adapters.importers import find_imported  # noqa: PLC0415 - see above
 
             self._imported = {run.name: run for run in find_imported(self._root)}
             when |= {name: run.changed for name, run in self._imported.items()}
-        self._stamp = stamp
+            self._whole = True
         return sorted(when, key=when.__getitem__, reverse=True)
 
     def living(self) -> Sequence[str]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 LOOK_S = 1.0
 """How often the records are looked at."""
+LOOKS = 2
+"""In a row where runs have come or gone: those that take longer to find come with the second."""
 EAGER = 500
 """Runs that are read also while they are out of view, and ordered by what their records say."""
 BATCH = 50
@@ -108,22 +110,30 @@ class HomeScreen(BaseScreen):
 
     async def _look(self) -> None:
         try:
-            found = await asyncio.to_thread(self._runs.names)
-            self._problem = ""
-            if found is not None:
-                self._found = found
+            for _ in range(LOOKS):
+                found = await asyncio.to_thread(self._runs.names)
+                self._problem = ""
+                if found is not None:
+                    self._found = found
                 self._order()
-            living = await asyncio.to_thread(self._runs.living)
-            was_living = (name for name, row in self.listing.rows.items() if row.live)
-            await self._read({*living, *was_living})
-            while wanted := self._wanted():
-                await self._read(wanted)
+                await self._bring_up_to_date()
+                if found is None:
+                    break
+            self.listing.loaded = True
         except RalphError as error:
             self._problem = str(error)
         finally:
             self._looking = False
         self._show()
         await self._show_what_to_do_first()
+
+    async def _bring_up_to_date(self) -> None:
+        """Rows that may have changed, then those that are not known."""
+        living = await asyncio.to_thread(self._runs.living)
+        was_living = (name for name, row in self.listing.rows.items() if row.live)
+        await self._read({*living, *was_living})
+        while wanted := self._wanted():
+            await self._read(wanted)
 
     def _wanted(self) -> list[str]:
         """Rows to be read next: those in view first."""

@@ -31,7 +31,7 @@ class Listing:
     rows: dict[str, RunRow] = field(default_factory=dict)
     selected: int = 0
     loaded: bool = False
-    """Whether it is known which runs there are."""
+    """Whether all places where runs are recorded were looked at."""
 
     @property
     def name(self) -> str | None:
@@ -46,7 +46,7 @@ class Listing:
     def put(self, names: Sequence[str]) -> None:
         """Other runs, or another order: the same one stays selected; if it is gone, the place."""
         name = self.name
-        self.names, self.loaded = names, True
+        self.names = names
         if name in names:
             self.selected = names.index(name)
         self.selected = max(0, min(self.selected, len(names) - 1))
