@@ -6,17 +6,28 @@ same words wherever it was written.
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import AgentDescription, offered
+from ralph_tui.adapters.agents import AGENTS, AgentDescription, offered, unknown_agent
+from ralph_tui.errors import SettingsError, UsageError
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.config.sources import Loaded
+
+PLAIN = {
+    "agent.name": "|".join(re.escape(agent.name) for agent in offered()),
+    "permissions.mode": r"edits|skip",
+    "limits.max_iterations": r"[1-9][0-9]{0,2}",
+    "limits.session_timeout_s": r"[1-9][0-9]?[smh]|[1-9][0-9][0-9][sm]",
+    "limits.budget_usd": r"[1-9][0-9]{0,4}(\.[0-9][0-9]?)?",
+}
+"""Values that are right without a closer look, by the dotted names of flags."""
 
 
 def add_presentation(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +64,35 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
         default=[],
         help="any setting, as control.decay=0.8",
     )
+
+
+def check_settings(args: argparse.Namespace) -> None:
+    """Refuse a wrong flag or ``--set``, before a terminal, a repository or an agent is looked at.
+
+    What is plainly right costs nothing. Raises ``UsageError``.
+    """
+    flags = {
+        name: value for name, value in vars(args).items() if name in PLAIN and value is not None
+    }
+    if not args.set_options and all(re.fullmatch(PLAIN[name], flags[name]) for name in flags):
+        return
+    # What checks settings takes long to load.
+    from ralph_tui.config.sources import FLAGS, wrong_arguments  # noqa: PLC0415
+
+    given = {name: value for name, value in vars(args).items() if name in FLAGS}
+    if wrong := wrong_arguments(given, args.set_options):
+        raise SettingsError(wrong)
+    if name := flags.get("agent.name"):
+        check_agent_name(name.strip())
+
+
+def check_agent_name(name: str) -> None:
+    """Raises ``UsageError`` where no agent that may be chosen has it."""
+    agent = next((agent for agent in AGENTS if agent.name == name), None)
+    if agent is None:
+        raise unknown_agent(name)
+    if agent.reserved:
+        raise UsageError(agent.reserved)
 
 
 def _named(agent: AgentDescription) -> str:

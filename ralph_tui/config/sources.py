@@ -142,6 +142,14 @@ def problem_of(name: str, text: str) -> str:
     return next(iter(problems), "")
 
 
+def wrong_arguments(flags: Mapping[str, object], set_options: Sequence[str]) -> list[str]:
+    """What is wrong with a command line's own settings, whatever stands in files."""
+    problems: list[str] = []
+    for layer in (_flag_layer(flags), _set_layer(set_options, problems)):
+        _checked(layer, problems)
+    return problems
+
+
 def _file_layer(path: Path, problems: list[str], *, follow: bool) -> _Layer:
     """`follow`: a link in its place is its user's, as of files that are kept elsewhere."""
     try:
@@ -257,4 +265,5 @@ __all__ = [
     "problem_of",
     "user_config_file",
     "variable",
+    "wrong_arguments",
 ]

@@ -62,6 +62,8 @@ class AgentDescription:
     """The same in words, for the help."""
     restricted: bool = True
     """Whether it keeps to ``permissions``; one that does not may do whatever its user may."""
+    program: str = ""
+    """Of an agent that is a program of its own: its usual name. Else what it needs is given."""
     title: str = ""
     """What its makers call it: ``Claude Code``."""
     looks_for: Callable[["AgentSettings", Mapping[str, str]], str] = lambda settings, environ: ""

@@ -14,7 +14,7 @@ from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.records.folders import named_path
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
-from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.cli.options import add_presentation, add_settings, check_settings, load_settings
 from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
 
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
     demo.command(args.scenario)
+    check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     theme = first_theme(None, os.environ, args.set_options)
     return show_run(partial(_prepared, args), screen=screen, theme=theme)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from ralph_tui.cli.live import LiveRun, find_live, text_argument
+from ralph_tui.cli.live import find_live, text_argument
 from ralph_tui.cli.run_option import add_run_option
 from ralph_tui.errors import UsageError
 
@@ -28,9 +28,10 @@ def run(args: argparse.Namespace) -> int:
     if (args.text is None) == (args.always is None):
         raise UsageError("say one thing: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
     if args.always is not None:
-        return _instruct(find_live(args.run), args.always)
+        return _instruct(args.run, args.always)
+    text = text_argument(args.text)
     live = find_live(args.run)
-    live.request("guide", text=text_argument(args.text))
+    live.request("guide", text=text)
     print(
         f"guidance queued for {live.run.name}: it goes into the session where the agent takes it, "
         "else into the next prompt"
@@ -38,13 +39,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _instruct(live: LiveRun, words: str) -> int:
+def _instruct(name: str | None, words: str) -> int:
     text = text_argument(words) if words.strip() else ""
     if len(text) > LONGEST_INSTRUCTION:
         raise UsageError(
             f"a standing instruction has at most {LONGEST_INSTRUCTION:,} characters: shorten it, "
             "or put it into a file that it names"
         )
+    live = find_live(name)
     live.request("instruct", text=text)
     said = (
         "every prompt says this from the next one on, until ralph-tui guide --always '' takes it "

@@ -10,6 +10,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
 from ralph_tui.config.files import first_theme
+from ralph_tui.errors import UsageError
 from ralph_tui.sources.found import find_run, read_run, to_replay
 from ralph_tui.text.sanitize import one_line
 
@@ -35,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show it. Raises ``UsageError`` or ``JournalError`` when there is nothing to show."""
+    if args.at is not None and args.at < 1:
+        raise UsageError(f"--at takes the number of an event, from 1 on, not {args.at}")
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
     if wants_screen(headless=args.headless, as_json=args.json):

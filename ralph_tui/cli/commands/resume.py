@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
-from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.cli.options import add_presentation, add_settings, check_settings, load_settings
 from ralph_tui.config.files import first_theme
 from ralph_tui.sources.found import find_ours
 
@@ -65,6 +65,7 @@ def resume_request(args: argparse.Namespace, mode: "Mode") -> "ResumeRequest":
 
 def run(args: argparse.Namespace) -> int:
     """Run it to its end; the exit code tells the outcome."""
+    check_settings(args)
     run = find_ours(worktree_root(Path.cwd()), args.name)
     root = worktree_root(run.folder)  # a folder may name a run of another worktree
     screen = wants_screen(headless=args.headless, as_json=args.json)

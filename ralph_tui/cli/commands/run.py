@@ -2,17 +2,24 @@
 
 import argparse
 import os
+import shutil
 import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents import find_agent
+from ralph_tui.adapters.agents import AgentContext, find_agent, offered
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.fronts import show_run
 from ralph_tui.cli.fronts.presentation import Presentation, RunFactory, Warn, wants_screen
-from ralph_tui.cli.options import add_presentation, add_settings, load_settings
+from ralph_tui.cli.options import (
+    add_presentation,
+    add_settings,
+    check_agent_name,
+    check_settings,
+    load_settings,
+)
 from ralph_tui.config.files import first_theme
 from ralph_tui.errors import UsageError
 from ralph_tui.runtime.checks import place_looks_well
@@ -59,9 +66,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("a run has either a command (-c) or a criterion in words: leave one out")
     if args.detach and (args.headless or args.json):
         raise UsageError("--detach prints how to reach the run: leave --headless and --json out")
+    check_settings(args)
     screen = wants_screen(headless=args.headless, as_json=args.json)
     away = args.detach and not args.detached
-    if away or (screen and not place_looks_well(Path.cwd())):
+    if away or (screen and not (place_looks_well(Path.cwd()) and _agent_looks_well(args))):
         # What is wrong is said without a screen that would come and go.
         from ralph_tui.cli.fronts.common import warn  # noqa: PLC0415 - behind the first frame
 
@@ -74,6 +82,15 @@ def run(args: argparse.Namespace) -> int:
     return show_run(partial(_prepared, args), screen=screen, theme=theme)
 
 
+def _agent_looks_well(args: argparse.Namespace) -> bool:
+    """Whether there is an agent, as far as it can be told before settings are loaded."""
+    named: str | None = vars(args)["agent.name"]
+    if named is None:
+        return any(shutil.which(agent.program) for agent in offered() if agent.program)
+    agent = next((agent for agent in offered() if agent.name == named), None)
+    return agent is not None and bool(agent.program or vars(args)["agent.command"])
+
+
 def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
     # Behind the first frame.
     from ralph_tui.runtime.checks import looks_well  # noqa: PLC0415
@@ -81,9 +98,11 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
 
     folder = Path.cwd()
     settings = load_settings(args, worktree_root(folder), warn=warn).settings
+    if settings.agent.name:
+        check_agent_name(settings.agent.name)
     agent = find_agent(settings.agent)
-    if agent is not None and agent.reserved:
-        raise UsageError(agent.reserved)
+    if agent is not None and not agent.program:
+        agent.check(AgentContext(settings.agent, folder))  # what it needs is an argument
     presentation = Presentation(
         args.headless,
         args.json,

@@ -64,6 +64,7 @@ CLAUDE = AgentDescription(
     is_default=_is_default,
     small_model="haiku",
     default_when="where installed",
+    program=PROGRAM,
     title="Claude Code",
     looks_for=_looks_for,
     found=_found,
