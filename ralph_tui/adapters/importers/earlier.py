@@ -45,7 +45,7 @@ def row_of(run: ImportedRun) -> RunRow:
     return RunRow(
         name=run.name,
         objective=clip(one_line(as_text(about.get("task_description"))), OBJECTIVE),
-        status=external.outcome_of({}, stub) or "died",
+        status=external.outcome_of("", stub) or "died",
         agent="claude",
         iterations=max([len(iterations), *numbers]),
         completions=tuple(readings),

@@ -24,7 +24,7 @@ def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
         pid=stub.pid if stub else 0,
         started=earlier.began(about),
         updated=earlier.ended(about, stub),
-        outcome=outcome_of({}, stub),
+        outcome=outcome_of("", stub),
         notes=[ToldNote(f"only its analytics are left: a later run of {TOOL} wrote over the rest")],
     )
     rows = [{**row, "number": row.get("iteration_number")} for row in earlier.rows_of(about)]

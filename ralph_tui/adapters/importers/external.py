@@ -3,27 +3,18 @@
 Standard library only: lists of runs are quick.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.importers.analysis import analysed
-from ralph_tui.adapters.importers.fields import Json, as_ordinal, as_when
 from ralph_tui.adapters.importers.folder import RunFiles
+from ralph_tui.adapters.importers.glance import Glance, glance
 from ralph_tui.adapters.importers.imported_run import ImportedRun, named
-from ralph_tui.adapters.importers.numbering import recorded
 from ralph_tui.adapters.importers.salvage import salvaged
-from ralph_tui.adapters.importers.state_file import (
-    STATE,
-    ExternalState,
-    Loop,
-    number_of,
-    read_state,
-)
+from ralph_tui.adapters.importers.state_file import STATE, ExternalState, Loop, read_state
 from ralph_tui.adapters.importers.stubs import Stub, listed, stub_of
-from ralph_tui.adapters.records.listing import COMPLETIONS, OBJECTIVE, RunRow
+from ralph_tui.adapters.records.listing import OBJECTIVE, RunRow
 from ralph_tui.text.sanitize import clip, one_line
 
 if TYPE_CHECKING:
@@ -39,27 +30,22 @@ ENDS: "Mapping[str, Outcome]" = {
     "paused": "interrupted",
 }
 """A status of theirs as an outcome of ours; any other is no end."""
-ACTING = ("redirect", "pause", "abort")
 
 
 def find(base: Path, name: str = FOLDER) -> Iterator[ImportedRun]:
     """The runs of the states that lie below an ``.aiwg``, in the folder of this name."""
     files = RunFiles(base / name, base)
-    state = read_state(files) or salvaged(files)
+    state = glance(files)
     if state is not None:
         yield from _runs(files, state)
     for folder, each in listed(files):
-        if each.entries:
+        if not each.empty:
             yield from _runs(RunFiles(files.folder / folder, base), each)
 
 
-def _runs(files: RunFiles, state: ExternalState) -> Iterator[ImportedRun]:
-    form, path = form_of(files, state), files.folder / STATE
-    objective, started = (
-        as_text(state.fields.get("objective")),
-        as_when(state.fields.get("startTime")),
-    )
-    stub = stub_of(files, objective, started)
+def _runs(files: RunFiles, state: Glance) -> Iterator[ImportedRun]:
+    form, path = _form_of(files, state), files.folder / STATE
+    stub = stub_of(files, state.objective, state.started)
     slug = stub.slug if stub else ""
     for loop in state.loops:
         own = loop.session or state.loop_id
@@ -67,16 +53,16 @@ def _runs(files: RunFiles, state: ExternalState) -> Iterator[ImportedRun]:
         yield ImportedRun(name, form, path, files.folder, files.base, own, slug, loop.session)
 
 
-def outcome_of(fields: Json, stub: Stub | None) -> "Outcome | None":
+def outcome_of(status: str, stub: Stub | None) -> "Outcome | None":
     """How it ended by its state, else by its entry in the archive; None: no end was recorded."""
-    return ENDS.get(as_text(fields.get("status"))) or (ENDS.get(stub.status) if stub else None)
+    return ENDS.get(status) or (ENDS.get(stub.status) if stub else None)
 
 
-def form_of(files: RunFiles, state: ExternalState) -> str:
+def _form_of(files: RunFiles, state: Glance) -> str:
     """Which files there are beside the state."""
     if files.names("iterations", folders=True):
         return "B"
-    if not state.entries and not files.numbers("prompts", ".md"):
+    if state.empty and not files.numbers("prompts", ".md"):
         return "D"
     later = ("outputs/parsed-events.json", "outputs/session-transcript.jsonl")
     if files.first(*later) or files.names("outputs/checkpoints") or files.names("analytics"):
@@ -98,40 +84,23 @@ def loop_of(state: ExternalState, run: ImportedRun) -> Loop:
 def row_of(run: ImportedRun) -> RunRow:
     """What its state says."""
     files = RunFiles(run.folder, run.base)
-    state = state_of(files)
-    fields, found = state.fields, recorded(loop_of(state, run).entries)
-    started, updated = as_when(fields.get("startTime")), as_when(fields.get("lastUpdate"))
-    stub = stub_of(files, as_text(fields.get("objective")), started)
-    entries = [one.entry for one in found if one.entry is not None]
+    state = glance(files)
+    loop = next((one for one in state.loops if one.session == run.session), None) if state else None
+    if state is None or loop is None:
+        return RunRow(name=run.name, imported=run.imported)
+    stub = stub_of(files, state.objective, state.started)
+    lasted = (state.updated - state.started) if state.updated and state.started else timedelta(0)
     return RunRow(
         name=run.name,
-        objective=clip(one_line(as_text(fields.get("objective"))), OBJECTIVE),
-        status=("" if run.session else outcome_of(fields, stub)) or "died",
+        objective=clip(one_line(state.objective), OBJECTIVE),
+        status=("" if run.session else outcome_of(state.status, stub)) or "died",
         agent="claude",
-        iterations=max([0 if run.session else state.current, *(one.number for one in found)]),
-        max_iterations=as_ordinal(fields.get("maxIterations")),
-        completions=_completions(entries, files),
-        interventions=sum(map(_acted, entries)),
-        started=started,
-        updated=updated,
-        seconds=_seconds(started, updated),
+        iterations=max(0 if run.session else state.current, loop.iterations),
+        max_iterations=state.max_iterations,
+        completions=loop.completions,
+        interventions=loop.interventions,
+        started=state.started,
+        updated=state.updated,
+        seconds=max(0.0, lasted.total_seconds()),
         imported=run.imported,
     )
-
-
-def _completions(entries: Sequence[Json], files: RunFiles) -> tuple[float, ...]:
-    """A held reading repeats the one before it."""
-    readings: list[float] = []
-    for entry in entries[-COMPLETIONS:]:
-        found = analysed(entry, number_of(entry) or 0, files).completion
-        readings.append(found / 100 if found is not None else readings[-1] if readings else 0.0)
-    return tuple(readings)
-
-
-def _acted(entry: Json) -> int:
-    made = as_list(as_map(entry.get("healthReport")).get("interventions"))
-    return sum(as_text(as_map(one).get("level")).lower() in ACTING for one in made)
-
-
-def _seconds(started: datetime | None, updated: datetime | None) -> float:
-    return max(0.0, (updated - started).total_seconds()) if started and updated else 0.0

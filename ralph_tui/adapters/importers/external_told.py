@@ -112,7 +112,7 @@ class External:
             pid=as_ordinal(fields.get("currentPid")) or (stub.pid if stub else 0),
             started=started,
             updated=as_when(fields.get("lastUpdate")),
-            outcome=None if run.session else outcome_of(fields, stub),
+            outcome=None if run.session else outcome_of(status, stub),
             reason=as_text(fields.get("abortReason")) or _REASONS.get(status, ""),
         )
 

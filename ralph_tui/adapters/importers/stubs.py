@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from ralph_tui.adapters.agents.json_fields import as_text
-from ralph_tui.adapters.importers.fields import as_ordinal, as_when
 from ralph_tui.adapters.importers.folder import RunFiles
-from ralph_tui.adapters.importers.state_file import ExternalState, read_state
+from ralph_tui.adapters.importers.glance import Glance, glance
 
 PLACES = ("loops", "archive")
 MOST = 2_000
@@ -37,12 +35,12 @@ class Stub:
         return abs((self.started - started).total_seconds()) <= 1
 
 
-def listed(files: RunFiles) -> Iterator[tuple[str, ExternalState]]:
+def listed(files: RunFiles) -> Iterator[tuple[str, Glance]]:
     """What the list has: folder of each, relative to the run's, and its state."""
     for place in PLACES:
         for name in files.names(place, folders=True)[:MOST]:
             folder = f"{place}/{name}"
-            state = read_state(files, folder)
+            state = glance(files, folder)
             if state is not None:
                 yield folder, state
 
@@ -52,21 +50,20 @@ def stub_of(files: RunFiles, objective: str, started: datetime | None) -> Stub |
     found = [
         stub
         for folder, state in listed(files)
-        if not state.entries
+        if state.empty
         for stub in [_stub(folder, state)]
         if stub.joins(objective, started)
     ]
     return max(found, key=lambda stub: bool(stub.status), default=None)
 
 
-def _stub(folder: str, state: ExternalState) -> Stub:
-    fields = state.fields
+def _stub(folder: str, state: Glance) -> Stub:
     archived = folder.startswith("archive/")
     return Stub(
         state.loop_id or folder.rpartition("/")[2],
-        as_text(fields.get("objective")),
-        as_when(fields.get("startTime")),
-        as_ordinal(fields.get("currentPid")) or 0,
-        as_when(fields.get("lastUpdate")) if archived else None,
-        as_text(fields.get("status")) if archived else "",
+        state.objective,
+        state.started,
+        state.pid,
+        state.updated if archived else None,
+        state.status if archived else "",
     )
