@@ -17,12 +17,13 @@ def cpu_seconds(pid: int) -> float:
     return total
 
 
-def resident_bytes() -> int:
-    """Physical memory this process holds now."""
-    statm = Path("/proc/self/statm")
+def resident_bytes(pid: int | None = None) -> int:
+    """Physical memory that a process, else this one, holds now."""
+    pid = os.getpid() if pid is None else pid
+    statm = Path(f"/proc/{pid}/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return int(_ps(os.getpid(), "rss")) * 1024
+    return int(_ps(pid, "rss")) * 1024
 
 
 def _ps(pid: int, column: str) -> str:

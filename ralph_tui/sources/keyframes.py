@@ -5,6 +5,7 @@ once, also where it is held twice. A fold's parts take events in themselves: tho
 and are filled.
 """
 
+import gc
 import threading
 from collections import deque
 from dataclasses import fields, is_dataclass
@@ -16,7 +17,7 @@ from ralph_tui.sources.record import Record
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.fold import Fold, Part
 
-FRAME = 2048
+FRAME = 1024
 """Events between two keyframes of a replay: what a jump has to make and fold at most."""
 
 
@@ -67,6 +68,7 @@ class Keyframes:
         while not self._stop.is_set():
             events = self._record.events(applied, applied + FRAME)
             if len(events) < FRAME:
+                gc.freeze()  # what is kept stays: a collection that looked at it would be felt
                 return
             state.apply_all(events)
             applied += FRAME

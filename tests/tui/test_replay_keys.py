@@ -5,6 +5,7 @@ import pytest
 from ralph_tui.sources.replay import Replay
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.cockpit.scrubber import Scrubber
+from ralph_tui.tui.modals.modal import Modal
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
 
@@ -128,5 +129,44 @@ def test_the_scrubber_is_where_a_replay_begins() -> None:
         assert isinstance(d.cockpit.focused, Scrubber)
         await d.press("3", "shift+tab", "shift+tab", "shift+tab")
         assert isinstance(d.cockpit.focused, Scrubber)
+
+    drive(replay(story("stuck")), look)
+
+
+REPLAY_KEYS = ("space", "left", "right", "shift+left", "shift+right", "left_square_bracket",
+               "right_square_bracket", "home", "end", "m", "M", "less_than_sign",
+               "greater_than_sign")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "opens",
+    [("question_mark",), ("2", "k", "enter"), ("3", "enter"), ("5", "enter"), ("end", "d")],
+    ids=["help", "evidence", "changes", "learning", "whole change"],
+)
+def test_in_a_dialog_each_key_is_its_own_and_answered(opens: tuple[str, ...]) -> None:
+    async def look(d: Driver) -> None:
+        await d.press("end", *opens)
+        assert d.app.screen is not d.cockpit, opens
+        here = player(d).position
+        for key in REPLAY_KEYS:
+            dialog = d.app.screen
+            assert isinstance(dialog, Modal)
+            dialog.tell_how()  # an answer may be the same as that to the key before
+            await d.pilot.pause()
+            before = d.text()
+            await d.press(key)
+            assert d.app.screen is dialog
+            assert d.text() != before, f"{key} is not answered"
+            assert (player(d).position, player(d).playing) == (here, False)
+
+    drive(replay(story("stuck" if opens[0] == "end" else "taught")), look, (100, 30))
+
+
+def test_in_the_text_field_of_the_palette_they_are_text() -> None:
+    async def look(d: Driver) -> None:
+        here = player(d).position
+        await d.press("colon", "m", "space", "M", "less_than_sign", "left_square_bracket")
+        assert "m M<[" in "\n".join(d.text())
+        assert player(d).position == here
 
     drive(replay(story("stuck")), look)

@@ -29,6 +29,7 @@ from ralph_tui.text.terms import (
     PINNED,
     ROLLED_BACK,
     ROLLOVER,
+    SHORTENED,
     UNPROVEN,
     WARNING,
     Term,
@@ -47,6 +48,11 @@ FRAME = 4
 Block = tuple[str, Sequence[tuple[str, str]]]
 """A heading, and what stands below it."""
 
+
+def _sign(term: Term, words: str = "") -> tuple[str, str]:
+    return term.glyph, words or term.word
+
+
 BESIDE: dict[str, Sequence[tuple[str, str]]] = {
     "watch": (
         ("1-0 tab", "a pane by number; the next"),
@@ -62,6 +68,11 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("enter", "what it changed, as a diff"),
     ),
     "leave": (("ctrl+c", "the same; twice: at once"),),
+    "replay": (
+        ("mouse", "on the bar: go there"),
+        _sign(SHORTENED, "a wait, shown shortened"),
+        ("┼", "an iteration begins"),
+    ),
 }
 """Keys of panes, by what they are good for; where they are no action of the whole screen."""
 IN_A_QUESTION: Block = (
@@ -90,10 +101,6 @@ LEARNINGS: Block = (
         ("p m e d", "pin, mute, edit, delete it"),
     ),
 )
-
-
-def _sign(term: Term, words: str = "") -> tuple[str, str]:
-    return term.glyph, words or term.word
 
 
 SIGNS: tuple[Block, ...] = (
