@@ -1,6 +1,6 @@
 """What happened while nobody looked, in a few lines: the open question first, then what came of it.
 
-When a user looked last is not recorded: it is told since the run began.
+Where it is not known when a user looked last, it is told since the run began.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from datetime import datetime
 
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.state import LogEntry, LogRow, RunState
-from ralph_tui.text.format import clock, count, duration, money, percent
+from ralph_tui.state.seen import Seen, denied_calls
+from ralph_tui.text.format import clock, count, day_and_clock, duration, money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
 
@@ -17,6 +18,8 @@ LONG_S = 600
 MOST_EPISODES = 8
 """The latest are told; the log has all."""
 MOST_CHARACTERS = 300
+TOLD = ("episode", "wait", "pause", "guidance")
+"""Kinds of entries of the log, in the order in which they are told."""
 
 
 @dataclass(frozen=True)
@@ -30,29 +33,57 @@ class Told:
 
 
 def is_long(state: RunState, now: datetime) -> bool:
-    """Whether there is anything to come back to."""
+    """Whether there is anything to come back to, for one who never looked."""
     return bool(state.run.completions) and state.run.worked_s(now) >= LONG_S
 
 
-def while_away(state: RunState, now: datetime, *, lost: bool = False) -> list[Told]:
+def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) -> bool:
+    """Whether there is anything to tell to one who has seen this last."""
+    known = _of_this_run(state, seen)
+    if known is None:
+        return is_long(state, now)
+    ended = not state.run.live and not known.over
+    more = len(state.run.completions) > known.iterations or denied_calls(state) > known.denied
+    told = any(entry.kind in (*TOLD, "question") for entry in _since(state, known))
+    return ended or more or told or (lost and not known.lost)
+
+
+def while_away(
+    state: RunState, now: datetime, seen: Seen | None = None, *, lost: bool = False
+) -> list[Told]:
     """The summary; `lost`: the run's process is gone, without an end."""
-    entries = state.log.entries
+    known = _of_this_run(state, seen)
+    entries = _since(state, known)
     lines = _question(state, now) or [_stands(state, now, lost=lost)]
-    lines.append(Told(_course(state, now)))
-    lines += _fixed(state)
+    lines.append(Told(_course(state, now, known)))
+    lines += _fixed(state, known)
     episodes = [entry for entry in entries if entry.kind == "episode"]
     if len(episodes) > MOST_EPISODES:
         earlier = count(len(episodes) - MOST_EPISODES, "earlier episode")
         lines.append(Told(f"{earlier}: see what happened", "dim"))
     for entry in episodes[-MOST_EPISODES:]:
         lines += _episode(entry)
-    for kind in ("wait", "pause", "guidance"):
+    for kind in TOLD[1:]:
         lines += [line for entry in entries if entry.kind == kind for line in _episode(entry)]
-    denied = sum(entry.times for entry in entries if entry.kind == "denied")
-    if denied:
+    denied = denied_calls(state) - (known.denied if known is not None else 0)
+    if denied > 0:
         lines.append(Told(f"{count(denied, 'tool call')} denied by the permissions", "warn"))
     return [Told(clip(one_line(line.text), MOST_CHARACTERS), line.tone, line.below)
             for line in lines]  # fmt: skip
+
+
+def _of_this_run(state: RunState, seen: Seen | None) -> Seen | None:
+    """What was seen, where it is of this run, and of no more of it than there is."""
+    started = state.run.started
+    if seen is None or started is None or seen.run != started.run_id or seen.seq > state.seq:
+        return None
+    return seen
+
+
+def _since(state: RunState, known: Seen | None) -> list[LogEntry]:
+    """The entries in which something is told that was not seen."""
+    seq = 0 if known is None else known.seq
+    return [entry for entry in state.log.entries if any(row.seq > seq for row in entry.rows)]
 
 
 def _question(state: RunState, now: datetime) -> list[Told]:
@@ -70,32 +101,41 @@ def _stands(state: RunState, now: datetime, *, lost: bool) -> Told:
     return Told(f"{says.glyph} {says.text}", says.tone)
 
 
-def _course(state: RunState, now: datetime) -> str:
-    """``in 3h: 7 iterations, 48 % to 80 %, $1.82``."""
+def _course(state: RunState, now: datetime, known: Seen | None) -> str:
+    """``in 3h: 7 iterations, 48 % to 80 %, $1.82``; ``since 23:10: ...``."""
     run = state.run
-    done = count(len(run.completions), "iteration")
-    parts = [f"in {duration(run.worked_s(now))}: {done}"]
-    if run.baseline is not None and run.completion is not None:
-        before, after = run.baseline, run.completion
+    done = count(len(run.completions) - (known.iterations if known else 0), "iteration")
+    since = f"in {duration(run.worked_s(now))}"
+    before, spent = run.baseline, run.cost_usd
+    if known is not None:
+        since = f"since you looked, {day_and_clock(known.at, now)}"
+        before, spent = known.completion, max(0.0, run.cost_usd - known.cost_usd)
+    parts = [f"{since}: {done}"]
+    if before is not None and run.completion is not None:
+        after = run.completion
         parts.append(f"{percent(before, after)} to {percent(after, before)}")
     if run.cost_known:
-        parts.append(money(run.cost_usd, estimated=run.cost_estimated))
+        parts.append(money(spent, estimated=run.cost_estimated))
     return ", ".join(parts)
 
 
-def _fixed(state: RunState) -> list[Told]:
-    """Tests at the start and now, as counted."""
+def _fixed(state: RunState, known: Seen | None) -> list[Told]:
+    """Tests then and now, as counted."""
     gates = [span.gate for span in state.timeline.spans if span.gate is not None]
-    counted = [gate for gate in gates if gate.passed is not None]
+    counted = [gate.passed for gate in gates if gate.passed is not None]
+    then = "at the start"
+    if known is not None:
+        counted = [known.passed, *counted[-1:]] if known.passed is not None else []
+        then = "then"
     if len(counted) < 2:
         return []
-    first, last = counted[0].passed or 0, counted[-1].passed or 0
+    first, last = counted[0], counted[-1]
     if last == first:
-        return [Told("as many tests pass as at the start")]
+        return [Told(f"as many tests pass as {then}")]
     more = "more" if last > first else "fewer"
     tone: Tone = "good" if last > first else "warn"
     verb = "passes" if abs(last - first) == 1 else "pass"
-    return [Told(f"{count(abs(last - first), f'{more} test')} {verb} than at the start", tone)]
+    return [Told(f"{count(abs(last - first), f'{more} test')} {verb} than {then}", tone)]
 
 
 def _episode(entry: LogEntry) -> list[Told]:

@@ -48,6 +48,8 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
         return "the run goes on"
     if started.watched:
         return "hooks have recorded it: the next session of Claude Code goes on with it"
+    if started.imported:
+        return "another tool has recorded it: here it is read, and no more"
     if name not in {step.name for step in next_steps(state, gone=gone)}:
         return "it is completed; n runs it again"
     if name == "resume" and scratch(started):

@@ -13,6 +13,7 @@ from ralph_tui.commands import Command
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.player import Player
 from ralph_tui.state import RunState
+from ralph_tui.state.seen import Seen
 
 
 class Files(Protocol):
@@ -53,6 +54,14 @@ class OnDisk(Protocol):
 
         Gives back where it is.
         """
+        ...
+
+    def seen(self) -> Seen | None:
+        """What this user saw of it last; None: nothing that is known."""
+        ...
+
+    def put_down(self, seen: Seen) -> None:
+        """Keep what this user has seen; it never fails."""
         ...
 
 

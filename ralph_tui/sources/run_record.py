@@ -12,11 +12,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ralph_tui.adapters.records.attempts import keep_out
-from ralph_tui.adapters.records.folders import from_here, worktree_around, worktree_root
+from ralph_tui.adapters.records.folders import (
+    from_here,
+    ralph_folder,
+    worktree_around,
+    worktree_root,
+)
 from ralph_tui.adapters.records.journal import Recording, read_journal
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.seen import read_seen, write_seen
 from ralph_tui.analysis.next_steps import SCRATCH
 from ralph_tui.errors import RalphError, why
+from ralph_tui.events import RunStarted
 from ralph_tui.plain_files import fresh, make_folder, write_all
+from ralph_tui.state.seen import Seen
 from ralph_tui.text.sanitize import one_line
 
 INSIDE, ELSEWHERE = "exports", "ralph-tui-exports"
@@ -29,7 +38,10 @@ class RunRecord:
     def __init__(self, journal: Path, recording: Recording | None = None) -> None:
         """`recording`: what was read of the journal; without it, it is read whenever asked."""
         self._journal = journal.absolute()
-        self.worktree = worktree_around(self._journal.parent)
+        self._run = RecordedRun(self._journal)
+        first = recording.events[0] if recording is not None and recording.events else None
+        foreign = isinstance(first, RunStarted) and first.imported
+        self.worktree = None if foreign else worktree_around(self._journal.parent)
         self._recording = recording
 
     def report(self) -> str:
@@ -59,6 +71,17 @@ class RunRecord:
             advice = why(error, "make the folder writable")
             raise RalphError(f"cannot write {one_line(str(from_here(path)))}: {advice}") from error
         return path
+
+    def seen(self) -> Seen | None:
+        """See `OnDisk`."""
+        if self.worktree is None:
+            return None
+        return read_seen(ralph_folder(self.worktree), self._run.name)
+
+    def put_down(self, seen: Seen) -> None:
+        """See `OnDisk`."""
+        if self.worktree is not None and self._journal.exists():
+            write_seen(ralph_folder(self.worktree), self._run.name, seen)
 
     def _read(self) -> Recording:
         return self._recording if self._recording is not None else read_journal(self._journal)

@@ -36,13 +36,22 @@ def replayed(
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None:
         source.begin()
-    return Onlooker(source, stage, theme)
+    return Onlooker(source, stage, theme, returning=at == -1)
 
 
 class Onlooker:
     """A front of which every signal only ends the screen."""
 
-    def __init__(self, source: Source, stage: Stage, theme: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        stage: Stage,
+        theme: str | None = None,
+        *,
+        returning: bool | None = None,
+    ) -> None:
+        """`returning`: its user comes back to how it stands; None: to a run of another process."""
+        self._returning = source.elsewhere if returning is None else returning
         self.theme = theme
         self.beside = side_screens(source)
         self._source = source
@@ -51,7 +60,7 @@ class Onlooker:
 
     def screen(self) -> BaseScreen:
         """See `Front`."""
-        kind = ReturningCockpit if self._source.elsewhere else CockpitScreen
+        kind = ReturningCockpit if self._returning else CockpitScreen
         return kind(self._source)
 
     def begin(self) -> None:

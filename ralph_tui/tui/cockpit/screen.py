@@ -27,6 +27,7 @@ from ralph_tui.tui.cockpit.footer import Footer, Note
 from ralph_tui.tui.cockpit.going_on import GoingOn
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.looking_back import LookingBack
+from ralph_tui.tui.cockpit.looks import Looks
 from ralph_tui.tui.cockpit.question_presenter import QuestionPresenter
 from ralph_tui.tui.cockpit.scrubber import Scrubber
 from ralph_tui.tui.modals.modal import Modal, key_name
@@ -53,6 +54,9 @@ class CockpitScreen(BaseScreen):
         Binding("escape", "unzoom", show=False),
     ]
 
+    KEEPS_SEEN = False
+    """What is seen here is put down also where it is no live run."""
+
     def __init__(self, source: Source) -> None:
         super().__init__()
         self.source = source
@@ -69,6 +73,7 @@ class CockpitScreen(BaseScreen):
         self.history = HistoryView(self, self.body.timeline)
         self.exports = ExportView(self)
         self.going_on = GoingOn(self)
+        self.looks = Looks(self, kept=self.KEEPS_SEEN or source.live)
         self.looking_back = LookingBack(self, self.body)
         self.ending = Ending(self.body)
         self.doing = Doing(self)
@@ -103,6 +108,7 @@ class CockpitScreen(BaseScreen):
         """See `BaseScreen`: an older answer never stands beside a newer key."""
         self.footer.hush()
         self.doing.hush()
+        self.looks.key()
 
     def say(self, text: str) -> None:
         """See `DialogHost`; in a dialog, too: which of both is seen shows when it closes."""
@@ -125,6 +131,7 @@ class CockpitScreen(BaseScreen):
 
     def hang_up(self, by: str) -> None:
         """See `BaseScreen`."""
+        self.looks.hung_up()
         self.dialogs.hang_up(by)
 
     def compose(self) -> ComposeResult:
@@ -148,6 +155,7 @@ class CockpitScreen(BaseScreen):
         """The screen is gone."""
         self.questions.end()
         self.end_call.end()
+        self.looks.end()
         self.source.stop()
 
     def tick(self) -> None:

@@ -1,11 +1,16 @@
 """While you were away: a short list of episodes, the open question first."""
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from ralph_tui.analysis.away import MOST_EPISODES, is_long, while_away
+from ralph_tui.analysis.away import MOST_EPISODES, is_long, is_news, while_away
+from ralph_tui.events import IterationFinished
 from ralph_tui.state import RunState
+from ralph_tui.state.seen import Seen, seen_of
+from ralph_tui.text.format import clock
 from tests.unit.state.test_log import demo, made, reading, stuck
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
@@ -62,3 +67,63 @@ def test_a_run_that_has_just_begun_is_no_news() -> None:
     assert not is_long(state, state.at + timedelta(hours=3))
     state = RunState().apply_all(STORIES["running"]())
     assert is_long(state, state.at)
+
+
+def halves(name: str, at: int) -> tuple[RunState, Seen, RunState]:
+    """A story as it stood at an iteration's end, what was seen of it then, and its end."""
+    events = STORIES[name]()
+    finished = [i for i, event in enumerate(events) if isinstance(event, IterationFinished)]
+    cut = finished[at - 1]
+    then = RunState().apply_all(events[: cut + 1])
+    return then, seen_of(then, then.at, lost=False), RunState().apply_all(events)
+
+
+def test_what_was_seen_is_not_told_again() -> None:
+    then, seen, now = halves("stuck", 5)
+    rows = [line.text for line in while_away(now, now.at, seen)]
+    assert rows[1].startswith(f"since you looked, {clock(then.at)}: 5 iterations, 31 % to 31 %, $")
+    assert rows[2] == "as many tests pass as then"
+    assert not any("5 iterations are used" in row for row in rows)
+    before = [line.text for line in while_away(then, then.at)]
+    old = [row for row in before if "STUCK" in row and "(not over)" not in row]
+    assert not set(old) & set(rows)
+
+
+def test_where_nothing_came_since_nothing_is_told() -> None:
+    then, seen, now = halves("stuck", 5)
+    assert not is_news(then, then.at, seen, lost=False)
+    assert is_news(now, now.at, seen, lost=False)
+    end = seen_of(now, now.at, lost=False)
+    assert not is_news(now, now.at + timedelta(days=1), end, lost=False)
+
+
+def test_a_run_that_was_killed_is_told_once() -> None:
+    then, seen, _ = halves("stuck", 5)
+    assert is_news(then, then.at, seen, lost=True)
+    assert while_away(then, then.at, seen, lost=True)[0].text.startswith("◇")
+    again = seen_of(then, then.at, lost=True)
+    assert not is_news(then, then.at, again, lost=True)
+
+
+def test_a_question_that_came_since_is_news_and_first() -> None:
+    events = DECISIONS["redirect"]()
+    asked = next(i for i, e in enumerate(events) if e.kind == "question_asked")
+    then = RunState().apply_all(events[: asked - 3])
+    now = RunState().apply_all(events)
+    seen = seen_of(then, then.at, lost=False)
+    assert is_news(now, now.at, seen, lost=False)
+    assert while_away(now, now.at, seen)[0].text.startswith("? needs you")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"run": "another run"}, {"seq": 10**9}], ids=["another run", "a longer journal"]
+)
+def test_what_was_seen_of_something_else_counts_for_nothing(changes: dict[str, Any]) -> None:
+    _, seen, now = halves("stuck", 5)
+    assert while_away(now, now.at, replace(seen, **changes)) == while_away(now, now.at)
+
+
+def test_denials_since_are_counted() -> None:
+    state = RunState().apply_all(STORIES["limited"]())
+    seen = replace(seen_of(state, state.at, lost=False), denied=1)
+    assert while_away(state, state.at, seen)[-1].text == "2 tool calls denied by the permissions"

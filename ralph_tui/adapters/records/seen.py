@@ -1,0 +1,34 @@
+"""What a user has seen of a run: ``seen/<uid>/task-001-001.json``, one small file per attempt.
+
+Rule: it is a convenience. Whatever is wrong with it, nothing was seen yet, and no screen fails.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from ralph_tui.adapters.records.files import write_text
+from ralph_tui.plain_files import read_bytes
+from ralph_tui.state.seen import Seen
+
+MOST_BYTES = 10_000
+_FORM = TypeAdapter(Seen)
+
+
+def read_seen(records: Path, run: str) -> Seen | None:
+    """What this user saw last of a run of this name; None: nothing yet."""
+    with suppress(OSError, ValueError):
+        return _FORM.validate_json(read_bytes(_place(records, run), most=MOST_BYTES))
+    return None
+
+
+def write_seen(records: Path, run: str, seen: Seen) -> None:
+    """Put it down; where that cannot be done, it is left."""
+    with suppress(OSError):
+        write_text(_place(records, run), _FORM.dump_json(seen).decode() + "\n", durable=False)
+
+
+def _place(records: Path, run: str) -> Path:
+    return records / "seen" / str(os.getuid()) / f"{run.replace('/', '-')}.json"

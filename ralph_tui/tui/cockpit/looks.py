@@ -1,0 +1,59 @@
+"""When its user looked at a run: with each key, and when the screen is left.
+
+Rule: a screen that stands open is not looked at for that alone; one whose terminal was closed was
+looked at when the last key was pressed.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+
+from ralph_tui.ports.source import Source
+from ralph_tui.state import RunState
+from ralph_tui.state.seen import Seen, seen_of
+from ralph_tui.tui.cockpit.dialog_host import DialogHost
+
+EVERY_S = 5.0
+"""Seconds between two keys of which both are put down."""
+
+
+def is_lost(source: Source, state: RunState) -> bool:
+    """Whether its process is gone, without an end: also of a record that has none."""
+    return source.lost or (source.player is not None and state.run.live)
+
+
+class Looks:
+    """Puts down what was seen; a replay of what is known from its beginning tells nothing."""
+
+    def __init__(self, host: DialogHost, *, kept: bool) -> None:
+        """`kept`: what is seen on this screen is put down at all."""
+        self._host = host
+        self._kept = kept
+        self._seq = 0
+        self._next = float("-inf")
+
+    def key(self) -> None:
+        """A key was pressed: its user is there."""
+        now = self._host.ralph.monotonic()
+        seen = self._seen() if now >= self._next else None
+        record = self._host.source.record
+        if seen is not None and record is not None:
+            self._next = now + EVERY_S
+            self._host.ralph.run_worker(asyncio.to_thread(record.put_down, seen))
+
+    def hung_up(self) -> None:
+        """The terminal is gone: nobody sees what comes."""
+        self._kept = False
+
+    def end(self) -> None:
+        """The screen is left; the file is small, and nothing waits any more."""
+        seen, record = self._seen(), self._host.source.record
+        if seen is not None and record is not None:
+            record.put_down(seen)
+
+    def _seen(self) -> Seen | None:
+        """What is news since the last time; None: nothing."""
+        state, source = self._host.state, self._host.source
+        if not self._kept or state.run.started is None or state.seq <= self._seq:
+            return None
+        self._seq = state.seq
+        return seen_of(state, datetime.now(UTC), lost=is_lost(source, state))

@@ -1,0 +1,147 @@
+"""What a user has seen is put down with keys and at the end; who comes back is told the rest."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.state.seen import Seen
+from ralph_tui.tui.app import RalphApp
+from ralph_tui.tui.cockpit.returning import ReturningCockpit
+from ralph_tui.tui.modals.away import Away
+from tests.tui.driving import Driver, drive, live, replay, story
+from tests.unit.adapters.search.journals import attempt, write
+
+
+def record(root: Path, name: str = "stuck") -> RunRecord:
+    if not (attempt(root) / "events.jsonl").exists():
+        write(attempt(root), story(name))
+    return RunRecord(attempt(root) / "events.jsonl")
+
+
+def seen(root: Path) -> Seen:
+    found = record(root).seen()
+    assert found is not None
+    return found
+
+
+def back(driver: Driver, root: Path) -> Driver:
+    """Somebody comes back to it."""
+    driver.source.record = record(root)
+    screen = partial(ReturningCockpit, driver.source)
+    driver.app = RalphApp(screen, monotonic=driver.watch)
+    return driver
+
+
+async def leaves(driver: Driver) -> None:
+    driver.app.exit()
+
+
+def test_a_screen_that_is_left_was_looked_at_until_then(tmp_path: Path) -> None:
+    events = story("stuck")
+    driver = live(events[:60])
+    driver.source.record = record(tmp_path)
+    drive(driver, leaves)
+    assert seen(tmp_path).seq == 60
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.sees("since you looked, ")
+        await driver.sees("limit reached")
+        await driver.press("enter")
+        await driver.sees("─ the end ─")
+
+    drive(back(live(events), tmp_path), look)
+    assert seen(tmp_path).seq == len(events)
+
+    async def nothing(driver: Driver) -> None:
+        await driver.sees("─ the end ─")
+        assert driver.app.screen is driver.cockpit
+
+    drive(back(live(events), tmp_path), nothing)
+
+
+def test_behind_a_closed_terminal_the_last_key_counts(tmp_path: Path) -> None:
+    events = story("stuck")
+    driver = live(events[:40])
+    driver.source.record = record(tmp_path)
+
+    async def look(driver: Driver) -> None:
+        await driver.press("2")
+        driver.inbox.extend(events[40:80])
+        await driver.until(lambda: driver.cockpit.state.seq == 80)
+        driver.cockpit.hang_up("SIGHUP")
+        driver.app.exit()
+
+    drive(driver, look)
+    assert seen(tmp_path).seq == 40
+
+
+def test_a_replay_at_its_end_tells_and_one_from_the_beginning_puts_nothing_down(
+    tmp_path: Path,
+) -> None:
+    driver = replay(story("stuck"))
+    driver.source.record = record(tmp_path)
+    drive(driver, leaves)
+    assert record(tmp_path).seen() is None
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.press("escape", "home")
+        await driver.until(lambda: driver.cockpit.state.seq == 1)
+
+    drive(back(replay(story("stuck")), tmp_path), look)
+    assert seen(tmp_path).seq == len(story("stuck"))
+
+
+def test_a_run_that_was_killed_says_that_it_is_gone(tmp_path: Path) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.sees("gone")
+        await driver.press("enter")
+
+    drive(back(replay(story("running")), tmp_path), look)
+    assert seen(tmp_path).lost
+
+    async def nothing(driver: Driver) -> None:
+        driver.cockpit.tick()
+        await driver.pilot.pause()
+        assert driver.app.screen is driver.cockpit
+
+    drive(back(replay(story("running")), tmp_path), nothing)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[1]", '{"run": 3}', "[" * 5000, '{"run":"x","seq":1,"at":"x"}', "x" * 20000],
+)
+def test_a_file_that_is_none_of_ours_is_nothing_seen(tmp_path: Path, content: str) -> None:
+    kept = record(tmp_path)
+    driver = live(story("stuck"))
+    driver.source.record = kept
+    drive(driver, leaves)
+    (path,) = (tmp_path / ".aiwg/ralph/seen").rglob("*.json")
+    assert path.name == "task-001-001.json"
+    path.write_text(content)
+    assert kept.seen() is None
+
+
+@pytest.mark.parametrize("what", ["a file", "a link"])
+def test_where_nothing_can_be_put_down_no_screen_fails(tmp_path: Path, what: str) -> None:
+    kept = record(tmp_path)
+    place = tmp_path / ".aiwg/ralph/seen"
+    if what == "a file":
+        place.write_text("")
+    else:
+        (tmp_path / "elsewhere").mkdir()
+        place.symlink_to(tmp_path / "elsewhere")
+    driver = live(story("stuck"))
+    driver.source.record = kept
+
+    async def look(driver: Driver) -> None:
+        await driver.press("2", "3")
+
+    drive(driver, look)
+    assert kept.seen() is None
+    assert not [*(tmp_path / "elsewhere").glob("*")]
