@@ -110,6 +110,8 @@ class HomeScreen(BaseScreen):
 
     async def _look(self) -> None:
         try:
+            if self.table.in_view:
+                await self._read(self._wanted())
             for _ in range(LOOKS):
                 found = await asyncio.to_thread(self._runs.names)
                 self._problem = ""

@@ -91,8 +91,7 @@ class RunTable(LineWidget):
         last = len(self.listing.names) - 1
         self.listing.selected = max(0, min(before + by, last))
         self._keep_in_view()
-        self.repaint()
-        self.post_message(self.Moved())
+        self.post_message(self.Moved())  # who hears it follows
         return self.listing.selected != before
 
     def _keep_in_view(self) -> None:
@@ -123,7 +122,6 @@ class RunTable(LineWidget):
     def on_resize(self, event: events.Resize) -> None:
         """Others come into view."""
         self._keep_in_view()
-        self.repaint()
         self.post_message(self.Moved())
 
     def on_click(self, event: events.Click) -> None:
