@@ -88,13 +88,19 @@ def closed_workspaces() -> Iterator[None]:
     close_workspaces()
 
 
-@pytest.fixture
-def git_repo(tmp_path: Path) -> Path:
-    """A repository with one committed file, and no identity."""
-    root = tmp_path / "repo"
+@pytest.fixture(scope="session")
+def first_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `git_repo` is a copy of: to make it takes git three times."""
+    root = tmp_path_factory.mktemp("first") / "repo"
     root.mkdir()
     (root / "README.md").write_text("# sample\n")
     identity = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
     for command in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "first")):
         subprocess.run(["git", *command], cwd=root, check=True)
     return root
+
+
+@pytest.fixture
+def git_repo(first_repo: Path, tmp_path: Path) -> Path:
+    """A repository with one committed file, and no identity."""
+    return Path(shutil.copytree(first_repo, tmp_path / "repo", symlinks=True))

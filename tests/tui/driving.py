@@ -3,11 +3,14 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from datetime import timedelta
 from functools import cache, partial
 from typing import Any
 
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
 from textual.pilot import Pilot
 
 from ralph_tui.commands import Command
@@ -22,6 +25,23 @@ from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
 from tests.world.taught import TAUGHT
 from tests.world.windows import WINDOWS
+
+_parse_rules = Stylesheet._parse_rules
+_parsed: dict[Hashable, list[RuleSet]] = {}
+
+
+def _parsed_once(
+    sheet: Stylesheet, css: str, read_from: CSSLocation, *rest: Any, **named: Any
+) -> Any:
+    """The rules of a text are the same in every app: parsing them is a tenth of a short test."""
+    variables = frozenset(sheet._variables.items())
+    key = (css, read_from, rest, *sorted(named.items()), variables)
+    if key not in _parsed:
+        _parsed[key] = _parse_rules(sheet, css, read_from, *rest, **named)
+    return _parsed[key]
+
+
+Stylesheet._parse_rules = _parsed_once  # type: ignore[assignment,method-assign]
 
 
 class Stopwatch:

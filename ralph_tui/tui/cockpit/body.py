@@ -107,10 +107,10 @@ class Body(Container):
         """Put the panes where this size and the last looks want them."""
         places = layout.groups(*self.app.size, self._silent)
         visible = layout.shown(places, self.recent, self.zoomed)
-        self.screen.set_class(self.zoomed is not None, "-zoomed")
-        self.screen.set_class(len(places) == 1, "-single")
-        for name in layout.HOSTS:
-            self.screen.set_class((name,) not in places, f"-no-{name}")
+        lacking = (((name,) not in places, f"-no-{name}") for name in layout.HOSTS)
+        self._take_looks(
+            (self.zoomed is not None, "-zoomed"), (len(places) == 1, "-single"), *lacking
+        )
         self._place_agent(places)
         for name, pane in self.panes.items():
             group = (name,) if self.zoomed else layout.group_of(places, name)
@@ -121,6 +121,14 @@ class Body(Container):
         if self.end.display:
             for name in self.covered:
                 self.panes[name].display = False
+
+    def _take_looks(self, *classes: tuple[bool, str]) -> None:
+        """Classes of the screen, all at once: with each change all that is on it is styled anew."""
+        before = self.screen.classes
+        for wanted, name in classes:
+            self.screen.set_class(wanted, name, update=False)
+        if self.screen.classes != before:
+            self.screen.update_node_styles()
 
     def _place_agent(self, places: layout.Groups) -> None:
         """The grid is filled in order: where two columns end in one, the agent comes last."""
