@@ -48,6 +48,7 @@ def row_of(run: ImportedRun) -> RunRow:
         status=external.outcome_of("", stub) or "died",
         agent="claude",
         iterations=max([len(iterations), *numbers]),
+        max_iterations=(stub.max_iterations or None) if stub else None,
         completions=tuple(readings),
         started=started,
         updated=updated,

@@ -22,6 +22,7 @@ def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
         form=run.form,
         objective=as_text(about.get("task_description")),
         pid=stub.pid if stub else 0,
+        max_iterations=stub.max_iterations if stub else 0,
         started=earlier.began(about),
         updated=earlier.ended(about, stub),
         outcome=outcome_of("", stub),

@@ -19,8 +19,8 @@ class ExternalFiles:
     def __init__(self, files: RunFiles, run_id: str) -> None:
         self.files = files
         self._run_id = run_id
-        self._ended = ("", 0)
-        """The transcript of the iteration before, and its length."""
+        self._now = ("", 0, 0)
+        """The transcript that was asked for last, its length, and where its own lines begin."""
 
     @cached_property
     def left(self) -> frozenset[int]:
@@ -50,29 +50,35 @@ class ExternalFiles:
             f"iterations/{number:03}/{kind}.log",
         )
 
+    def transcript(self, number: int) -> tuple[str, int]:
+        """The transcript in the folder of an iteration, and where its own lines begin in it.
+
+        Ask for them in their order: one repeats those of all before it.
+        """
+        name = self.files.first(f"iterations/{number:03}/session-transcript.jsonl")
+        if not name:
+            return "", 0
+        if name != self._now[0]:
+            before, size = self._now[0], self._now[1]
+            start = size if before and self._goes_on(before, name) else 0
+            self._now = name, self.files.size(name), start
+        return name, self._now[2]
+
     def beside(self, number: int, name: str) -> Json:
         """A JSON file in the folder of an iteration; empty where there is none."""
         return self.files.json(f"iterations/{number:03}/{name}") or {}
 
     def tape(self, number: int) -> Tape:
-        """The transcript with the times of an iteration; ask for them in their order.
-
-        One in the folder of an iteration repeats those of all before it: only its rest is read.
-        """
-        name = self.files.first(f"iterations/{number:03}/session-transcript.jsonl")
-        if not name:
-            return self._shared_tape
-        before, size = self._ended
-        start = size if before and self._goes_on(before, name) else 0
-        self._ended = name, self.files.size(name)
-        return Tape(self.files, name, start)
+        """The transcript with the times of an iteration; ask for them in their order."""
+        name, start = self.transcript(number)
+        return Tape(self.files, name, start) if name else self._shared_tape
 
     def _goes_on(self, before: str, name: str) -> bool:
         heads = []
         for each in (before, name):
             with self.files.opened(each) as file:
                 heads.append(file.read(_SAME) if file else b"")
-        return heads[0] == heads[1] and self.files.size(name) >= self._ended[1]
+        return heads[0] == heads[1] and self.files.size(name) >= self._now[1]
 
     @cached_property
     def _shared_tape(self) -> Tape:

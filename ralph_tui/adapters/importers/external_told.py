@@ -27,7 +27,13 @@ from ralph_tui.adapters.importers.printed import OutputReader
 from ralph_tui.adapters.importers.state_file import ExternalState
 from ralph_tui.adapters.importers.stubs import stub_of
 from ralph_tui.adapters.importers.times import Clues, settle
-from ralph_tui.adapters.importers.told import ToldIteration, ToldNote, ToldReport, ToldRun
+from ralph_tui.adapters.importers.told import (
+    NoteLevel,
+    ToldIteration,
+    ToldNote,
+    ToldReport,
+    ToldRun,
+)
 from ralph_tui.events.run import IterationStatus
 from ralph_tui.text.sanitize import shorten
 
@@ -127,11 +133,8 @@ class External:
             told.output = self._there.output(number)
         exit_code = as_number(entry.get("exitCode"))
         told.exit_code = None if exit_code is None else int(exit_code)
-        if told.output:
-            tape, errors = self._there.tape(number), self._there.output(number, "stderr")
-            told.printed = OutputReader(one.shown, self._root).read(
-                self._files, told.output, tape, errors, told.exit_code
-            )
+        if own:
+            self._heard(told, number)
         if one.shown != number:
             told.notes.append(ToldNote(f"{TOOL} recorded it as iteration {number}", "log"))
         if one.entry is None:
@@ -148,6 +151,18 @@ class External:
             told.verdicts += verdicts.reflected(self._there.reflections[number])
         return told
 
+    def _heard(self, told: ToldIteration, number: int) -> None:
+        """What its session printed; where that is gone, its own transcript has the same lines."""
+        start = 0
+        transcript, begins = self._there.transcript(number)
+        if not told.output and transcript:
+            told.output, start = transcript, begins
+        if told.output:
+            tape, errors = self._there.tape(number), self._there.output(number, "stderr")
+            told.printed = OutputReader(told.number, self._root).read(
+                self._files, told.output, tape, errors, told.exit_code, start=start
+            )
+
     def _recorded(self, told: ToldIteration, entry: Json, number: int) -> None:
         own = self._is_own(number)
         analysis = analysed(entry, number, self._files if own else None)
@@ -157,6 +172,9 @@ class External:
         told.duration_s = as_seconds(entry.get("duration"))
         told.tool_calls = as_count(entry.get("toolCallCount"))
         told.tool_errors = as_count(entry.get("errorCount"))
+        if analysis.note:
+            level: NoteLevel = "warn" if analysis.completion is None else "log"
+            told.notes.append(ToldNote(f"iteration {told.number}: {analysis.note}", level))
         if analysis.error:
             text = f"{TOOL} could not analyse iteration {told.number}: {shorten(analysis.error)}"
             told.notes.append(ToldNote(text, "warn"))

@@ -19,7 +19,7 @@ from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
 from ralph_tui.adapters.agents.session_end import SessionEnd
 from ralph_tui.adapters.importers.fields import Json
 from ralph_tui.adapters.importers.folder import RunFiles
-from ralph_tui.adapters.importers.tape import Tape, key_of
+from ralph_tui.adapters.importers.tape import Tape, key_of, unstamped
 from ralph_tui.events import AgentNoted, AgentSpoke, Event, PromiseMade
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.format import count
@@ -77,21 +77,28 @@ class OutputReader:
         self._printed = Printed()
 
     def read(
-        self, files: RunFiles, name: str, tape: Tape | None, stderr: str, exit_code: int | None
+        self,
+        files: RunFiles,
+        name: str,
+        tape: Tape | None,
+        stderr: str,
+        exit_code: int | None,
+        *,
+        start: int = 0,
     ) -> Printed:
-        """The whole session; `name` is its output, relative to the run's folder."""
-        times = iter(_times(files, name, tape))
+        """The whole session; `name` is its output below the run's folder, from `start` on."""
+        times = iter(_times(files, name, tape, start))
         with files.opened(name) as file:
             if file is not None:
-                for line, offset in self._lines(file):
+                for line, offset in self._lines(file, start):
                     self._take(line, offset, next(times, None))
         return self._finish(_tail(files, stderr), exit_code)
 
-    def _lines(self, file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    def _lines(self, file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
         """Lines with their offsets: those of the head, then those of the tail."""
         size = file.seek(0, 2)
-        file.seek(0)
-        yield from self._lines_to(file, min(size, HEAD_BYTES))
+        file.seek(start)
+        yield from self._lines_to(file, min(size, start + HEAD_BYTES))
         if size - file.tell() > TAIL_BYTES:
             self._left_out += 1
             file.seek(size - TAIL_BYTES)
@@ -234,17 +241,19 @@ class OutputReader:
         self._printed.events.append((note, self._printed.last))
 
 
-def _times(files: RunFiles, name: str, tape: Tape | None) -> Iterator[datetime | None]:
+def _times(files: RunFiles, name: str, tape: Tape | None, start: int) -> Iterator[datetime | None]:
     """When each line came that is no blank one, as far as the transcript tells."""
     if tape is None:
         return
     keys = array("q")
     with files.opened(name) as file:
         left = HEAD_BYTES
+        if file is not None:
+            file.seek(start)
         while file is not None and left > 0 and (line := file.readline(LONGEST_LINE)):
             left -= len(line)
             if line.strip():
-                keys.append(key_of(line))
+                keys.append(key_of(unstamped(line.rstrip())[0]))
     for at in tape.times(keys):
         yield datetime.fromtimestamp(at, UTC) if at else None
 

@@ -24,6 +24,8 @@ class Stub:
     objective: str
     started: datetime | None
     pid: int
+    max_iterations: int
+    """0: not known."""
     updated: datetime | None
     status: str
     """Empty unless it was archived: until then it says what was when it was made."""
@@ -64,6 +66,7 @@ def _stub(folder: str, state: Glance) -> Stub:
         state.objective,
         state.started,
         state.pid,
+        state.max_iterations or 0,
         state.updated if archived else None,
         state.status if archived else "",
     )

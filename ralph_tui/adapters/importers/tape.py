@@ -62,7 +62,7 @@ class Tape:
                 return
             left -= len(line)
             if line.endswith(b"\n") and line.strip():
-                bare, at = _unstamped(line.rstrip())
+                bare, at = unstamped(line.rstrip())
                 self._keys.append(key_of(bare))
                 self._times.append(at)
 
@@ -105,7 +105,7 @@ class Tape:
             return None
 
 
-def _unstamped(line: bytes) -> tuple[bytes, float]:
+def unstamped(line: bytes) -> tuple[bytes, float]:
     """The line as it was printed, and when it came, epoch seconds."""
     match = _STAMP.search(line[-200:])
     if match is None:

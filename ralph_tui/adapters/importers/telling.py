@@ -58,7 +58,7 @@ class Telling:
         self._told = told
         self._files = files
         self._state = RunState()
-        self._recomputed = Recomputed(self._state)
+        self._recomputed = Recomputed(self._state, limited=told.max_iterations > 0)
         self._events: list[Event] = []
         self._at = _began(told)
         self._latest = told.updated + _STALE if told.updated else None
@@ -106,6 +106,7 @@ class Telling:
             imported=f"{TOOL}, form {told.form}",
             agent=told.agent,
             model=told.model or None,
+            permissions="",
             max_iterations=told.max_iterations or len(told.iterations),
             session_timeout_s=told.timeout_s,
             iteration_budget_usd=told.iteration_budget_usd,

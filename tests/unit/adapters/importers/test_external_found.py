@@ -7,10 +7,12 @@ import pytest
 
 from ralph_tui.adapters.importers import find_imported, read_imported, row_of
 from ralph_tui.events import (
+    AlarmRaised,
     IterationFinished,
     IterationStarted,
     Noticed,
     PromptPrepared,
+    RunFinished,
     SessionFinished,
 )
 from ralph_tui.state import RunState
@@ -166,6 +168,27 @@ def test_analytics_of_an_earlier_run_are_a_run(tmp_path: Path) -> None:
     assert starts == [at(9).replace("Z", "+00:00"), at(19).replace("Z", "+00:00")]
     row = row_of(run)
     assert (row.iterations, row.completions, row.objective) == (2, (0.55, 0.55), "Fix it")
+    assert of_kind(recording, AlarmRaised) == [], "its limit of iterations is not known"
+    assert state.oversight.interventions == []
+
+
+def test_a_stub_tells_how_an_earlier_run_ended_and_its_limit(tmp_path: Path) -> None:
+    foreign = External(tmp_path)
+    foreign.state(entry(1, 10))
+    rows = [{"iteration_number": k, "timestamp": at(k), "quality_score": 5} for k in (1, 2)]
+    about = {"loop_id": OTHER, "task_description": "Old", "start_time": at(0), "iterations": rows}
+    foreign.write(f"analytics/{OTHER}.json", about)
+    foreign.state(
+        name="archive/old-1a2b3c4d/session-state.json", loopId="old-1a2b3c4d", objective="Old",
+        startTime=at(0.01), lastUpdate=at(9), status="failed", maxIterations=2,
+    )  # fmt: skip
+    run = next(run for run in find_imported(tmp_path) if run.form == "F")
+    recording = read_imported(run)
+    assert [e.outcome for e in of_kind(recording, RunFinished)] == ["failed"]
+    assert (row_of(run).status, row_of(run).max_iterations, run.slug) == (
+        "failed", 2, "old-1a2b3c4d",
+    )  # fmt: skip
+    assert [e.alarm for e in of_kind(recording, AlarmRaised)] == ["BUDGET_EXCEEDED"]
 
 
 def test_without_a_state_what_lies_beside_it_is_told(tmp_path: Path) -> None:

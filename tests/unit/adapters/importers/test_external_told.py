@@ -8,6 +8,7 @@ import pytest
 from ralph_tui.adapters.importers import find_imported, read_imported, row_of
 from ralph_tui.events import (
     AgentReported,
+    AgentSpoke,
     AlarmRaised,
     CheckpointCaptured,
     Event,
@@ -77,6 +78,23 @@ def test_a_transcript_in_the_folder_of_an_iteration_repeats_those_before_it(tmp_
     printed_times(foreign, (1, 5, 9), name="iterations/001/session-transcript.jsonl")
     printed_times(foreign, (1, 5, 9), (2, 12, 20), name="iterations/002/session-transcript.jsonl")
     assert minutes(tmp_path) == [(5, 9), (12, 20)]
+
+
+def test_an_output_that_is_gone_is_read_from_the_transcript_of_its_iteration(
+    tmp_path: Path,
+) -> None:
+    foreign = External(tmp_path)
+    foreign.state(entry(1, 10), entry(2, 20))
+    sessions(foreign, 1, 2)
+    printed_times(foreign, (1, 5, 9), name="iterations/001/session-transcript.jsonl")
+    printed_times(foreign, (1, 5, 9), (2, 12, 20), name="iterations/002/session-transcript.jsonl")
+    for number in (1, 2):
+        (foreign.folder / f"outputs/{number:03}-stdout.log").unlink()
+    assert minutes(tmp_path) == [(5, 9), (12, 20)]
+    _, recording, state = told(tmp_path)
+    words = [(event.iteration, event.text) for event in of_kind(recording, AgentSpoke)]
+    assert words == [(1, "session 1"), (2, "session 2")]
+    assert state.run.cost_usd == 1.0
 
 
 def test_a_session_that_no_transcript_has_takes_no_time_of_another(tmp_path: Path) -> None:
@@ -183,8 +201,11 @@ def test_a_reading_is_the_analysis_percentage_or_held(
 def test_it_is_said_where_the_reading_stands_in_an_answer(tmp_path: Path) -> None:
     answer = {"type": "result", "result": '```json\n{"completionPercentage": 55}\n```'}
     External(tmp_path).state(entry(1, 0) | {"analysis": answer})
-    (reading,) = of_kind(told(tmp_path)[1], ReadingTaken)
+    _, recording, _ = told(tmp_path)
+    (reading,) = of_kind(recording, ReadingTaken)
     assert "inside" in reading.note
+    (note,) = of_kind(recording, Noticed)
+    assert reading.note in note.text
 
 
 def test_an_analysis_that_failed_is_told_why(tmp_path: Path) -> None:
