@@ -226,8 +226,8 @@ class Page(VerticalScroll):
 
 
 def _head(place: Surroundings, draft: Draft) -> Content:
-    left = "; as you left it" if draft != Draft() else ""
-    head = Content.styled(f"a new run in {flat(place.folder)}{left}", "bold")
+    left = "" if draft == Draft() else ", as you left it,"
+    head = Content.styled(f"a new run{left} in {flat(place.folder)}", "bold")
     return sum(map(_obstacle, place.obstacles), start=head)
 
 
