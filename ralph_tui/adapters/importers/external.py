@@ -89,7 +89,10 @@ def row_of(run: ImportedRun) -> RunRow:
     if state is None or loop is None:
         return RunRow(name=run.name, imported=run.imported)
     stub = stub_of(files, state.objective, state.started)
-    lasted = (state.updated - state.started) if state.updated and state.started else timedelta(0)
+    started, updated = state.started, state.updated
+    if run.session:  # the state tells of a later loop: this one was over when that began
+        started, updated = None, started
+    lasted = updated - started if updated and started else timedelta(0)
     return RunRow(
         name=run.name,
         objective=clip(one_line(state.objective), OBJECTIVE),
@@ -99,8 +102,8 @@ def row_of(run: ImportedRun) -> RunRow:
         max_iterations=state.max_iterations,
         completions=loop.completions,
         interventions=loop.interventions,
-        started=state.started,
-        updated=state.updated,
+        started=started,
+        updated=updated,
         seconds=max(0.0, lasted.total_seconds()),
         imported=run.imported,
     )

@@ -104,6 +104,10 @@ class External:
         config = as_map(fields.get("config"))
         status, started = as_text(fields.get("status")), as_when(fields.get("startTime"))
         stub = stub_of(self._files, as_text(fields.get("objective")), started)
+        updated = as_when(fields.get("lastUpdate"))
+        pid = as_ordinal(fields.get("currentPid")) or 0
+        if run.session:  # the state tells of a later loop: this one was over when that began
+            started, updated, stub = None, started, None
         return ToldRun(
             run_id=run.run_id,
             name=run.name,
@@ -115,9 +119,9 @@ class External:
             max_iterations=as_ordinal(fields.get("maxIterations")) or 0,
             timeout_s=as_minutes(config.get("timeoutMinutes")),
             iteration_budget_usd=as_amount(config.get("budgetPerIteration")) or None,
-            pid=as_ordinal(fields.get("currentPid")) or (stub.pid if stub else 0),
+            pid=0 if run.session else pid or (stub.pid if stub else 0),
             started=started,
-            updated=as_when(fields.get("lastUpdate")),
+            updated=updated,
             outcome=None if run.session else outcome_of(status, stub),
             reason=as_text(fields.get("abortReason")) or _REASONS.get(status, ""),
         )

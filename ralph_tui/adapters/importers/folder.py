@@ -20,7 +20,7 @@ from ralph_tui.plain_files import is_plain, read_bytes, reading
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import one_line
 
-LARGEST_JSON = 64 << 20
+LARGEST_JSON = 128 << 20
 """Bytes of a JSON file: what a tool writes in a night stays far below."""
 MOST_NAMES = 50_000
 """Names of a folder that are looked at."""

@@ -48,7 +48,8 @@ def recording_of(run: ImportedRun, told: ToldRun, files: RunFiles) -> Recording:
     events = Telling(told, files).events()
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
-    return Recording(run.path, events, problem, size=files.size(run.path.name))
+    size = files.size(str(run.path.relative_to(run.folder)))
+    return Recording(run.path, events, problem, size=size, kept_in=run.folder)
 
 
 class Telling:

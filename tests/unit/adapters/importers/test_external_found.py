@@ -16,7 +16,7 @@ from ralph_tui.events import (
     SessionFinished,
 )
 from ralph_tui.state import RunState
-from tests.foreign import INIT, LOOP, External, at, entry, of_kind, spoke, told
+from tests.foreign import BEGAN, INIT, LOOP, External, at, entry, of_kind, spoke, told
 
 OTHER = "ffffffff-0000-4000-8000-000000000002"
 
@@ -280,7 +280,9 @@ def test_numbers_of_two_sessions_are_two_loops(tmp_path: Path) -> None:
     other = read_imported(runs["old"])
     assert RunState().apply_all(other.events).run.completions == [90]
     assert of_kind(other, PromptPrepared) == [], "what lies there is the later loop's"
-    assert row_of(runs["old"]).completions == (0.9,)
+    row = row_of(runs["old"])
+    assert (row.completions, row.status, row.started) == ((0.9,), "died", None)
+    assert row.updated == BEGAN == other.events[-1].at, "it was over when the later one began"
 
 
 def test_a_session_for_each_iteration_is_one_loop(tmp_path: Path) -> None:
