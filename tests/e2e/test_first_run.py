@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.drafts import read_draft
 from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.ports.new_runs import Draft
 from tests.e2e.cli import CLI, ONE_MORE, project
 from tests.e2e.tmux import Terminal
 from tests.waiting import until
@@ -68,7 +70,9 @@ def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Ter
     assert screen.exit_code() == 0
 
 
-def test_a_terminal_that_is_closed_takes_the_trial_with_it(root: Path, screen: Terminal) -> None:
+def test_a_terminal_that_is_closed_takes_the_trial_with_it_and_not_what_was_typed(
+    root: Path, screen: Terminal
+) -> None:
     pids = root / "pids"
     screen.shows("No run is recorded")
     screen.press("n")
@@ -80,4 +84,5 @@ def test_a_terminal_that_is_closed_takes_the_trial_with_it(root: Path, screen: T
     written = until(lambda: pids.read_text().split() if pids.exists() else [])
     screen.close()
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in written), 20)
+    until(lambda: "sleep 300" in (read_draft(root) or Draft()).command)
     assert not ralph_folder(root).exists()
