@@ -3,7 +3,9 @@
 import json
 import tarfile
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from ralph_tui.adapters.importers import ImportedRun, find_imported, read_imported
@@ -19,6 +21,14 @@ STATE = "session-state.json"
 
 SAMPLES = ROOT / "tests" / "fixtures" / "runs"
 NAMES = sorted(path.name.removesuffix(".tar.gz") for path in SAMPLES.glob("*.tar.gz"))
+
+
+@cache
+def sample_events(name: str) -> list[Event]:
+    """The events of a sample, without its files."""
+    with TemporaryDirectory() as folder:
+        (run,) = find_imported(unpacked(name, Path(folder)))
+        return list(read_imported(run).events)
 
 
 def unpacked(name: str, into: Path) -> Path:

@@ -63,6 +63,10 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
 def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
     run, name = state.run, f"{started.task}/{started.attempt}"
     completed = run.finished is not None and run.finished.outcome == "completed"
+    if started.imported:
+        yield NextStep("report", "report", f"ralph-tui report {name}")
+        yield NextStep("replay", "replay", f"ralph-tui replay {name}")
+        return
     if not completed and not started.watched:
         yield NextStep("resume", "resume", f"ralph-tui resume {name}{_more(state)}")
     yield NextStep("report", "report", f"ralph-tui report {name}")

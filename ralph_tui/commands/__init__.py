@@ -1,6 +1,7 @@
 """What a human may ask of a run: commands go into the engine's inbox, events come back."""
 
 from ralph_tui.commands.refusals import (
+    IMPORTED,
     MOST_GUIDANCE,
     MOST_ITERATIONS,
     MOST_ROLLOVERS,
@@ -36,6 +37,7 @@ from ralph_tui.commands.wishes import (
 )
 
 __all__ = [
+    "IMPORTED",
     "MOST_GUIDANCE",
     "MOST_ITERATIONS",
     "MOST_ROLLOVERS",

@@ -51,6 +51,7 @@ NOT_NOW: Mapping[type[Command], str] = {
 """Why a wait does not take what only some take."""
 WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"
 """Of a loop that hooks have recorded."""
+IMPORTED = "another tool has recorded this run: it can only be looked at"
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 

@@ -27,7 +27,9 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
         name, folder = named(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)
         replay.record = RunRecord(record.path, record)
-    replay.files = RecordedFiles(folder)
+        replay.died = _imported(record) and record.events[-1].kind != "run_finished"
+    if isinstance(record, Path) or not _imported(record):
+        replay.files = RecordedFiles(folder)
     if at is not None:
         replay.seek(within(name, replay.length, at))
     return replay
@@ -39,6 +41,11 @@ def named(recording: Recording) -> str:
     if isinstance(first, RunStarted) and first.imported:
         return f"{first.task}/{first.attempt}"
     return f"attempt {one_line(recording.path.parent.name)}"
+
+
+def _imported(recording: Recording) -> bool:
+    first = recording.events[0] if recording.events else None
+    return isinstance(first, RunStarted) and bool(first.imported)
 
 
 def within(name: str, length: int, at: int) -> int:

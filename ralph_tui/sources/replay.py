@@ -37,6 +37,8 @@ class Replay:
     restores_ended = False
     name = "you"
     lost = False
+    died = False
+    """Nobody works on the run, and no end was recorded: seen at the end of its record."""
     player: Player | None
     record: OnDisk | None = None
 
@@ -96,7 +98,9 @@ class Replay:
             self._look()
         if self.playing and not self.resting:
             self._play(passed)
-        return self._fold(state)
+        state = self._fold(state)
+        self.lost = self.died and self.position == self.length
+        return state
 
     # the record -------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from ralph_tui.state.context import ContextFold, ContextUse
 from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
 from ralph_tui.state.fold import Fold, Handler
+from ralph_tui.state.foreign import ForeignFold
 from ralph_tui.state.gate import GateFold
 from ralph_tui.state.guidance import Guidance, GuidanceFold
 from ralph_tui.state.intelligence import IntelligenceFold
@@ -50,6 +51,7 @@ class RunState:
         self.intelligence = IntelligenceFold()
         self.context = ContextFold()
         self.plan_items = PlanItemsFold()
+        self.foreign = ForeignFold()
         self._handlers: dict[type[Event], list[tuple[Fold, Handler]]] = {}
         for fold in self.folds():
             for event_type, handler in fold.handlers():

@@ -22,6 +22,7 @@ from ralph_tui.events import (
     UnknownEvent,
 )
 from ralph_tui.state.fold import Fold, Handlers, on
+from ralph_tui.state.foreign import ForeignLog
 from ralph_tui.state.log_affairs import Affairs
 from ralph_tui.state.log_ends import Ends
 from ralph_tui.state.log_entries import LogEntries, LogEntry, LogRow
@@ -58,6 +59,7 @@ class LogFold(Fold):
             Affairs(self._log, self._episodes),
             Waits(self._log),
             Ends(self._log, self._episodes),
+            ForeignLog(self._log),
         )
         self.parts = (self._log, *self._nesting, self._memory, self._strategies)
         self._told: dict[tuple[str, ...], LogEntry] = {}

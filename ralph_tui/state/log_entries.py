@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from ralph_tui.events import Event
+from ralph_tui.events import AlarmRaised, Event, InterventionMade
 from ralph_tui.state.fold import Part
 from ralph_tui.state.wording import Row
 from ralph_tui.text.terms import LEVELS, RowLevel
@@ -75,6 +75,8 @@ class LogEntries(Part):
     def __init__(self) -> None:
         self.all: list[LogEntry] = []
         self.iteration = 0
+        self.recomputed = False
+        """Another tool has recorded the run: what our layers make of it, they make of it now."""
         self.asking: LogEntry | None = None
         """Where the question that was asked last is told."""
         self._clock = 0
@@ -128,6 +130,8 @@ class LogEntries(Part):
         self._touch(entry)
 
     def _row(self, event: Event, row: Row) -> LogRow:
+        if self.recomputed and isinstance(event, AlarmRaised | InterventionMade):
+            row = row._replace(text=f"recomputed: {row.text}".removesuffix(": "))
         return LogRow(event.seq, event.at, self.iteration, *row)
 
     def _touch(self, entry: LogEntry) -> None:

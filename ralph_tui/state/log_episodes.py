@@ -236,7 +236,7 @@ class Episodes(Part):
             self._log.amend(entry, e.seq, text=text)
         self.latest = (entry, e.seq, text)
         self._made[e.iteration, e.level] = entry
-        if asks and nested:
+        if asks and nested and not self._log.recomputed:
             self._log.amend(entry, e.seq, text=f"{WAITING} · {text}" if text else WAITING)
 
     def _decided(self, asked: _Asked, event: Event, decision: str) -> None:

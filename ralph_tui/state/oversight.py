@@ -15,12 +15,16 @@ from ralph_tui.events import (
     ReadingTaken,
     RedirectDecided,
     RestoreBegan,
+    RunStarted,
     SnapshotTaken,
     WorktreeRestored,
 )
 from ralph_tui.events.oversight import Health, Level, Subject
 from ralph_tui.state.fold import Fold, Handlers, on
 from ralph_tui.state.wording import decision_words
+
+NOBODY_ASKED = "recomputed, nobody was asked"
+"""What was decided about an intervention that was never made: another tool has led the run."""
 
 
 @dataclass(slots=True)
@@ -81,10 +85,12 @@ class OversightFold(Fold):
         """What they were after the last restore; None until that is held."""
         self._completion = 0.0
         self._asked: dict[str, QuestionAsked] = {}
+        self._recomputed = False
 
     def handlers(self) -> Handlers:
         """See `Fold`."""
         return (
+            on(RunStarted, self._run_started),
             on(IterationStarted, self._iteration_started),
             on(ReadingTaken, self._reading_taken),
             on(ConflictsFound, self._conflicts_found),
@@ -127,6 +133,10 @@ class OversightFold(Fold):
             if made.decision and made.effect is None and made.iteration + 2 == iteration
         ]
 
+    def _run_started(self, event: RunStarted) -> bool:
+        self._recomputed = bool(event.imported)
+        return False
+
     def _iteration_started(self, event: IterationStarted) -> bool:
         self.conflicts = ()
         return False
@@ -152,6 +162,8 @@ class OversightFold(Fold):
                 self._completion,
             )
         )
+        if self._recomputed and event.level in ("REDIRECT", "PAUSE"):
+            self.interventions[-1].decision, self.decided = NOBODY_ASKED, event.iteration
         if event.level == "REDIRECT":
             self.episode = self.interventions[-1]
             self.status = "critical" if event.about in ("oscillating", "regressing") else "warning"

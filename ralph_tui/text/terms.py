@@ -206,6 +206,8 @@ DISCONNECTED = Term("◇", "disconnected")
 """Of a screen: the process of its run is gone, without an end."""
 DIED = Term(DISCONNECTED.glyph, "died")
 """The same of a run that no screen shows."""
+NOT_RECORDED = "not recorded by the tool that led this run"
+"""Of what is missing in a run of another tool."""
 
 BEST = Term("★", "best")
 ROLLED_BACK = Term("↶", "restored")

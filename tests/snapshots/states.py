@@ -13,6 +13,7 @@ from ralph_tui.events import AbortRequested, Event, RunFinished
 from ralph_tui.events.run import Outcome
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.cockpit import layout
+from tests.foreign import sample_events
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
 from tests.tui.held import Held
@@ -110,6 +111,9 @@ STATES = (
     State("replay-start", lambda: replay(story("stuck")), ("home",)),
     State("replay-alarm", lambda: replay(story("stuck")), ("M",)),
     State("replay-end", lambda: replay(story("stuck")), ("home", "end")),
+    State("imported-oscillating", lambda: replay(sample_events("wired-oscillating")), ("M", "2"),
+          sizes=(SMALL,)),
+    State("imported-stuck", lambda: replay(sample_events("ref-stuck")), ("end",), sizes=(SMALL,)),
     State("end-completed", of("steady")),
     State("end-limit", of("stuck")),
     State("end-aborted", lambda: ended("aborted", "aborted by you")),

@@ -10,7 +10,7 @@ from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import FIRST, SECTIONS
 from ralph_tui.analysis.verdict import verdict
-from ralph_tui.events import Event
+from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.text.format import count, duration, ending_reason, help_words, money, percent
@@ -83,6 +83,12 @@ def _outcome(told: Material, circumstances: Circumstances) -> str:
     else:
         lines[0] += f" in iteration {run.iteration} of {run.max_iterations}, at {told.ended_at}"
     lines += [escaped(problem) for problem in circumstances.problems]
+    if tool := told.state.foreign.tool:
+        lines.append(
+            f"{escaped(told.started.imported)}, has recorded this run: completion is what it read; "
+            f"push, alarms and interventions are recomputed by ralph-tui, and what {escaped(tool)} "
+            "itself said stands in a section of its own."
+        )
     if told.unknown:
         kinds = ", ".join(code(kind) for kind in told.unknown)
         number = count(sum(told.unknown.values()), "event")
@@ -111,10 +117,10 @@ def _facts(told: Material) -> str:
         ("Tokens", f"{run.tokens:,}" if run.tokens else ""),
         ("Tools", _tools(told)),
         ("Agent", ", ".join(escaped(word) for word in (started.agent, run.model) if word)),
-        ("Permissions", _permissions(told)),
+        ("Permissions", "" if started.imported else _permissions(told)),
         ("Completion command", code(started.command) if started.command else ""),
         ("Plan file", code(started.plan) if started.plan else ""),
-        ("Started", f"{started.mode}, with at most {count(started.max_iterations, 'iteration')}"
+        ("Started", f"{_how(started)}with at most {count(started.max_iterations, 'iteration')}"
                     + (f" and {money(started.budget_usd)}" if started.budget_usd else "")),
         ("Limits since", _limits(told)),
         ("Git", _git(told)),
@@ -126,6 +132,10 @@ def _waited(told: Material) -> str:
     """For an answer, a service or the end of a pause; what is below a second is no wait."""
     seconds = sum(told.waited.values())
     return f", {duration(seconds)} of it waiting" if seconds >= 1 else ""
+
+
+def _how(started: RunStarted) -> str:
+    return "" if started.imported else f"{started.mode}, "
 
 
 def _cost(told: Material) -> str:
@@ -200,6 +210,11 @@ def _git(told: Material) -> str:
 
 def _records(told: Material, circumstances: Circumstances) -> str:
     folder = circumstances.folder
+    if imported := told.started.imported:
+        tool = escaped(imported.partition(",")[0])
+        where = f"In {code(folder)}, as {tool} left them"
+        name = f"{told.started.task}/{told.started.attempt}"
+        return f"{where}; `ralph-tui replay {name}` shows them.\n\nRun {code(told.started.run_id)}."
     lines = [f"In {code(folder)}:\n"] if folder else []
     lines.append("- `events.jsonl`: the journal; `ralph-tui replay` shows it")
     started = told.state.run.started

@@ -8,6 +8,8 @@ from ralph_tui.state.wording import alarm_word
 from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
 
+RECOMPUTED = "Recomputed: nobody was asked, and nothing of it was done."
+"""Of a run that another tool has led."""
 _SUBJECTS = {
     "STUCK": "stuck",
     "OSCILLATING": "oscillating",
@@ -23,7 +25,8 @@ def episodes(told: Material) -> str:
     met = {(one.iteration, str(one.about)) for one in made}
     alone = [one for one in told.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
     found = [(one.seq, _met(told, one)) for one in made] + [(one.seq, _seen(one)) for one in alone]
-    return "\n".join(text for _, text in sorted(found))
+    text = "\n".join(text for _, text in sorted(found))
+    return f"{RECOMPUTED}\n\n{text}" if text and told.started.imported else text
 
 
 def _seen(alarm: AlarmRaised) -> str:
@@ -48,7 +51,7 @@ def _instructions(text: str, title: str) -> list[str]:
 def _met(told: Material, made: Intervention) -> str:
     about = subject_words(made.about)
     lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
-    if made.decision:
+    if made.decision and not told.started.imported:
         lines.append(f"  - {escaped(made.decision)}")
     if made.instructions:
         lines += _instructions(made.instructions, f"instructions{_sent(told, made)}:")

@@ -7,6 +7,7 @@ from ralph_tui.analysis.report import memory, review, strategy
 from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.context import APART, context
 from ralph_tui.analysis.report.episodes import episodes
+from ralph_tui.analysis.report.foreign import foreign
 from ralph_tui.analysis.report.markdown import escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.state import IterationSpan
@@ -205,6 +206,7 @@ FIRST: dict[str, Callable[[Material], str]] = {
 """For a reviewer, before the facts; by title, in order."""
 SECTIONS: dict[str, Callable[[Material], str]] = {
     "What happened": episodes,
+    "What the tool that led it said": foreign,
     "Restored": _restores,
     "Guidance": _guidance,
     "What the agent says is in its way": _blockers,

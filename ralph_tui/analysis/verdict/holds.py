@@ -11,6 +11,7 @@ from ralph_tui.text.format import day_and_clock, duration
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.terms import (
     ASKED,
+    DIED,
     DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
@@ -46,10 +47,14 @@ UNHEARD = Verdict(
     "unheard: nothing comes from its sessions any more, and no end was recorded",
 )
 """The same of a loop that hooks record: whether a process is gone nobody knows."""
+ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
+"""The same of a run that another tool recorded."""
 
 
 def disconnected(state: RunState) -> Verdict:
     """Of a run whose process is gone, without an end."""
+    if state.foreign.tool:
+        return ENDLESS
     return UNHEARD if state.run.started and state.run.started.watched else LOST
 
 

@@ -108,7 +108,8 @@ def _alarm(state: RunState) -> Verdict | None:
         if alarm is not None:
             word = name.split("_")[0].lower()
             reason = _reason(state, alarm, alarm.reason)
-            return Verdict(*mark(SEVERITIES[alarm.severity]), word, f"{word}: {reason}")
+            made = "; recomputed" if state.foreign.tool else ""
+            return Verdict(*mark(SEVERITIES[alarm.severity]), word, f"{word}: {reason}{made}")
     return None
 
 

@@ -87,7 +87,7 @@ def _show_past(root: Path, found: ImportedRun) -> int:
         from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
         recording = read_run(found)
-        note = f"{found.name} was recorded by {TOOL}, it can only be looked at: this is its replay"
+        note = f"{found.name} is past: {TOOL} recorded it, and it is only looked at"
         return replayed(recording, stage, note=note, theme=theme, at=-1)
 
     return Stage(load, theme, left=ExitCode.COMPLETED).show()

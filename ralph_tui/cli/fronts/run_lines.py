@@ -2,8 +2,10 @@
 
 from ralph_tui.cli.fronts.plain import question_line, row_line, stamped, text_of
 from ralph_tui.events import (
+    AlarmCleared,
     AlarmRaised,
     Event,
+    ForeignVerdict,
     InterventionMade,
     IterationStarted,
     LimitsChanged,
@@ -13,9 +15,13 @@ from ralph_tui.events import (
     RunStarted,
     StrategyPlanned,
 )
+from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.state.strategy_wording import StrategyRows
 from ralph_tui.state.wording import ROWS, decision_words
 from ralph_tui.text.terms import subject_words
+
+RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
+"""What our layers make of a run that another tool has led."""
 
 
 class PlainLines:
@@ -30,18 +36,23 @@ class PlainLines:
         self._decided = False
         """What is decided about the latest REDIRECT has a line."""
         self._strategies = dict(StrategyRows().wordings())
+        self._foreign = ForeignRows()
+        self._imported = ""
 
     def line(self, event: Event) -> str | None:
         """As `plain_line`, and None for what was said."""
         self._follow(event)
         width = 2 * len(str(self._of)) + 1
         where = f"{f'{self._iteration}/{self._of}':>{width}} " if self._of else ""
-        return stamped(event, self._text(event), where)
+        text = self._text(event)
+        if text and self._imported and isinstance(event, RECOMPUTED):
+            text = f"{text} (recomputed)"
+        return stamped(event, text, where)
 
     def _follow(self, event: Event) -> None:
         match event:
             case RunStarted():
-                self._of = event.max_iterations
+                self._of, self._imported = event.max_iterations, event.imported
             case IterationStarted():
                 self._iteration, self._of = event.iteration, event.max_iterations
                 self._reasons = set()
@@ -65,6 +76,10 @@ class PlainLines:
             case RedirectDecided() if self._decided:
                 self._decided = False
                 return None
+            case RunStarted() if self._imported:
+                return f"{text_of(event)} (recorded by {self._imported})"
+            case ForeignVerdict():
+                return row_line(self._foreign.row, event)
             case StrategyPlanned():
                 row = self._strategies[StrategyPlanned](event)
                 return row and f"strategy {row.text}"

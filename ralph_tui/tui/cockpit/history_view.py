@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ralph_tui import commands
 from ralph_tui.analysis.next_steps import whole_change
-from ralph_tui.commands import WATCHED, over
+from ralph_tui.commands import IMPORTED, WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
@@ -105,6 +105,8 @@ class HistoryView:
         live, started, points = self._source.live, state.run.started, self._timeline.points
         if started is not None and started.watched:
             return WATCHED  # hooks hold no snapshots
+        if started is not None and started.imported:
+            return IMPORTED
         if live and not (self._source.lost or over(state)):
             return BY_NAME["restore"].refusal(state)
         if live and self._source.restores_ended:

@@ -31,12 +31,16 @@ class AssessmentPane(IterationPane):
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
         spans = state.timeline.spans
-        return (state.intelligence.revision, spans[-1].number if spans else None)
+        said = state.intelligence.revision, state.foreign.revision
+        return (*said, spans[-1].number if spans else None)
 
     def build(self, width: int, height: int) -> list[Line]:
         """See `LinesPane`."""
         span, known = self.span, self.state.intelligence
         past: list[Line] = [self.past()] if self.chosen is not None else []
+        foreign = _foreign(self.state, span.number, width) if span is not None else []
+        if foreign:
+            return [*past, *foreign]
         if span is None or not (known.assessments or known.strategies):
             return [*past, [(self._nothing(), "dim")]]
         k = span.number
@@ -57,6 +61,8 @@ class AssessmentPane(IterationPane):
 
     def _nothing(self) -> str:
         started = self.state.run.started
+        if tool := self.state.foreign.tool:
+            return f"not recorded: {tool} says nothing of this iteration"
         off = started is not None and started.config.get("intelligence.enabled") is False
         return "switched off: intelligence.enabled" if off else "nothing is assessed yet"
 
@@ -71,6 +77,19 @@ class AssessmentPane(IterationPane):
         failed = f", {known.help_failed} without an answer" if known.help_failed else ""
         asked = count(known.help_calls, "question")
         return [(f"help of models: {asked}{failed}, {duration(known.help_seconds)}{cost}", "dim")]
+
+
+def _foreign(state: RunState, iteration: int, width: int) -> list[Line]:
+    """What the layers of the tool that led the run said of an iteration."""
+    rows: list[Line] = []
+    for said in state.foreign.verdicts.get(iteration, []):
+        if not rows:
+            rows.append([(f"iteration {iteration}, in the words of {said.tool}", "strong")])
+        words = said.act if said.layer == "oversight" else in_words(said.act)
+        head = " ".join(part for part in (said.layer, words) if part)
+        mark, style = level_mark(SEVERITIES[said.level])
+        rows += _item(f"{mark} ", style, f"{head}: {flat(said.text)}", width)
+    return rows
 
 
 def _place(iteration: int) -> str:

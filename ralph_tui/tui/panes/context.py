@@ -14,7 +14,7 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import ContextUse, RunState
 from ralph_tui.state.context_wording import item_words, shrunk_words, written_words
 from ralph_tui.text.format import clock, count, filled
-from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, ROLLOVER, Tone
+from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, NOT_RECORDED, ROLLOVER, Tone
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
@@ -170,6 +170,8 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
 
 
 def _unknown(state: RunState, width: int) -> list[Line]:
+    if state.foreign.tool:
+        return _told(NOT_RECORDED, width, "dim")
     if not state.context.tells:
         words = "unknown: this agent does not tell how full its context window is"
         return _told(f"{words}; no session hands over by itself", width, "text")

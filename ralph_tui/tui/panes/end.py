@@ -92,7 +92,7 @@ class EndPane(LinesPane):
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
-        elif not Path.cwd().is_relative_to(started.root):
+        elif started.root and not Path.cwd().is_relative_to(started.root):
             yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)], ""
 
 
@@ -149,6 +149,8 @@ def _packed(parts: list[str], width: int) -> Iterator[Line]:
 
 def _asked(state: RunState, width: int) -> Iterator[Line]:
     """What was asked, and who decided what."""
+    if state.foreign.tool:
+        return  # what our overseer would have asked was asked of nobody
     made = [each for each in state.oversight.interventions if each.level in ("REDIRECT", "PAUSE")]
     if state.needs.left_open is not None:
         words = f"not answered: {flat(state.needs.left_open.text)}"

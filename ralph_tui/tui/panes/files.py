@@ -13,6 +13,7 @@ from ralph_tui.events.workspace import Category, FileChange
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
+from ralph_tui.text.terms import NOT_RECORDED
 from ralph_tui.tui.draw.cutting import path_on
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
 from ralph_tui.tui.draw.words import lines_changed, since
@@ -144,6 +145,8 @@ class FilesPane(LinesPane):
     def _nothing(self) -> str:
         if self.state.files.unknown and not self.whole:
             return "what changed cannot be told"
+        if self.state.foreign.tool and self.state.run.last_change_at is None:
+            return NOT_RECORDED
         where = "the whole run" if self.whole else "this iteration"
         return f"no file changed in {where}" + ("" if self._over else " yet")
 

@@ -70,13 +70,21 @@ def _about(
         right.insert(0, Slot("rights", size, may))
     if width >= 140:
         right.insert(0, Slot("who", WHO, who(state)))
-    badge: Line = [(REPLAY, "accent badge"), (" ", "")] if replay else []
+    badge: Line = [(_badge(state, width), "accent badge"), (" ", "")] if replay else []
     told = row_of(right)
     room = max(1, inner - cells(told) - GAP - cells(badge))
     title: Line = [(clip(_objective(state), room), "strong")]
     if width >= 140:
         title += item(state, room - cells(title))
     return spread([*badge, *title], told, inner, gap=GAP)
+
+
+def _badge(state: RunState, width: int) -> str:
+    """That it is a replay, and of what, where that is no run of ours."""
+    tool = flat(state.foreign.tool, 20)
+    if not tool:
+        return REPLAY
+    return f"{REPLAY}imported from {tool} " if width >= 100 else f"{REPLAY}{tool} "
 
 
 def _verdict(state: RunState, says: Verdict, width: int) -> Line:

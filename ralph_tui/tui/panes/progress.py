@@ -104,8 +104,12 @@ class ProgressPane(LinesPane):
         latest = self.state.control.latest
         if latest is None:
             return []
+        if self.state.foreign.tool and width < WIDE_EDGE:
+            return [("recomputed", "warn")]
         gains = _told(("kp", latest.kp), ("ki", latest.ki), ("kd", latest.kd))
         named: Line = [(f"gains, {profile_words(latest.profile)}: ", "dim"), *gains]
+        if self.state.foreign.tool:
+            named = [("recomputed · ", "warn"), *named]
         parts = _told(
             ("P", latest.proportional), ("I", latest.integral_mean), ("D", latest.derivative)
         )

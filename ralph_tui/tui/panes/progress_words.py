@@ -62,7 +62,21 @@ def explanation(state: RunState, course: Course, drawn: Heights) -> list[Line]:
             _plain("reports", f"{signal.issue_load:.1f}", "learnings and blockers told; they fade"),
             _plain("kp ki kd", gains, told),
         ]
-    return [*rows, [(" " * 7, ""), *SIGNS]]
+    return [*_imported(state), *rows, [(" " * 7, ""), *SIGNS]]
+
+
+def _imported(state: RunState) -> list[Line]:
+    """Whose numbers these are, and what the tool that led the run had of its own."""
+    tool = state.foreign.tool
+    if not tool:
+        return []
+    told = f"{tool} recorded the readings; pace, push, gains and alarms are recomputed"
+    rows: list[Line] = [[(" " * 7, ""), (told, "warn")]]
+    own = state.foreign.control(state.run.iteration)
+    if own is not None and own.values:
+        numbers = " ".join(f"{name} {gain(value)}" for name, value in own.values.items())
+        rows.append([(padded(f"{tool}:", 7), "warn"), (numbers, "text")])
+    return rows
 
 
 def gain(value: float) -> str:

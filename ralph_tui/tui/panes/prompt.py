@@ -11,6 +11,7 @@ from ralph_tui.events import PromptPrepared
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
+from ralph_tui.text.terms import NOT_RECORDED
 from ralph_tui.tui.draw.spans import Line, flat, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
@@ -70,7 +71,8 @@ class PromptPane(IterationPane):
             rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
         prompts = self._prompts()
         if not prompts:
-            return [*rows, [("no prompt has been sent yet", "dim")]]
+            missing = NOT_RECORDED if self.state.foreign.tool else "no prompt has been sent yet"
+            return [*rows, [(missing, "dim")]]
         for prompt in reversed(prompts):  # the one that holds is read first
             if len(prompts) > 1:
                 name = _session_of(prompt.path).removeprefix(", ") or "session 1"

@@ -11,7 +11,7 @@ from ralph_tui.events import GateFinished
 from ralph_tui.state import RunState
 from ralph_tui.state.wording import gate_words
 from ralph_tui.text.format import clock, duration, place
-from ralph_tui.text.terms import FAILED, PASSED, PHASES, ROLLED_BACK, WARNING
+from ralph_tui.text.terms import FAILED, NOT_RECORDED, PASSED, PHASES, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.cutting import middle, name_of_test
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import since
@@ -53,6 +53,8 @@ class VerificationPane(IterationPane):
             rows.append([(f"{ROLLED_BACK.glyph} ", "warn"), (before, "warn")])
         if last is not None:
             return rows + _result(last, self._before(last), width)
+        if self.state.foreign.tool:
+            return [*rows, [(NOT_RECORDED, "dim")]]
         if self.chosen is not None:
             return [*rows, [("the tests did not run in this iteration", "dim")]]
         return rows or [[("the tests have not run yet", "dim")]]

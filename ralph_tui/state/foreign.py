@@ -1,0 +1,98 @@
+"""What another tool's own layers said of a run that it recorded: by iteration, and in the log.
+
+Rule: it stands beside what is ours and never in its place. The log tells what asks for attention,
+each sentence once; all of it is there for who looks at an iteration.
+"""
+
+from ralph_tui.events import ForeignVerdict, RunStarted
+from ralph_tui.state.fold import Fold, Handlers, Part, on
+from ralph_tui.state.log_entries import LogEntries, LogEntry
+from ralph_tui.state.wording import Row
+from ralph_tui.text.terms import in_words
+
+LOUD = ("REDIRECT", "PAUSE", "ABORT")
+"""What it did that stops or turns a run."""
+_DIGITS = str.maketrans("", "", "0123456789")
+
+
+class ForeignFold(Fold):
+    """All verdicts."""
+
+    def __init__(self) -> None:
+        self.tool = ""
+        """What recorded the run, where that was no loop of ours: ``aiwg``."""
+        self.verdicts: dict[int, list[ForeignVerdict]] = {}
+        """By iteration, in the order in which they were said."""
+
+    def handlers(self) -> Handlers:
+        """See `Fold`."""
+        return (on(RunStarted, self._started), on(ForeignVerdict, self._said))
+
+    def _started(self, event: RunStarted) -> None:
+        self.tool = event.imported.partition(",")[0]
+
+    def _said(self, event: ForeignVerdict) -> None:
+        self.verdicts.setdefault(event.iteration, []).append(event)
+
+    def control(self, iteration: int) -> ForeignVerdict | None:
+        """The numbers of its own controller, where it had one."""
+        said = self.verdicts.get(iteration, [])
+        return next((one for one in reversed(said) if one.layer == "control"), None)
+
+
+class ForeignRows(Part):
+    """Which verdicts are worth a row, and what it says; a sentence that was told is not again."""
+
+    def __init__(self) -> None:
+        self._told: set[tuple[str, str]] = set()
+
+    def row(self, event: ForeignVerdict) -> Row | None:
+        """See `Wording`."""
+        if event.level == "log" and event.act not in LOUD and event.layer != "selection":
+            return None
+        said = event.layer, event.text.translate(_DIGITS)
+        known = said in self._told
+        self._told.add(said)
+        if known and event.act not in LOUD:
+            return None
+        numbers = " ".join(f"{name} {value:.3g}" for name, value in event.values.items())
+        detail = "\n".join(part for part in (event.text, event.detail, numbers) if part)
+        level = "log" if event.level == "log" else event.level
+        return Row(level, f"{event.tool}:", foreign_words(event), detail)
+
+
+def foreign_words(event: ForeignVerdict) -> str:
+    """``REDIRECT oscillating: 3 cycles``, ``strategy pivot: no progress``."""
+    act = event.act if event.layer == "oversight" else in_words(event.act)
+    about = in_words(event.about) if event.layer == "oversight" and event.act else ""
+    who = "" if event.layer == "oversight" else event.layer
+    head = " ".join(part for part in (who, act, about) if part)
+    said = event.text.lstrip("; ")
+    return f"{head}: {said}" if head else said
+
+
+class ForeignLog(Part):
+    """One entry for each iteration in which its own layers called for attention."""
+
+    def __init__(self, log: LogEntries) -> None:
+        self._log = log
+        self._rows = ForeignRows()
+        self._entry: tuple[int, LogEntry] | None = None
+
+    def handlers(self) -> Handlers:
+        """Rows of the fold's table."""
+        return (on(RunStarted, self._started), on(ForeignVerdict, self._said))
+
+    def _started(self, event: RunStarted) -> bool:
+        self._log.recomputed = bool(event.imported)
+        return False
+
+    def _said(self, event: ForeignVerdict) -> bool:
+        row = self._rows.row(event)
+        if row is None:
+            return False
+        if self._entry is not None and self._entry[0] == event.iteration:
+            self._log.nest(self._entry[1], event, row)
+        else:
+            self._entry = event.iteration, self._log.add(event, row)
+        return True

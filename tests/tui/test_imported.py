@@ -1,0 +1,116 @@
+"""A run of another tool on the screen: whose words and whose numbers these are is always said."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.importers import find_imported
+from ralph_tui.sources.found import read_run
+from ralph_tui.sources.recorded import opened
+from ralph_tui.state import RunState
+from ralph_tui.state.oversight import NOBODY_ASKED
+from ralph_tui.text.terms import NOT_RECORDED
+from tests.foreign import sample_events, unpacked
+from tests.tui.driving import Driver, drive
+
+
+def shown(name: str, folder: Path) -> Driver:
+    """A driver of the sample, at its end, with its files beside it."""
+    (run,) = find_imported(unpacked(name, folder))
+    return Driver(opened(read_run(run)))
+
+
+def test_whose_words_and_numbers_these_are_stands_beside_them(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.sees(" REPLAY aiwg ")
+        await driver.sees("limit reached: all 8 iterations are used up")
+        await driver.press("1")
+        await driver.sees("─ recomputed ─")
+        await driver.press("z")
+        await driver.sees("aiwg recorded the readings; pace, push, gains and alarms are recom")
+        await driver.sees("aiwg:  signal .03 proportional .73")
+        await driver.press("z", "M", "2", "z")
+        screen = "\n".join(driver.text())
+        assert "recomputed: " in screen
+        assert "aiwg: REDIRECT oscillating: Oscillation detected: 4 undo/redo" in screen
+        assert "waiting for your answer" not in screen
+        await driver.press("z", "9")
+        await driver.sees("in the words of aiwg")
+        await driver.sees("control pause")
+
+    drive(shown("wired-oscillating", tmp_path), scenario)
+
+
+def test_a_wide_screen_has_room_for_where_it_comes_from(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.sees(" REPLAY imported from aiwg ")
+
+    drive(shown("internal-hook", tmp_path), scenario, (140, 45))
+
+
+def test_one_without_an_end_has_died_at_the_end_of_its_record(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.sees("died: no end was recorded")
+        await driver.press("left")
+        await driver.until(lambda: "died:" not in "\n".join(driver.text()))
+        await driver.press("end", "6")
+        await driver.sees("Starting work (scripted session 3)")
+
+    drive(shown("ref-crash", tmp_path), scenario)
+
+
+def test_the_prompt_is_the_one_that_was_sent(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        sent = tmp_path / "wired-oscillating/.aiwg/ralph-external/prompts/008-prompt.md"
+        sent.write_text("# What iteration 8 was told")
+        await driver.press("8")
+        await driver.sees("# What iteration 8 was told")
+
+    drive(shown("wired-oscillating", tmp_path), scenario)
+
+
+def test_what_was_not_recorded_is_said_calmly_and_nothing_can_be_done(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.press("escape")
+        for key in ("7", "8", "0", "4"):
+            await driver.press(key)
+            await driver.sees(NOT_RECORDED)
+        await driver.press("3", "r")
+        await driver.sees("another tool has recorded this run: it can only be looked at")
+        text = "\n".join(driver.text())
+        assert "resume" not in text
+
+    drive(shown("internal-hook", tmp_path), scenario)
+
+
+def test_the_end_offers_what_a_foreign_run_has(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.sees("ralph-tui report aiwg/020b2b71")
+        text = "\n".join(driver.text())
+        assert "resume" not in text
+        assert "asked" not in text
+
+    drive(shown("wired-oscillating", tmp_path), scenario)
+
+
+@pytest.mark.parametrize("sample", ["wired-oscillating", "ref-stuck"])
+def test_nobody_was_asked_and_the_verdict_says_so(sample: str) -> None:
+    state = RunState()
+    seen = False
+    for event in sample_events(sample):
+        state.apply(event)
+        if event.kind == "intervention_made" and state.oversight.undecided is not None:
+            raise AssertionError("a recomputed intervention waits for nobody")
+        seen = seen or event.kind == "intervention_made"
+    asked = [one for one in state.oversight.interventions if one.level in ("REDIRECT", "PAUSE")]
+    assert seen
+    assert all(one.decision == NOBODY_ASKED for one in asked)
+
+
+def test_a_sentence_of_its_layers_is_told_once() -> None:
+    state = RunState().apply_all(sample_events("wired-oscillating"))
+    rows = [row for row in state.log.rows if row.word == "aiwg:"]
+    assert len([row for row in rows if "node_modules not found" in row.text]) == 1
+    assert len([row for row in rows if row.text.startswith("REDIRECT oscillating")]) == 5
+    assert any("was selected" in row.text for row in rows)
+    assert state.foreign.control(8) is not None
