@@ -90,7 +90,7 @@ def _control(signals: Json) -> Iterator[ToldVerdict]:
     alarms = as_texts(as_map(signals.get("alarmSummary")).get("types"))
     said = as_map(signals.get("recommendations"))
     action = as_text(signals.get("action"))
-    told = as_text(said.get("message")) or action or "its control signal"
+    told = as_text(said.get("message")) or action or "nothing in words"
     yield _verdict(
         "control",
         f"{told} (alarms: {', '.join(map(name_of, alarms))})" if alarms else told,

@@ -220,14 +220,8 @@ def question_line(e: QuestionAsked) -> str:
     return f"question {e.text} ({choices}; {silence})"
 
 
-def _retrieved(e: LearningsRetrieved) -> str | None:
-    words = retrieved_words(e)
-    return words and f"memory  {words}"
-
-
-def _validated(e: ValidationDone) -> str | None:
-    words = issues_words(e.issues)
-    return words and f"note    {words}"
+def _under(word: str, words: str) -> str | None:
+    return words and f"{word:<7} {words}"
 
 
 def row_line(wording: Wording, e: Event) -> str | None:
@@ -283,11 +277,11 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
         on(InterruptRequested, lambda e: f"interrupting the agent, asked by {e.by}"),
         on(PermissionsChanged, lambda e: f"permissions from the next session on: {e.mode}"),
-        on(LearningsRetrieved, _retrieved),
+        on(LearningsRetrieved, lambda e: _under("memory", retrieved_words(e))),
         on(LearningPromoted, partial(row_line, promoted_row)),
         on(LearningChanged, lambda e: f"memory  {changed_words(e)}"),
         on(StrategyPlanned, lambda e: f"strategy {strategy_words(e)}"),
-        on(ValidationDone, _validated),
+        on(ValidationDone, lambda e: _under("note", issues_words(e.issues))),
         on(PlanMade, lambda e: f"plan    {plan_words(e)}"),
         on(ReflectionWritten, lambda e: f"reflection {reflection_words(e)}"),
         on(RunFinished, _run_finished),
