@@ -17,6 +17,7 @@ from tests.foreign import sample_events
 from tests.tui.archive import OneRun, beside
 from tests.tui.driving import Driver, live, replay, story
 from tests.tui.held import Held
+from tests.tui.homes import ASKS, DIED, DONE, LIVE, USED_UP, HomeDriver
 from tests.tui.new_runs import FormDriver
 from tests.tui.test_assessment import MADE
 from tests.tui.test_away import returned
@@ -141,6 +142,15 @@ STATES = (
     State("search-empty", of("running", beside=beside(OneRun(story("stuck")))), ("slash",),
           "Type what you remember", sizes=(SMALL,)),
     # a new run
+    # home
+    State("home", partial(HomeDriver, LIVE, DONE, USED_UP, DIED), sees="1 live",
+          sizes=(*ALL, (60, 15))),
+    State("home-light", partial(HomeDriver, LIVE, DONE, DIED, **LIGHT), sees="1 live",
+          sizes=(SMALL,)),
+    State("home-question", partial(HomeDriver, DONE, ASKS, said="the run is not there any more"),
+          sees="waits for your answer", sizes=(SMALL,)),
+    State("home-none", HomeDriver, sees="No run is recorded", sizes=(SMALL, LARGE)),
+    State("home-help", partial(HomeDriver, DONE), ("question_mark",), "find a run", sizes=(SMALL,)),
     State("new-run", FormDriver, sees="2.1.198"),
     State("new-run-wrong", FormDriver, ("ctrl+s",), "2 to correct", sizes=(SMALL, (60, 15))),
     State("new-run-tried", FormDriver, ("tab", "tab", "down", "ctrl+t"), "41 of 66",

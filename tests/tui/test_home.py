@@ -1,147 +1,15 @@
 """Home: what its rows say at each size, what its keys do, and what it reads."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
-from ralph_tui.analysis.run_row import RunRow
-from ralph_tui.errors import WorkspaceError
 from ralph_tui.text.terms import OUTCOMES, PHASES
-from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.home.columns import columns, line_of, titles
-from ralph_tui.tui.home.screen import BATCH, EAGER, HomeScreen
-from ralph_tui.tui.home.table import Listing
-from tests.tui.archive import OneRun, beside
-from tests.tui.driving import Stopwatch, story
-from tests.tui.new_runs import GOOD, Here
-
-NOW = datetime(2026, 1, 9, 12, tzinfo=UTC)
-DONE = RunRow(
-    name="task-001/001",
-    objective="Fix the failing parser tests",
-    status="completed",
-    agent="claude",
-    iterations=5,
-    max_iterations=10,
-    completions=(0.2, 0.4, 0.62, 0.8, 1.0),
-    interventions=2,
-    cost_usd=1.82,
-    started=NOW - timedelta(days=3, hours=1),
-    updated=NOW - timedelta(days=3),
-    seconds=2460,
-)
-LIVE = replace(
-    DONE,
-    name="task-002/001",
-    objective="Move the storage to the new client",
-    status="agent",
-    completions=(0.1, 0.3),
-    interventions=0,
-    updated=NOW - timedelta(minutes=1),
-    started=NOW - timedelta(minutes=21),
-    seconds=1200,
-    live=True,
-)
-USED_UP = replace(DONE, name="task-004/001", status="limit_reached", iterations=10)
-DIED = replace(DONE, name="task-003/001", status="died", completions=(), cost_usd=None)
-
-
-class Recorded:
-    """Runs as a test wants them; says what was read."""
-
-    place = "~/work/parser"
-
-    def __init__(self, *rows: RunRow) -> None:
-        self.rows = {row.name: row for row in rows}
-        self.read_names: list[str] = []
-        self.problem = ""
-        self._told: Sequence[str] | None = None
-
-    def names(self) -> Sequence[str] | None:
-        if self.problem:
-            raise WorkspaceError(self.problem)
-        names = list(self.rows)
-        told, self._told = self._told, names
-        return None if names == told else names
-
-    def living(self) -> Sequence[str]:
-        return [name for name, row in self.rows.items() if row.live]
-
-    def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:
-        names = list(names)
-        self.read_names += names
-        return {name: self.rows[name] for name in names if name in self.rows}
-
-
-class At:
-    """A home under test."""
-
-    def __init__(self, runs: Recorded, *, said: str = "", listing: Listing | None = None) -> None:
-        self.runs, self.listing = runs, listing or Listing()
-        self.chosen: Sequence[str] | None = None
-        self.watch = Stopwatch()
-        archive = beside(OneRun(story("stuck")))
-        self.app = RalphApp(lambda: self._screen(said), monotonic=self.watch, beside=archive)
-        self.pilot: Pilot[str]
-
-    def _screen(self, said: str) -> HomeScreen:
-        def choose(command: Sequence[str]) -> None:
-            self.chosen = command
-
-        place = replace(GOOD, folder="~/work/parser")
-        return HomeScreen(
-            self.runs,
-            self.listing,
-            choose,
-            new_runs=lambda: Here(place),
-            said=said,
-            clock=lambda: NOW,
-        )
-
-    def rows(self) -> list[str]:
-        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.rows())
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        for _ in range(400):
-            if condition():
-                return
-            await self.pilot.pause(0.01)
-        raise AssertionError(f"still not so:\n{self.text}")
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
-
-
-Story = Callable[[At], Coroutine[Any, Any, None]]
-
-
-def at_home(
-    story: Story, runs: Recorded, *, size: tuple[int, int] = (80, 24), **options: Any
-) -> At:
-    async def play() -> At:
-        home = At(runs, **options)
-        async with home.app.run_test(size=size) as home.pilot:
-            await home.until(lambda: home.listing.loaded or runs.problem)
-            await story(home)
-        return home
-
-    return asyncio.run(play())
-
-
-async def _nothing(home: At) -> None:
-    """Look only."""
-
+from ralph_tui.tui.home.screen import BATCH, EAGER
+from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
 
 # rows ---------------------------------------------------------------------------------------------
 
@@ -157,8 +25,10 @@ def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> No
 @pytest.mark.parametrize(
     ("width", "wanted"),
     [
-        (137, ("✓ completed", "Fix the failing parser tests", "5/10", "100 %", "2", "$1.82",
+        (177, ("✓ completed", "Fix the failing parser tests", "5/10", "100 %", "2", "$1.82",
                "41m", "2026-01-06")),
+        (137, ("✓ completed", "Fix the failing parser tests", "5/10", "100 %", "2", "$1.82",
+               "41m", "3d ago")),
         (97, ("✓ completed", "Fix the failing", "5/10", "100 %", "2", "$1.82", "41m", "3d ago")),
         (77, ("✓ completed", "Fix the failing", "5/10", "100 %", "2", "$1.82", "41m", "3d ago")),
         (57, ("✓ completed", "Fix the fail", "5/10", "100 %", "$1.82", "3d ago")),
@@ -175,7 +45,7 @@ def test_what_is_told_at_each_width(width: int, wanted: tuple[str, ...]) -> None
 
 @pytest.mark.parametrize("state", [*OUTCOMES, "died", "a_new_state"])
 def test_every_state_of_a_past_run_has_glyph_and_word(state: str) -> None:
-    text = "".join(part for part, _ in line_of(replace(DONE, status=state), NOW, 137))
+    text = "".join(part for part, _ in line_of(replace(DONE, status=state), NOW, 177))
     word = OUTCOMES[state].label if state in OUTCOMES else state.replace("_", " ")
     assert word in text
 
@@ -183,7 +53,7 @@ def test_every_state_of_a_past_run_has_glyph_and_word(state: str) -> None:
 @pytest.mark.parametrize("phase", PHASES)
 def test_every_state_of_a_live_run_has_glyph_and_word(phase: str) -> None:
     row = replace(LIVE, status=phase)
-    wide = "".join(part for part, _ in line_of(row, NOW, 137))
+    wide = "".join(part for part, _ in line_of(row, NOW, 177))
     assert PHASES[phase].label in wide or f"{PHASES[phase].short_label} " in wide or "live" in wide
     narrow = "".join(part for part, _ in line_of(row, NOW, 77))
     assert narrow.startswith(PHASES[phase].glyph)
@@ -198,7 +68,7 @@ def test_a_live_run_is_as_old_as_now() -> None:
 
 def test_what_was_not_counted_is_not_none() -> None:
     uncounted = replace(DONE, interventions=None, cost_usd=None, completions=())
-    text = "".join(part for part, _ in line_of(uncounted, NOW, 137))
+    text = "".join(part for part, _ in line_of(uncounted, NOW, 177))
     assert text.count("—") == 3
 
 
@@ -207,18 +77,18 @@ def test_what_was_not_counted_is_not_none() -> None:
 
 @pytest.mark.parametrize("size", [(140, 45), (100, 30), (80, 24), (60, 15), (30, 6), (8, 2)])
 def test_it_is_calm_at_every_size(size: tuple[int, int]) -> None:
-    async def look(home: At) -> None:
+    async def look(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 3)
         assert all(cells([(row, "")]) <= size[0] for row in home.rows())
         if size[1] >= 6:
-            assert "Fix the" in home.text
+            assert "Fix the" in home.page
 
-    at_home(look, Recorded(LIVE, DONE, DIED), size=size)
+    at_home(look, HomeDriver(LIVE, DONE, DIED), size=size)
 
 
 def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
-    async def look(home: At) -> None:
-        await home.until(lambda: "1 live" in home.text)
+    async def look(home: HomeDriver) -> None:
+        await home.until(lambda: "1 live" in home.page)
         rows = home.rows()
         assert rows[0].startswith(" ralph-tui  ~/work/parser  ")
         assert rows[0].endswith("  1 of 3 runs, 1 live")
@@ -230,15 +100,15 @@ def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
         await home.press("down")
         assert "r resume" in home.rows()[-1]
 
-    at_home(look, Recorded(LIVE, DONE, DIED))
+    at_home(look, HomeDriver(LIVE, DONE, DIED))
 
 
 def test_a_question_that_waits_is_said_first() -> None:
-    async def look(home: At) -> None:
-        await home.until(lambda: "waits" in home.text)
+    async def look(home: HomeDriver) -> None:
+        await home.until(lambda: "waits" in home.page)
         assert home.rows()[1].startswith(" ? task-002/001 waits for your answer: Move the storage")
 
-    at_home(look, Recorded(DONE, replace(LIVE, question=True)))
+    at_home(look, HomeDriver(DONE, replace(LIVE, question=True)))
 
 
 @pytest.mark.parametrize(
@@ -255,11 +125,11 @@ def test_a_question_that_waits_is_said_first() -> None:
     ],
 )
 def test_it_ends_with_a_command_line(keys: tuple[str, ...], command: list[str] | None) -> None:
-    async def press(home: At) -> None:
+    async def press(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 4)
         await home.press(*keys)
 
-    home = at_home(press, Recorded(LIVE, DONE, USED_UP, DIED))
+    home = at_home(press, HomeDriver(LIVE, DONE, USED_UP, DIED))
     assert home.chosen == command
     assert not home.app.is_running
 
@@ -276,72 +146,72 @@ def test_it_ends_with_a_command_line(keys: tuple[str, ...], command: list[str] |
     ],
 )
 def test_a_key_that_opens_nothing_is_answered(keys: tuple[str, ...], answer: str) -> None:
-    async def press(home: At) -> None:
+    async def press(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 3)
         await home.press(*keys)
         assert answer in home.rows()[-1]
         await home.press("down")
-        assert answer not in home.text  # an older answer never stands beside a newer key
+        assert answer not in home.page  # an older answer never stands beside a newer key
 
-    at_home(press, Recorded(LIVE, DONE, DIED))
+    at_home(press, HomeDriver(LIVE, DONE, DIED))
 
 
 def test_the_help_has_every_key_and_leads_back() -> None:
-    async def press(home: At) -> None:
+    async def press(home: HomeDriver) -> None:
         await home.press("question_mark")
-        await home.until(lambda: "find a run" in home.text)
+        await home.until(lambda: "find a run" in home.page)
         for words in (
             "start a run: a form",
             "search all runs here",
             "limit reached",
             "twice opens",
         ):
-            assert words in home.text
+            assert words in home.page
         home.watch.now += 1  # no key is too early
         await home.press("escape")
         await home.until(lambda: "new run" in home.rows()[-1])
 
-    at_home(press, Recorded(DONE))
+    at_home(press, HomeDriver(DONE))
 
 
 def test_what_is_typed_behind_n_stands_in_the_form() -> None:
-    async def press(home: At) -> None:
+    async def press(home: HomeDriver) -> None:
         await home.until(lambda: home.listing.row)
         await home.press("n", "q", "d", "r")  # none of them leaves, plays or resumes
-        await home.until(lambda: "qdr" in home.text)
+        await home.until(lambda: "qdr" in home.page)
         await home.press("escape")
-        await home.until(lambda: "enter ralph-tui replay" in home.text)
+        await home.until(lambda: "enter ralph-tui replay" in home.page)
 
-    home = at_home(press, Recorded(DONE))
+    home = at_home(press, HomeDriver(DONE))
     assert home.chosen is None
 
 
 def test_the_form_ends_home_with_the_command_line_of_a_run() -> None:
-    async def press(home: At) -> None:
+    async def press(home: HomeDriver) -> None:
         await home.until(lambda: home.listing.row)
         await home.press("n", *"Fix", "tab", "tab", *"make")
-        await home.until(lambda: "make" in home.text)
+        await home.until(lambda: "make" in home.page)
         await home.press("ctrl+s")
 
-    home = at_home(press, Recorded(DONE))
+    home = at_home(press, HomeDriver(DONE))
     assert home.chosen is not None
     assert home.chosen[:4] == ["run", "Fix", "-c", "make"]
 
 
 def test_the_search_stands_beside_and_leads_back() -> None:
-    async def press(home: At) -> None:
+    async def press(home: HomeDriver) -> None:
         await home.press("slash")
-        await home.until(lambda: "all runs of this repository" in home.text)
+        await home.until(lambda: "all runs of this repository" in home.page)
         await home.press("escape")
         await home.until(lambda: "new run" in home.rows()[-1])
 
-    at_home(press, Recorded(DONE))
+    at_home(press, HomeDriver(DONE))
 
 
 def test_the_mouse_selects_opens_and_scrolls() -> None:
     many = [replace(DONE, name=f"task-{n:03}/001") for n in range(100, 0, -1)]
 
-    async def point(home: At) -> None:
+    async def point(home: HomeDriver) -> None:
         await home.until(lambda: home.listing.row)
         table = home.app.screen.query_one("#runs")
         table.post_message(_wheel(table))
@@ -350,7 +220,7 @@ def test_the_mouse_selects_opens_and_scrolls() -> None:
         assert home.listing.selected == 5
         await home.pilot.click("#home-foot", offset=(2, 0))
 
-    home = at_home(point, Recorded(*many))
+    home = at_home(point, HomeDriver(*many))
     assert home.chosen == ["replay", "task-095/001"]
 
 
@@ -364,102 +234,105 @@ def _wheel(widget: Any) -> Any:
 
 
 def test_a_run_that_ends_or_dies_while_one_looks_shows_so() -> None:
-    runs = Recorded(LIVE, DONE)
+    driver = HomeDriver(LIVE, DONE)
 
-    async def look(home: At) -> None:
-        await home.until(lambda: "● live" in home.text)
-        runs.rows[LIVE.name] = replace(LIVE, live=False, status="died")
-        await home.until(lambda: "◇ died" in home.text)
+    async def look(home: HomeDriver) -> None:
+        await home.until(lambda: "● live" in home.page)
+        driver.runs.rows[LIVE.name] = replace(LIVE, live=False, status="died")
+        await home.until(lambda: "◇ died" in home.page)
         assert home.listing.name == LIVE.name
         assert "live" not in home.rows()[0]
 
-    at_home(look, runs)
+    at_home(look, driver)
 
 
 def test_a_new_run_comes_first_and_the_selected_one_stays_selected() -> None:
-    runs = Recorded(DONE, DIED)
+    driver = HomeDriver(DONE, DIED)
 
-    async def look(home: At) -> None:
+    async def look(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 2)
         await home.press("down")
         selected = home.listing.name
-        runs.rows = {LIVE.name: LIVE, **runs.rows}
-        await home.until(lambda: "of 3 runs" in home.text)
+        driver.runs.rows = {LIVE.name: LIVE, **driver.runs.rows}
+        await home.until(lambda: "of 3 runs" in home.page)
         await home.until(lambda: home.listing.names[0] == LIVE.name)
         assert home.listing.name == selected
 
-    at_home(look, runs)
+    at_home(look, driver)
 
 
 def test_a_run_that_is_taken_away_is_there_no_more() -> None:
-    runs = Recorded(LIVE, DONE)
+    driver = HomeDriver(LIVE, DONE)
 
-    async def look(home: At) -> None:
+    async def look(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) == 2)
-        del runs.rows[LIVE.name]
-        await home.until(lambda: "1 of 1 run" in home.text)
+        del driver.runs.rows[LIVE.name]
+        await home.until(lambda: "1 of 1 run" in home.page)
 
-    at_home(look, runs)
+    at_home(look, driver)
 
 
 def test_records_that_cannot_be_listed_are_told_and_looked_at_again() -> None:
-    runs = Recorded(DONE)
-    runs.problem = "the runs cannot be listed: Permission denied; make the folder readable"
+    driver = HomeDriver(DONE)
+    driver.runs.problem = "the runs cannot be listed: Permission denied; make the folder readable"
 
-    async def look(home: At) -> None:
-        await home.until(lambda: "make the folder readable" in home.text)
-        runs.problem = ""
-        await home.until(lambda: "✓ completed" in home.text)
+    async def look(home: HomeDriver) -> None:
+        await home.until(lambda: "make the folder readable" in home.page)
+        driver.runs.problem = ""
+        await home.until(lambda: "✓ completed" in home.page)
 
-    at_home(look, runs)
+    at_home(look, driver)
 
 
 def test_where_no_run_is_recorded_it_says_what_to_do_first() -> None:
-    runs = Recorded()
+    driver = HomeDriver()
 
-    async def look(home: At) -> None:
-        await home.until(lambda: "No run is recorded in ~/work/parser yet." in home.text)
+    async def look(home: HomeDriver) -> None:
+        await home.until(lambda: "No run is recorded in ~/work/parser yet." in home.page)
         assert "n new run  d demo" in home.rows()[-1]
         await home.press("enter")
         assert "no run is recorded here yet" in home.rows()[-1]
-        runs.rows = {DONE.name: DONE}
-        await home.until(lambda: "✓ completed" in home.text)
-        assert "No run is recorded" not in home.text
+        driver.runs.rows = {DONE.name: DONE}
+        await home.until(lambda: "✓ completed" in home.page)
+        assert "No run is recorded" not in home.page
 
-    at_home(look, runs)
+    at_home(look, driver)
 
 
 def test_it_begins_where_it_was_left_and_says_what_failed() -> None:
     first = at_home(
-        lambda home: home.press("down", "enter"), Recorded(replace(DONE, live=True), DIED)
+        lambda home: home.press("down", "enter"), HomeDriver(replace(DONE, live=True), DIED)
     )
     assert first.chosen == ["replay", DIED.name]
 
-    async def look(home: At) -> None:
+    async def look(home: HomeDriver) -> None:
         assert home.listing.name == DIED.name
-        assert "▲ there is no run 'task-003/001' here" in home.text
+        assert "▲ there is no run 'task-003/001' here" in home.page
         await home.press("x")
-        assert "there is no run" not in home.text
+        assert "there is no run" not in home.page
 
     at_home(
         look,
-        Recorded(DONE, DIED),
-        listing=first.listing,
-        said="there is no run 'task-003/001' here",
+        HomeDriver(
+            DONE,
+            DIED,
+            listing=first.listing,
+            said="there is no run 'task-003/001' here",
+        ),
     )
 
 
 def test_of_ten_thousand_runs_those_are_read_that_are_looked_at() -> None:
     many = [replace(DONE, name=f"task-{n:05}/001") for n in range(10_000, 0, -1)]
-    runs = Recorded(*many)
+    driver = HomeDriver(*many)
 
-    async def look(home: At) -> None:
+    async def look(home: HomeDriver) -> None:
         await home.until(lambda: len(home.listing.rows) >= EAGER)
-        assert len(runs.read_names) <= EAGER + BATCH
+        assert len(driver.runs.read_names) <= EAGER + BATCH
         await home.press("end")
         await home.until(lambda: home.listing.row is not None)
         assert home.listing.name == "task-00001/001"
-        assert len(runs.read_names) <= EAGER + 2 * BATCH
-        assert "10000 of 10000 runs" in home.text
+        assert len(driver.runs.read_names) <= EAGER + 2 * BATCH
+        assert "10000 of 10000 runs" in home.page
 
-    at_home(look, runs)
+    at_home(look, driver)

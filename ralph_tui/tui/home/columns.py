@@ -79,6 +79,7 @@ WHEN = Column("when", 16, _timed(words.when), right=True)
 
 SETS: tuple[tuple[Column, ...], ...] = (
     (WIDE_STATE, OBJECTIVE, ITERATIONS, WIDE_COURSE, INTERVENTIONS, COST, LASTED, WHEN),
+    (STATE, OBJECTIVE, ITERATIONS, WIDE_COURSE, INTERVENTIONS, COST, LASTED, AGO),
     (STATE, OBJECTIVE, ITERATIONS, COURSE, NARROW_INTERVENTIONS, COST, LASTED, AGO),
     (NARROW_STATE, OBJECTIVE, NARROW_ITERATIONS, NARROW_COURSE, NARROW_INTERVENTIONS, COST,
      LASTED, AGO),
@@ -88,7 +89,7 @@ SETS: tuple[tuple[Column, ...], ...] = (
     (SIGN, OBJECTIVE),
 )  # fmt: skip
 """From the richest to the poorest."""
-ROOM = (28, 20, 14, 14, 12, 8, 0)
+ROOM = (50, 36, 20, 14, 14, 12, 8, 0)
 """Cells that the objective has at least in each set."""
 
 
