@@ -220,7 +220,7 @@ def question_line(e: QuestionAsked) -> str:
     return f"question {e.text} ({choices}; {silence})"
 
 
-def _under(word: str, words: str) -> str | None:
+def _under(word: str, words: str | None) -> str | None:
     return words and f"{word:<7} {words}"
 
 
