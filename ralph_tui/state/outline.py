@@ -11,6 +11,9 @@ from ralph_tui.events import AlarmRaised, Event, InterventionMade, IterationStar
 ACTING = ("REDIRECT", "PAUSE", "ABORT")
 """Levels of an intervention that stop the run."""
 
+TELLING = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
+"""Kinds of events that are read; of the others only the time matters."""
+
 
 class Mark(NamedTuple):
     """An alarm, or an intervention that stopped the run."""
@@ -36,7 +39,7 @@ class Outline:
     def add(self, kind: str, at: float, event: Callable[[], Event]) -> None:
         """One event more; `event` makes it."""
         self.at.append(at)
-        if kind in _WANTED:
+        if kind in TELLING:
             self._note(len(self.at), event())
 
     def cut(self, length: int) -> None:
@@ -52,6 +55,3 @@ class Outline:
             self.marks.append(Mark(position, event.severity, event.alarm, event.iteration))
         elif isinstance(event, InterventionMade) and event.level in ACTING:
             self.marks.append(Mark(position, "critical", event.level, event.iteration))
-
-
-_WANTED = frozenset({"iteration_started", "alarm_raised", "intervention_made"})

@@ -14,12 +14,16 @@ from ralph_tui.adapters.records import journal, refused
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import Event, RunStarted
-from ralph_tui.state.outline import Outline
+from ralph_tui.state.outline import TELLING, Outline
 
 CUT_SHORT = "the journal was cut or replaced since it was opened; what was read before is shown"
 GONE = "the journal was deleted since it was opened; what was read before is shown"
 _HEAD = re.compile(rb'\{"seq":(\d+),"at":"([^"\\]+)","kind":"([^"\\]+)"')
 """How the writer begins a line; one that begins otherwise is read as a whole."""
+
+
+_TELLING = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
+"""Kinds whose events are read at once."""
 
 
 class LazyJournal:
@@ -85,6 +89,8 @@ class LazyJournal:
             self._lost = CUT_SHORT
             return False
         for line in lines:
+            if self._skim(line):
+                continue
             if not line.strip():
                 self._blank.append(len(self._lines))
             elif not self._take(line):
@@ -97,29 +103,34 @@ class LazyJournal:
         """It is looked at no more."""
         self._tail.close()
 
-    def _take(self, line: bytes) -> bool:
-        """One line more; False where the record breaks off."""
-        index = len(self._lines)
-        head = _HEAD.match(line) if index else None  # the first tells whether it is a journal
+    def _skim(self, line: bytes) -> bool:
+        """One line more of which only its time matters; False where it is to be looked at."""
+        head = _HEAD.match(line)
+        if not head or head[3] in _TELLING or int(head[1]) != len(self._lines) + 1:
+            return False
         try:
-            if head is None:
-                event = self._parse(line)
-                seq, at, kind = event.seq, event.at.timestamp(), event.kind
-                if not index and not isinstance(event, RunStarted):
-                    raise refused.not_the_start(self.path, self._number(index))
-                if isinstance(event, RunStarted) and self._started is None:
-                    self._started = event
-            else:
-                seq, kind = int(head[1]), head[3].decode()
-                at = datetime.fromisoformat(head[2].decode()).timestamp()
-            if seq == index + 1:
-                self.outline.add(kind, at, lambda: self._parse(line))
+            self.outline.at.append(datetime.fromisoformat(head[2].decode()).timestamp())
+        except ValueError:
+            return False
+        self._lines.append(line)
+        return True
+
+    def _take(self, line: bytes) -> bool:
+        """One line more, read as a whole; False where the record breaks off."""
+        index = len(self._lines)
+        try:
+            event = self._parse(line)
         except ValueError:
             if not index:
                 raise refused.not_ours(self.path, self._number(index)) from None
             return self._break_off(index, "cannot be read")
-        if seq != index + 1:
-            return self._break_off(index, f"has number {seq} where {index + 1} belongs")
+        if not index:
+            if not isinstance(event, RunStarted):
+                raise refused.not_the_start(self.path, self._number(index))
+            self._started = event
+        if event.seq != index + 1:
+            return self._break_off(index, f"has number {event.seq} where {index + 1} belongs")
+        self.outline.add(event.kind, event.at.timestamp(), lambda: event)
         self._lines.append(line)
         return True
 
