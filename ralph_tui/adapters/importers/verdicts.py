@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
-from ralph_tui.adapters.importers.fields import Json, as_number, as_texts, as_when
+from ralph_tui.adapters.importers.fields import Json, as_number, as_ordinal, as_texts, as_when
 from ralph_tui.adapters.importers.imported_run import TOOL
 from ralph_tui.adapters.importers.told import ToldVerdict
 from ralph_tui.events.imported import ForeignLayer, ForeignLevel, ForeignVerdict
@@ -50,7 +50,25 @@ def after_session(entry: Json, logged: Json) -> list[ToldVerdict]:
     if not report and as_text(made.get("reason")):  # it wraps a whole report elsewhere
         report = {"interventions": [made], "timestamp": made.get("timestamp")}
     validated = as_map(entry.get("postValidation"))
-    return [*_validation(validated, before=False), *_oversight(report)]
+    return [
+        *_tests(as_map(entry.get("postSnapshot"))),
+        *_validation(validated, before=False),
+        *_oversight(report),
+    ]
+
+
+def _tests(snapshot: Json) -> Iterator[ToldVerdict]:
+    """Of a file of test results that lay there: when its tests ran is not told."""
+    summary = as_map(as_map(snapshot.get("tests")).get("summary"))
+    passed, total = as_ordinal(summary.get("passed")), as_ordinal(summary.get("total"))
+    if passed is not None and total:
+        yield _verdict(
+            "validation",
+            f"its snapshot has test results: {passed} of {total} pass",
+            at=as_when(snapshot.get("timestamp")),
+            about="tests",
+            values={name: summary.get(name) for name in ("passed", "failed", "skipped", "total")},
+        )
 
 
 def _oversight(report: Json) -> Iterator[ToldVerdict]:

@@ -14,6 +14,7 @@ from ralph_tui.events import (
     Event,
     FilesChanged,
     ForeignVerdict,
+    GateFinished,
     HealthChecked,
     InterventionMade,
     IterationFinished,
@@ -388,6 +389,15 @@ def test_what_its_layers_said_before_a_session_stands_before_it(tmp_path: Path) 
     (control,) = verdicts(tmp_path, "control")
     assert control.values == {"signal": 0.4, "proportional": 0.5, "kp": 0.3}
     assert (control.act, control.level) == ("pause", "critical")
+
+
+def test_test_results_that_lay_there_are_no_measurement_of_ours(tmp_path: Path) -> None:
+    results = {"found": True, "summary": {"total": 5, "passed": 4, "failed": 1, "skipped": 0}}
+    foreign = External(tmp_path)
+    foreign.state(entry(1, 10, postSnapshot={"timestamp": at(5), "tests": results}))
+    (found,) = verdicts(tmp_path, "validation")
+    assert (found.about, found.values["passed"], found.values["total"]) == ("tests", 4, 5)
+    assert of_kind(told(tmp_path)[1], GateFinished) == []
 
 
 def test_control_and_interventions_are_those_of_our_governor(tmp_path: Path) -> None:
