@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ralph_tui.analysis.means import lacking
 from ralph_tui.events import RunStarted
 from ralph_tui.state import RunState
 from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
 """How a folder's name begins that is deleted when its demo's screen is left."""
-MORE = 5
-"""Iterations that are offered where the granted ones are used up."""
 TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
@@ -89,13 +88,8 @@ def whole_change(state: RunState) -> tuple[str, str] | None:
 def _more(state: RunState) -> str:
     """What a resume needs to be granted: more of what is used up."""
     run = state.run
-    spent = len(run.completions) >= run.max_iterations
     limited = run.finished is not None and run.finished.outcome == "limit_reached"
-    if spent or (limited and run.budget_usd is None):
-        return f" --max-iterations {run.max_iterations + MORE}"
-    if limited and run.budget_usd is not None:
-        return f" --budget {2 * run.budget_usd:g}"
-    return ""
+    return lacking(len(run.completions), run.max_iterations, run.budget_usd, limited=limited)
 
 
 def run_again(started: RunStarted) -> str:

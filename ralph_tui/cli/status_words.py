@@ -8,6 +8,7 @@ import shlex
 from datetime import UTC, datetime
 from typing import Any
 
+from ralph_tui.analysis.means import lacking
 from ralph_tui.cli.context_words import context_mark, context_row
 from ralph_tui.text.format import count, duration, ending, help_words, money, percent, points_gained
 from ralph_tui.text.sanitize import clip, one_line, plain
@@ -26,8 +27,6 @@ from ralph_tui.text.terms import (
 
 PURPOSE_CELLS = 16
 """A command stands alone behind what it is for, so that it can be copied whole."""
-MORE = 5
-"""Iterations that are offered where the granted ones are used up."""
 STATES = {**PHASES, **OUTCOMES, "died": DISCONNECTED}
 """By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
@@ -168,13 +167,9 @@ def next_step(status: dict[str, Any], run: str) -> str:
     """
     if status["outcome"] == "completed" or status.get("watched") or status.get("imported"):
         return ""
-    # However it ended: a run whose iterations are used up is resumed only with more of them.
-    spent = len(status["completions"]) >= status["max_iterations"]
-    budget = status.get("budget_usd")
+    done, most = len(status["completions"]), status["max_iterations"]
     limited = status["outcome"] == "limit_reached"
-    if spent or (limited and budget is None):
-        return f"ralph-tui resume{run} --max-iterations {status['max_iterations'] + MORE}"
-    more = f" --budget {2 * budget:g}" if limited and budget is not None else ""
+    more = lacking(done, most, status.get("budget_usd"), limited=limited)
     return f"ralph-tui resume{run}{more}"
 
 

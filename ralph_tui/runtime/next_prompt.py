@@ -9,6 +9,7 @@ from pathlib import Path
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.workspace.template_file import load_template
+from ralph_tui.analysis.means import MORE
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE
@@ -35,6 +36,8 @@ def next_prompt(
     start = state.run.started or first
     sent = state.gate.prompt.iteration if state.gate.prompt else 0
     k = max(1, state.run.iteration + (sent == state.run.iteration))
+    if k > state.run.max_iterations:  # it goes on only with more of them
+        state.run.max_iterations += MORE
     rules = rules_of(settings)
     strategy = next_strategy(layers.governor, state) if rules.intelligence.enabled else None
     if strategy is not None:

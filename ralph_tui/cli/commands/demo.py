@@ -82,11 +82,10 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
     @contextmanager
     def create_run(warn: Warn) -> "Iterator[AssembledRun]":
         # It loads git and agents, behind a painted screen.
+        from ralph_tui.analysis.next_steps import SCRATCH  # noqa: PLC0415
         from ralph_tui.runtime.assembly import new_run  # noqa: PLC0415
 
-        with tempfile.TemporaryDirectory(
-            prefix="ralph-tui-demo-", ignore_cleanup_errors=True
-        ) as scratch:
+        with tempfile.TemporaryDirectory(prefix=SCRATCH, ignore_cleanup_errors=True) as scratch:
             folder = kept or Path(scratch) / "calculator"
             demo.prepare(folder, args.scenario)
             with new_run(folder, request, warn) as run:

@@ -7,6 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ralph_tui.cli.fronts.agent_lines import (
+    agent_reported,
+    agent_spoke,
+    background_awaited,
+    session_finished,
+    tool_denied,
+    tool_finished,
+)
 from ralph_tui.events import (
     AbortRequested,
     AgentNoted,
@@ -56,7 +64,6 @@ from ralph_tui.events import (
     WaitStarted,
 )
 from ralph_tui.events.waiting import SILENCE
-from ralph_tui.state.claims import without_claims
 from ralph_tui.state.context_wording import CONTEXT_ROWS
 from ralph_tui.state.fold import on
 from ralph_tui.state.memory_wording import (
@@ -76,31 +83,29 @@ from ralph_tui.state.wording import (
     Wording,
     alarm_word,
     answer_words,
-    background_words,
     delivered_words,
-    denied_words,
     effect_words,
     gate_words,
-    permit_words,
     stop_words,
     unpaused_words,
     wait_words,
 )
-from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
+from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, percent
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import FAILED, SEVERITIES, in_words, subject_words
+from ralph_tui.text.terms import SEVERITIES, subject_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
 WHOLE = 2000
 """Lines that say what to do, and the agent's own words, are not cut so soon."""
-UNCUT = (RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported)
+UNCUT = (
+    RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported, StrategyPlanned,
+    ReflectionWritten, GuidanceQueued,
+)  # fmt: skip
 LEVEL_WORDS = {"warn": "warn", "log": "log"}
 """Of an alarm that is no more than that."""
 LINED = (AgentSpoke, AgentReported, ToolDenied)
 """Told in a line for each of their lines."""
-SPOKEN_LINES = 40
-"""Of what the agent says at once; its transcript has the rest."""
 
 
 def _run_started(e: RunStarted) -> str:
@@ -142,54 +147,6 @@ def _alarm_level(e: AlarmRaised) -> str:
 def _alarm_cleared(e: AlarmCleared) -> str | None:
     word = alarm_word(e.alarm)
     return None if word == "budget" else f"alarm   no longer {word}"
-
-
-def _agent_reported(e: AgentReported) -> str:
-    """A line each: its own claim is no measurement, and what stands in its way is not glued to it.
-
-    What it sums up it has just said.
-    """
-    claim = e.completion is not None and f"claims {percent(e.completion)}"
-    blocked = [f"blocked by {' '.join(what.split())}" for what in e.blockers]
-    said = [*([claim] if claim else []), *blocked, *([f"next: {e.next}"] if e.next else [])]
-    rest = [" ".join(e.summary.split()) or "empty report"]
-    return "\n".join(f"agent   {one_line(what)}" for what in said or rest)
-
-
-def _agent_spoke(e: AgentSpoke) -> str | None:
-    """What it says, a line each; report and promise have lines of their own."""
-    text = e.text if e.parent is not None else without_claims(e.text)
-    lines = [line for line in text.splitlines() if line.strip()]
-    rest = count(len(lines) - SPOKEN_LINES, "more line")
-    more = [f"… and {rest}, in the transcript of iteration {e.iteration}"]
-    return "\n".join(
-        f"agent   {line}"
-        for line in [*lines[:SPOKEN_LINES], *(more if lines[SPOKEN_LINES:] else [])]
-    )
-
-
-def _tool_finished(e: ToolFinished) -> str | None:
-    return None if e.ok or e.prevented else f"agent   {FAILED.glyph} {e.summary}"
-
-
-def _background_awaited(e: BackgroundAwaited) -> str | None:
-    words = background_words(e)
-    return f"agent   {words}" if words else None
-
-
-def _tool_denied(e: ToolDenied) -> str:
-    """What permits it on a line of its own: behind a long message it would be cut off."""
-    how = f"\nagent   {permit_words(e)}" if e.permit or e.final else ""
-    return f"agent   {one_line(denied_words(e))}{how}"
-
-
-def _session_finished(e: SessionFinished) -> str:
-    cost = "" if e.cost_usd is None else f", {money(e.cost_usd, exact=True)}"
-    why = f": {e.reason}" if e.reason else ""
-    calls = count(e.tool_calls, "tool call")
-    how = "ended" if e.outcome == "success" else in_words(e.outcome)
-    told = f"{how} after {duration(e.duration_s)}, {calls}"
-    return f"agent   {told}{cost}{why}"
 
 
 def _files_changed(e: FilesChanged) -> str | None:
@@ -251,15 +208,15 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(ReadingTaken, _reading_taken),
         on(AlarmRaised, lambda e: f"{_alarm_level(e)} {alarm_word(e.alarm)}: {e.reason}"),
         on(AlarmCleared, _alarm_cleared),
-        on(AgentSpoke, _agent_spoke),
+        on(AgentSpoke, agent_spoke),
         on(AgentNoted, lambda e: f"agent   {e.text}" if e.level == "error" else None),
-        on(AgentReported, _agent_reported),
+        on(AgentReported, agent_reported),
         on(PromiseMade, lambda e: f"agent   {SAYS_DONE}"),
         on(ToolStarted, lambda e: f"agent   ▸ {e.tool} {e.summary}"),
-        on(ToolFinished, _tool_finished),
-        on(ToolDenied, _tool_denied),
-        on(BackgroundAwaited, _background_awaited),
-        on(SessionFinished, _session_finished),
+        on(ToolFinished, tool_finished),
+        on(ToolDenied, tool_denied),
+        on(BackgroundAwaited, background_awaited),
+        on(SessionFinished, session_finished),
         on(FilesChanged, _files_changed),
         on(CheckpointCaptured, _checkpoint),
         on(GuidanceQueued, lambda e: f"guidance queued: {e.text}"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ralph_tui.analysis.means import MORE
 from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.tui.home.table import Listing
 
@@ -12,8 +13,6 @@ Refusal = Callable[[Listing], str]
 
 CAN_GO_ON = ("died", "interrupted", "failed", "aborted", "limit_reached")
 """States of a run that `resume` goes on with."""
-MORE = 5
-"""Iterations that it is given where the granted ones are used up."""
 
 
 def opening(row: RunRow) -> list[str]:
