@@ -161,6 +161,7 @@ STATES = (
             (str(index % 10), "z"), sizes=(SMALL, LARGE))
       for index, key in enumerate(layout.ORDER, start=1)),
     State("learnings", of("taught"), ("5", "down"), sizes=(SMALL, MEDIUM)),
+    State("learning-card", of("marked"), ("5", "enter"), sizes=(SMALL, LARGE)),
     State("learnings-none", of("untaught"), ("5",), sizes=(SMALL,)),
     State("assessment", lambda: live(and_then("running", MADE.model_copy(update={"iteration": 6}))),
           ("9",)),

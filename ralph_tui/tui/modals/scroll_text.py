@@ -16,10 +16,12 @@ class ScrollText(LineWidget):
         super().__init__(id=name)
         self.rows: list[Line] = []
         self.top = 0
+        self._given = 0
+        """Rows that it was given last; it has them only when its dialog is laid out."""
 
     def show(self, rows: list[Line], height: int) -> None:
         """Show these in `height` rows."""
-        self.rows = rows
+        self.rows, self._given = rows, max(1, height)
         self.styles.height = max(1, height)
         self.display = height > 0
         self._roll_to(self.top, height)
@@ -27,7 +29,7 @@ class ScrollText(LineWidget):
     @property
     def hidden(self) -> int:
         """How many rows are out of view."""
-        return max(0, len(self.rows) - self.size.height)
+        return max(0, len(self.rows) - self._given)
 
     def roll(self, by: int) -> bool:
         """Move the view; it stops at either end. Whether it moved."""

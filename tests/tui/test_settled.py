@@ -1,0 +1,42 @@
+"""A dialog stands as it will stay from its first paint on: drawn once more, nothing changes."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.sources.run_record import RunRecord
+from ralph_tui.tui.modals.choosing import Choosing
+from ralph_tui.tui.modals.reading import Reading
+from ralph_tui.tui.modals.scroll_text import ScrollText
+from tests.tui.driving import Driver, drive, live, story
+
+SCROLLS = ("↑", "")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [("marked", ("5", "enter")), ("running", ("e",)), ("running", ("a",)), ("running", ("q",))],
+    ids=["learning", "export", "abort", "leave"],
+)
+def test_its_first_keys_are_its_keys(
+    name: str, keys: tuple[str, ...], size: tuple[int, int]
+) -> None:
+    async def look(driver: Driver) -> None:
+        cockpit, shown = driver.cockpit, list[object]()
+        # What redraws dialogs from below stands still: only what they draw themselves counts.
+        cockpit.tick = lambda: None  # type: ignore[method-assign]
+        await driver.press(*keys)
+        dialog = driver.app.screen
+        assert isinstance(dialog, Choosing | Reading)
+        await driver.until(lambda: dialog.keys_row.pairs)
+        await driver.pilot.pause()
+        shown.append(list(dialog.keys_row.pairs))
+        dialog.lay()
+        assert list(dialog.keys_row.pairs) == shown[0]
+        hidden = dialog.query(ScrollText).first().hidden
+        assert (SCROLLS in dialog.keys_row.pairs) == (hidden > 0)
+
+    driver = live(story(name))
+    driver.source.record = RunRecord(Path("events.jsonl"))
+    drive(driver, look, size)
