@@ -135,7 +135,7 @@ class Attached:
             self._missed = 0
         self.lost = self._missed >= MISSED
         newer = told_newer(run.started) if run.started is not None else ""
-        self.note = GONE if self.lost else self._problem or newer
+        self.note = self._problem or newer  # that it is lost stands in the verdict
 
     def clock(self, state: RunState) -> datetime:
         """See `Source`; nothing grows older once the process is gone."""

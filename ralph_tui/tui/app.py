@@ -256,13 +256,16 @@ class RalphApp(App[str], inherit_bindings=False):
         self.theme = names[(here + 1) % len(names)]
         return f"theme: {self.theme}"
 
-    def call_owner(self, text: str) -> None:
-        """Ring once, change the terminal's title, and tell the desktop `text`: what it is for."""
-        self._called_for = text
+    def call_owner(self, text: str, *, over: bool = False) -> None:
+        """Ring once, change the terminal's title, and tell the desktop `text`: what it is for.
+
+        `over`: the run has ended, and needs nobody any more.
+        """
+        self._called_for = f"your run {'is over' if over else 'needs you'}: {text}"
         self.bell()
         self._tell_terminal(NEEDED + desktop_call(text, os.environ))
         if self.current_mode != self._home:
-            self.base.called(text)
+            self.base.called(self._called_for)
 
     def end_call(self) -> None:
         """The owner is needed no more: the terminal's title comes back."""

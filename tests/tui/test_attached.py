@@ -210,8 +210,9 @@ def test_a_run_whose_process_is_gone_is_disconnected(elsewhere: Elsewhere) -> No
             driver.watch.now += 2.0
             driver.cockpit.tick()
         await driver.sees("◇ disconnected")
-        await driver.sees("'ralph-tui resume' goes on with it")
+        await driver.sees("its process is gone; ralph-tui resume goes on with it")
         seen = "\n".join(driver.text())
+        assert seen.count("is gone") == 1, "said once"
         assert "▲ cut off" in seen, "nothing of it runs any more"
         assert "running" not in seen
         assert "following" not in seen

@@ -238,3 +238,16 @@ def test_hostile_places_stay_on_their_rows(size: tuple[int, int]) -> None:
         assert all(len(row) <= size[0] for row in driver.text())
 
     drive(searching(archive=OneRun(story("stuck"), bad)), look, size)
+
+
+def test_the_end_of_a_run_is_no_need() -> None:
+    events = story("steady")
+    driver = live(events[:-1], beside=beside(OneRun(story("stuck"))))
+
+    async def look(driver: Driver) -> None:
+        await looks_for(driver, "test", "4 places")
+        driver.inbox.append(events[-1])
+        await driver.sees("your run is over: ")
+        assert "needs you" not in "\n".join(driver.text())
+
+    drive(driver, look)

@@ -118,6 +118,11 @@ def _left(found: RecordedRun, name: str | None) -> str:
             f"the run {found.name} is paused",
             told("let it go on", f"ralph-tui unpause{option}"),
         ]
+    elif status["pause_requested"] and not status["question"]:
+        rows = [
+            f"the run {found.name} goes on; it pauses after this iteration, and waits",
+            told("let it go on", f"ralph-tui unpause{option}"),
+        ]
     elif status["question"]:
         rows = [
             f"the run {found.name} waits for an answer",

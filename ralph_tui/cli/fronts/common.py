@@ -54,6 +54,11 @@ def words_of_leaving(state: RunState, attempt: "AttemptFolder") -> str:
             "the run is paused, and waits here",
             told("let it go on", f"ralph-tui unpause{there}"),
         ]
+    elif state.run.pause_requested and state.needs.question is None:
+        rows = [
+            "the run goes on here as plain lines; it pauses after this iteration, and waits",
+            told("let it go on", f"ralph-tui unpause{there}"),
+        ]
     elif state.needs.question is not None:
         rows = ["the run waits here for an answer", told("answer", f"ralph-tui decide{there}")]
     return "\n".join(

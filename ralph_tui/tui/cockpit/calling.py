@@ -29,7 +29,7 @@ class EndCall:
         """Call when the end has come; called at every tick."""
         if self._was_live and not state.run.live and self._source.live:
             self._called = True
-            self._app.call_owner(call_text(state))
+            self._app.call_owner(call_text(state), over=True)
         self._was_live = state.run.live
 
     def end(self) -> None:

@@ -221,7 +221,8 @@ class Dialogs:
             self._app.exit()
         elif not isinstance(self._app.screen, Leave):
             needs = self._host.state.needs
-            stands: Stands = "asking" if needs.question else "paused" if run.paused else "going"
+            pauses: Stands = "pausing" if run.pause_requested else "going"
+            stands: Stands = "asking" if needs.question else "paused" if run.paused else pauses
             dialog = Leave(
                 self._clock,
                 elsewhere=self._source.elsewhere,

@@ -35,5 +35,5 @@ class RecordedScreen(SideScreen, CockpitScreen):
 
     def called(self, text: str) -> None:
         """See `BaseScreen`."""
-        told = f"{NEEDS_YOU.glyph} your run needs you: {clip(flat(text), 80)} (esc)"
+        told = f"{NEEDS_YOU.glyph} {clip(flat(text), 100)} (esc)"
         self.source.note = told if text else self._note

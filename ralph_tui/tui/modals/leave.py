@@ -10,11 +10,12 @@ from textual.binding import Binding, BindingType
 from ralph_tui.tui.modals.choosing import Choice, Choosing
 
 Leaving = Literal["screen", "now", "after_iteration", "taken_back", "stay"]
-Stands = Literal["going", "paused", "asking"]
-"""Whether the run works, waits to be unpaused, or waits for an answer."""
+Stands = Literal["going", "pausing", "paused", "asking"]
+"""Whether the run works, is about to pause, waits to be unpaused, or waits for an answer."""
 
 HERE: dict[Stands, str] = {
     "going": "the run goes on here, as plain lines",
+    "pausing": "it pauses after this iteration, and waits",
     "paused": "the run is paused and waits",
     "asking": "the question stays open",
 }
@@ -22,11 +23,13 @@ THERE: dict[Stands, str] = {**HERE, "going": "the run goes on where it lives"}
 """What becomes of a run whose screen is left: in this process, and in another one."""
 LAST: dict[Stands, str] = {
     "going": "the agent ends its work first",
+    "pausing": "the agent ends its work first",
     "paused": "once unpaused, it does one more",
     "asking": "it ends with your answer to the question",
 }
 AFTERWARDS: dict[Stands, str] = {
     "going": "ralph-tui attach brings the screen back",
+    "pausing": "ralph-tui unpause lets it go on, attach brings the screen back",
     "paused": "ralph-tui unpause lets it go on, attach brings the screen back",
     "asking": "ralph-tui decide answers, attach brings the screen back",
 }

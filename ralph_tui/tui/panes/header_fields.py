@@ -242,9 +242,9 @@ def context(state: RunState, size: int) -> Line:
 
 
 def _signs(state: RunState, now: datetime, size: int) -> Line:
-    """How long ago the agent was heard, and a file changed."""
+    """How long ago the agent was heard, and a file changed; of one that waits that is no sign."""
     run = state.run
-    if not run.live:
+    if not run.live or run.paused or state.needs.wait is not None:
         return []
     heard, changed = run.last_output_at, run.last_change_at
     if size >= 24:

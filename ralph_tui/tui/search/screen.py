@@ -122,7 +122,7 @@ class SearchScreen(SideScreen):
     def _say(self, sentence: str, style: str = "text") -> None:
         head: Line = [("ralph-tui", "accent strong"), ("  all runs of this repository", "dim")]
         if self._needed:
-            told = f"{NEEDS_YOU.glyph} your run needs you: {flat(self._needed, 80)} (esc)"
+            told = f"{NEEDS_YOU.glyph} {flat(self._needed, 100)} (esc)"
             head = [(clip(told, 70), "warn strong")]
         self.head.tell(head, [(sentence, style)])
         keys: Line = []

@@ -1,0 +1,40 @@
+"""A pause that was asked for: leaving says that the run will wait. What waits is not silent."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.cli.fronts.common import words_of_leaving
+from ralph_tui.events import PauseRequested
+from ralph_tui.state import RunState
+from tests.snapshots.states import and_then
+from tests.tui.driving import Driver, drive, live, story
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 45)])
+def test_leaving_says_that_it_pauses_and_waits(size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("q")
+        await driver.sees("it pauses after this iteration, and waits")
+        await driver.sees("ralph-tui unpause lets it go on")
+
+    drive(live(and_then("running", PauseRequested())), look, size)
+
+
+def test_the_printed_words_say_it_too(tmp_path: Path) -> None:
+    state = RunState().apply_all(and_then("running", PauseRequested()))
+    words = words_of_leaving(state, AttemptFolder(tmp_path, "task-001", "001", "an objective"))
+    assert "it pauses after this iteration, and waits" in words
+    assert "ralph-tui unpause" in words
+
+
+@pytest.mark.parametrize("name", ["paused", "limited"])
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (140, 45)])
+def test_a_run_that_waits_is_not_shown_as_silent(name: str, size: tuple[int, int]) -> None:
+    async def look(driver: Driver) -> None:
+        head = "\n".join(driver.text()[:4])
+        assert "output" not in head
+        assert "last " not in head
+
+    drive(live(story(name)), look, size)
