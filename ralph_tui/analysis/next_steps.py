@@ -12,6 +12,8 @@ from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
 """How a folder's name begins that is deleted when its demo's screen is left."""
+HOOKS = "hooks"
+"""What a loop that hooks have recorded is called by, before its id."""
 TREE_CHARACTERS = 12
 """Of a snapshot's name, as git is asked about it."""
 
@@ -61,6 +63,8 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
 
 def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
     run, name = state.run, f"{started.task}/{started.attempt}"
+    if started.watched:
+        name = f"{HOOKS}/{started.run_id}"
     completed = run.finished is not None and run.finished.outcome == "completed"
     if started.imported:
         yield NextStep("report", "report", f"ralph-tui report {name}")

@@ -4,21 +4,25 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ralph_tui.adapters.importers import ImportedRun, row_of
+from ralph_tui.adapters.records import listing
 from ralph_tui.adapters.records.listing import RunRow, newest_first
+from ralph_tui.adapters.records.runs import HOOKED, RecordedRun
 from ralph_tui.cli.pages import Page, Section
 from ralph_tui.events import Event
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, ending, percent, signed, step
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import DIED, in_words, outcome_word
+from ralph_tui.text.terms import DIED, PHASES, in_words, outcome_word
 
 RUNS = ("run", "status", "best", "iterations", "when", "from", "description")
 
 
-def listed(runs: Iterable[ImportedRun]) -> tuple[Section, list[dict[str, object]]]:
-    """The runs of other tools that lie here, the newest first: as a table, and as JSON values."""
-    rows = newest_first(map(row_of, runs))
-    table = Section("Recorded by other tools", head=RUNS, rows=[_cells(row) for row in rows])
+def listed(
+    runs: Iterable[ImportedRun], hooked: Iterable[RecordedRun]
+) -> tuple[Section, list[dict[str, object]]]:
+    """What lies here beside tasks of ours, the newest first: as a table, and as JSON values."""
+    rows = newest_first([*map(row_of, runs), *(listing.row_of(run, None) for run in hooked)])
+    table = Section("Recorded by other tools or by hooks", head=RUNS, rows=[*map(_cells, rows)])
     return table, [row_json(row) for row in rows]
 
 
@@ -30,7 +34,7 @@ def _cells(row: RunRow) -> list[str]:
         percent(100 * max(row.completions)) if row.completions else "—",
         f"{row.iterations}{of}",
         "—" if row.updated is None else f"{row.updated.astimezone():%Y-%m-%d %H:%M}",
-        row.imported,
+        row.imported or HOOKED,
         row.objective,
     ]
 
@@ -39,7 +43,7 @@ def row_json(row: RunRow) -> dict[str, object]:
     """A row; what is not known is left out."""
     known = {
         "run": row.name,
-        "imported": row.imported,
+        "imported": row.imported or None,
         "status": row.status,
         "description": row.objective,
         "iterations": row.iterations,
@@ -90,7 +94,8 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
 
 
 def _status(status: str) -> str:
-    return DIED.word if status == "died" else outcome_word(status)
+    known = {"died": DIED.word, "agent": PHASES["agent"].word}
+    return known.get(status) or outcome_word(status)
 
 
 def _iso(at: datetime | None) -> str | None:

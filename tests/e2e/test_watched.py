@@ -82,3 +82,23 @@ def test_one_of_which_nothing_is_heard_is_shown_as_that_until_it_goes_on(git_rep
         screen.shows("src/oauth.ts", "42 %", "watched")
     finally:
         screen.close()
+
+
+def test_it_is_listed_and_replayed_as_a_film(loop: HookedLoop, git_repo: Path) -> None:
+    """From its beginning; its end names it as commands do."""
+    loop.end()
+    listed = here("history", cwd=git_repo).stdout
+    assert f"hooks/{loop.folder.name}  completed" in listed
+    assert "Move to the new service" in listed
+    assert '"run": "hooks/' in here("history", "--json", cwd=git_repo).stdout
+    screen = Terminal([*CLI, "replay", "hooks"], git_repo, width=120, height=40)
+    try:
+        screen.shows("REPLAY", "Move to the new service")
+        screen.press("End")
+        screen.shows("completed", "1 iteration in", f"ralph-tui report hooks/{loop.folder.name}")
+        screen.press("Home")
+        screen.shows("watched: nothing measures how far it is")
+        screen.press("q")
+        assert screen.exit_code() == 0
+    finally:
+        screen.close()

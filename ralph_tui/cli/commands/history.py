@@ -10,7 +10,7 @@ from ralph_tui.adapters.importers import ImportedRun, find_imported
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.runs import RecordedRun, find_hooked
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.history_words import (
     attempt_page,
@@ -96,8 +96,8 @@ def _named(args: argparse.Namespace) -> tuple[str, int | None]:
 
 def _show_list(root: Path, args: argparse.Namespace) -> int:
     rows = list_tasks(root)
-    imported = find_imported(root)
-    if not rows and not imported and not args.json:
+    imported, hooked = find_imported(root), [*find_hooked(root)]
+    if not (rows or imported or hooked or args.json):
         raise UsageError(
             f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
             "or see 'ralph-tui demo'"
@@ -105,10 +105,10 @@ def _show_list(root: Path, args: argparse.Namespace) -> int:
     older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
     shown = dict([*rows.items()][older:])
     page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]
-    if imported:
+    if imported or hooked:
         from ralph_tui.cli.imported_words import listed  # noqa: PLC0415  our own list is quick
 
-        section, others = listed(imported)
+        section, others = listed(imported, hooked)
         title = page.title if rows else "No task of ralph-tui yet"
         page, value = Page(title, [*page.sections, section]), [*value, *others]
     code = _show(args, page, value)

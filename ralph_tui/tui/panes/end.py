@@ -119,7 +119,8 @@ def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
     spent = cost(state) if run.cost_known else ""
     if run.billing:
         spent = f"{spent} ({flat(run.billing)})" if spent else flat(run.billing)
-    took = f"{count(len(run.completions), 'iteration')} in {duration(elapsed(state, now))}"
+    went = count(len(run.completions) or run.iteration, "iteration")  # some measure nothing
+    took = f"{went} in {duration(elapsed(state, now))}"
     yield from _packed([done, tests, best, took, spent], width)
 
 
