@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.adapters.importers import find_imported
+from ralph_tui.analysis.verdict import verdict
 from ralph_tui.sources.found import read_run
 from ralph_tui.sources.recorded import opened
 from ralph_tui.state import RunState
@@ -96,14 +97,17 @@ def test_the_end_offers_what_a_foreign_run_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sample", ["wired-oscillating", "ref-stuck"])
 def test_nobody_was_asked_and_the_verdict_says_so(sample: str) -> None:
     state = RunState()
-    seen = False
+    seen, said = False, set[str]()
     for event in sample_events(sample):
         state.apply(event)
         if event.kind == "intervention_made" and state.oversight.undecided is not None:
             raise AssertionError("a recomputed intervention waits for nobody")
         seen = seen or event.kind == "intervention_made"
+        said.add(verdict(state, state.at, recorded=True).text)
     asked = [one for one in state.oversight.interventions if one.level in ("REDIRECT", "PAUSE")]
     assert seen
+    assert any(text.endswith(f"; {NOBODY_ASKED}") for text in said)
+    assert not any("you are asked" in text for text in said)
     assert all(one.decision == NOBODY_ASKED for one in asked)
 
 

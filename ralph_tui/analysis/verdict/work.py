@@ -65,6 +65,8 @@ def _done_about(state: RunState, made: Intervention) -> str:
     after = f" after iteration {made.iteration}" if _readings_since(state, made) else ""
     if not made.decision:
         return "you are asked"
+    if state.foreign.tool:
+        return made.decision
     if made.instructions:
         return f"instructions sent{after}"
     what, _, who = made.decision.partition(" by ")
