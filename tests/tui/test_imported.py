@@ -1,5 +1,6 @@
 """A run of another tool on the screen: whose words and whose numbers these are is always said."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from ralph_tui.sources.recorded import opened
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import NOBODY_ASKED
 from ralph_tui.text.terms import NOT_RECORDED
+from tests.fixtures.journals.make import FOLDER
 from tests.foreign import sample_events, unpacked
 from tests.tui.driving import Driver, drive
 
@@ -118,3 +120,33 @@ def test_a_sentence_of_its_layers_is_told_once() -> None:
     assert len([row for row in rows if row.text.startswith("REDIRECT oscillating")]) == 5
     assert any("was selected" in row.text for row in rows)
     assert state.foreign.control(8) is not None
+
+
+def test_damaged_files_are_named_and_the_rest_is_shown(tmp_path: Path) -> None:
+    folder = unpacked("wired-oscillating", tmp_path) / ".aiwg" / "ralph-external"
+    (folder / "iterations/003/assessment.json").write_text("{")
+    (folder / "outputs/004-stdout.log").write_bytes(b"\xff\x00" * 500)
+    (folder / "outputs/005-stdout.log").unlink()
+    (run,) = find_imported(tmp_path / "wired-oscillating")
+
+    async def scenario(driver: Driver) -> None:
+        await driver.sees("cannot be used: the log names")
+        await driver.press("home", "right", "2", "z")
+        await driver.sees("assessment.json cannot be used")
+
+    drive(Driver(opened(read_run(run))), scenario)
+
+
+def test_a_newer_version_says_so_above_its_replay(tmp_path: Path) -> None:
+    first, *rest = (FOLDER / "v1-stuck.jsonl").read_text().splitlines(keepends=True)
+    start = json.loads(first) | {"schema_version": 7, "program_version": "9.2"}
+    ended = json.loads(rest[-1]) | {"kind": "slept", "dreams": 3}
+    journal = tmp_path / "events.jsonl"
+    journal.write_text("".join([json.dumps(start) + "\n", *rest[:-1], json.dumps(ended) + "\n"]))
+
+    async def scenario(driver: Driver) -> None:
+        await driver.sees("recorded by ralph-tui 9.2, which is newer: what this version does")
+        await driver.press("2", "z")
+        await driver.sees("NEWER slept")
+
+    drive(Driver(opened(journal)), scenario)
