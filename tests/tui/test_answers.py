@@ -148,7 +148,7 @@ def test_an_older_answer_never_stands_beside_a_newer_key() -> None:
         (("left",), "← selects or marks an iteration: press 3 first"),
         (("f7",), "f7 does nothing; ? lists the keys"),
         (("ctrl+x",), "ctrl+x does nothing; ? lists the keys"),
-        (("o",), "o does nothing; ? lists the keys"),
+        (("f",), "f does nothing; ? lists the keys"),
         (("1", "enter"), "enter does nothing; ? lists the keys"),
         (("1", "up"), "there is nothing further that way"),
         (("2", "end", "down"), "there is nothing further that way"),

@@ -39,9 +39,11 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import clock, duration, money, percent
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.words import fraction, short_duration
+from ralph_tui.tui.modals.question import Question
 from ralph_tui.tui.panes.header import Header, OneLine, header_lines
 from ralph_tui.tui.panes.header_doing import doing
 from ralph_tui.tui.panes.header_fields import CONTEXT, GAUGE, context
+from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS
 from tests.world.recorder import START, Recorder
 from tests.world.stories import STORIES
@@ -557,3 +559,18 @@ def test_a_replay_says_that_it_is_one() -> None:
 def test_that_a_question_is_open_has_one_sign_everywhere() -> None:
     state = RunState().apply_all(DECISIONS["pause"]())
     assert doing(state, state.at) == [("? waits for an answer", "warn")]
+
+
+def test_beside_an_open_question_no_key_opens_it() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Question))
+        await driver.until(lambda: "press d" not in _above(driver))
+        await driver.press("escape")
+        await driver.until(lambda: "press d" in _above(driver))
+
+    drive(live(story("redirect")), look, (140, 45))
+
+
+def _above(driver: Driver) -> str:
+    header = driver.cockpit.heads[1]
+    return "".join(text for y in range(3) for text, _ in header.line(y, 140))

@@ -167,7 +167,7 @@ class CockpitScreen(BaseScreen):
         clock = self.source.clock(self.state)
         moved = (player.position, player.playing, player.speed, player.length) if player else None
         # What is shown changes with an event, a move, or the second: most ticks bring none.
-        told = (self.source.note, self.source.lost)
+        told = (self.source.note, self.source.lost, self.in_front)
         stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved, told)
         if stamp != self._stamp:
             self._stamp = stamp
@@ -187,7 +187,7 @@ class CockpitScreen(BaseScreen):
     def _sync(self) -> None:
         state, clock = self.state, self.source.clock(self.state)
         for head in self.heads:
-            head.sync(state, clock, lost=self.source.lost)
+            head.sync(state, clock, lost=self.source.lost, keys=self.in_front)
         self.note.say(self.source.note)
         if self.ending.follow(state):
             self._place_end()

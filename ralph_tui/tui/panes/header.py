@@ -42,13 +42,15 @@ def header_lines(
     lost: bool = False,
     recorded: bool = False,
     replay: bool = False,
+    keys: bool = True,
 ) -> tuple[Line, Line, Line]:
     """The three rows, each of exactly `width` cells.
 
-    `recorded`: of a run that nobody can command; `replay`: it is played again.
+    `recorded`: of a run that nobody can command; `replay`: it is played again; `keys`: see
+    `verdict`.
     """
     inner = max(1, width - 2)
-    says = verdict(state, now, lost=lost, recorded=recorded)
+    says = verdict(state, now, lost=lost, recorded=recorded, keys=keys)
     left, right = measures(state, now, width, inner, lost=lost)
     second = spread(left, right, inner, gap=GAP)
     rows = (_about(state, now, width, inner, lost=lost, replay=replay), second)
@@ -133,12 +135,16 @@ class Header(LineWidget):
         self.state = RunState()
         self.now = EPOCH
         self.lost = False
+        self._keys = True
         self._stamp: object = None
         self._key: object = None
         self._lines: tuple[Line, ...] = ()
 
-    def sync(self, state: RunState, now: datetime, *, lost: bool = False) -> None:
-        """Show this state; `lost`: of a run whose process is gone."""
+    def sync(
+        self, state: RunState, now: datetime, *, lost: bool = False, keys: bool = True
+    ) -> None:
+        """Show this state; `lost`: of a run whose process is gone; `keys`: no dialog has them."""
+        keys = keys or state.needs.question is None
         folds = (state.run, state.control, state.needs, state.oversight, state.intelligence)
         call = state.agent.running
         stamp = (
@@ -146,22 +152,26 @@ class Header(LineWidget):
             None if call is None else call.seq,
             int(now.timestamp()),
             lost,
+            keys,
         )
         if state is self.state and stamp == self._stamp:
             return
         self._stamp, self.state, self.now, self.lost = stamp, state, now, lost
+        self._keys = keys
         self.repaint()
 
     @property
     def says(self) -> Verdict:
         """The run in one sentence."""
-        return verdict(self.state, self.now, lost=self.lost, recorded=self._recorded)
+        told = {"lost": self.lost, "recorded": self._recorded, "keys": self._keys}
+        return verdict(self.state, self.now, **told)
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         key = (self._stamp, width)
         if key != self._key:
             told = {"lost": self.lost, "recorded": self._recorded, "replay": self._replay}
+            told["keys"] = self._keys
             self._lines = header_lines(self.state, self.now, width, **told)
             self._key = key
         return self._lines[y] if y < len(self._lines) else []
