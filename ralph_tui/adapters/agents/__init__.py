@@ -62,7 +62,7 @@ def unknown_agent(name: str) -> UsageError:
     """What to say of a name that no agent has."""
     known = [agent.name for agent in offered()]
     near = difflib.get_close_matches(name[:80], known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"choose {' or '.join(known)}"
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
     return UsageError(f"there is no agent {clip(name, 80)!r} (--agent): {hint}")
 
 

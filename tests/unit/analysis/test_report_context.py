@@ -20,7 +20,7 @@ def test_it_tells_peaks_rollovers_handoffs_and_what_was_forgotten() -> None:
     events.append(commit.model_copy(update={"seq": len(events) + 1, "at": events[-1].at}))
     text = page(events)
     assert section(text) == (
-        "| # | sessions | fullest | rollovers | forgot |\n"
+        "| # | sessions | fullest | handed over | forgot |\n"
         "| :-- | --: | --: | --: | --: |\n"
         "| 1 | 1 | 45 % | 0 | 0 |\n"
         "| 2 | 1 | 62 % | 0 | 0 |\n"
