@@ -481,7 +481,8 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no agent 'foo' \(--agent\): choose one of claude, command"):
+    named = r"no agent 'foo' \(--agent\): choose one of claude, command"
+    with pytest.raises(UsageError, match=named):
         choose_agent(AgentSettings(name="foo"))
     with pytest.raises(UsageError, match=r"did you mean claude\?"):
         choose_agent(AgentSettings(name="cloude"))
