@@ -219,14 +219,14 @@ def test_e_in_the_prompt_asks_for_one_edit_and_takes_it_back() -> None:
     drive(live(story("running")), look, (80, 24))
 
 
-def test_e_says_why_not_when_the_run_is_over() -> None:
+def test_e_edits_nothing_when_the_run_is_over() -> None:
     async def look(driver: Driver) -> None:
         state = driver.cockpit.state
         ended = RunFinished(outcome="aborted", reason="aborted", iterations=1, completion=1)
         driver.inbox.append(ended.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: driver.cockpit.state.run.finished)
         await driver.press("8", "e")
-        await driver.sees("e edit: the run is over")
+        await driver.sees("e export:")
         assert not driver.sent
 
     drive(live(story("running")), look, (80, 24))

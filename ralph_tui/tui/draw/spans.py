@@ -74,7 +74,8 @@ def _make_room(line: Line) -> Line:
     if last is None:
         return []
     text, style = line[last]
-    return [*line[:last], (set_cell_size(text, cell_len(text) - 1), style)]
+    shorter = set_cell_size(text, cell_len(text) - 1)
+    return [*line[:last], *([(shorter, style)] if shorter else [])]
 
 
 def spread(left: Line, right: Line, width: int, *, gap: int = 2) -> Line:
