@@ -26,7 +26,7 @@ from ralph_tui.loop.steps.sessions import Sessions
 from ralph_tui.loop.steps.state_file import StateFile
 from ralph_tui.loop.steps.strategy import Strategist
 from ralph_tui.loop.waiting.controls import Ended, Steps
-from ralph_tui.text.format import percent
+from ralph_tui.text.format import all_used, percent
 
 STEPS: dict[int, str] = {
     0: "preparation",
@@ -182,6 +182,6 @@ class Iteration:
             reached = run.completion or 0.0
             raise Ended(
                 "limit_reached",
-                f"all {k} iterations are used up at {percent(reached, run.best)} "
+                f"{all_used(k)} at {percent(reached, run.best)} "
                 f"(best {percent(run.best, reached)})",
             )

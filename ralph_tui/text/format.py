@@ -48,6 +48,13 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def all_used(iterations: int) -> str:
+    """``all 8 iterations are used up``."""
+    if iterations == 1:
+        return "the one iteration is used up"
+    return f"all {iterations} iterations are used up"
+
+
 def memory_size(number: int) -> str:
     """Bytes as ``12 MB``, ``1.4 GB``; never less than 1 MB."""
     mega = number / 2**20

@@ -36,7 +36,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.categories import categorize, files_changed
 from ralph_tui.state import RunState
-from ralph_tui.text.format import count
+from ralph_tui.text.format import all_used, count
 
 _WHOLE_SECOND = timedelta(seconds=1)
 _STALE = timedelta(days=1)
@@ -180,7 +180,7 @@ class Telling:
         ended = max(began, told.updated or self._at)
         reason = told.reason or f"{TOOL} recorded it as {outcome.replace('_', ' ')}"
         if outcome == "limit_reached" and not told.reason and run.iteration >= run.max_iterations:
-            reason = f"all {run.iteration} iterations are used up"
+            reason = all_used(run.iteration)
         return RunFinished(
             outcome=outcome,
             reason=reason,

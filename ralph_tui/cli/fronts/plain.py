@@ -90,7 +90,7 @@ from ralph_tui.state.wording import (
     unpaused_words,
     wait_words,
 )
-from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, percent
+from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import SEVERITIES, subject_words
 
@@ -166,7 +166,8 @@ def _checkpoint(e: CheckpointCaptured) -> str | None:
 def _wait_started(e: WaitStarted) -> str:
     until = "" if e.until is None else f" until {day_and_clock(e.until, e.at)}"
     what = f" ({wait_words(e, e.at)})" if e.since is not None else ""
-    return f"waiting{until}{what}, the iteration is not spent: {e.reason}"
+    why = f": {e.reason}" if e.reason else ""
+    return f"waiting{until}{what}, the iteration is not spent{why}"
 
 
 def question_line(e: QuestionAsked) -> str:
@@ -188,9 +189,10 @@ def row_line(wording: Wording, e: Event) -> str | None:
 
 
 def _run_finished(e: RunFinished) -> str:
+    cost = "" if e.cost_usd is None else f", {money(e.cost_usd)}"
     return (
         f"{ending(e.outcome, e.reason)} · {count(e.iterations, 'iteration')}, "
-        f"{percent(e.completion)}, {duration(e.duration_s)}"
+        f"{percent(e.completion)}, {duration(e.duration_s)}{cost}"
     )
 
 

@@ -6,6 +6,7 @@ from ralph_tui.events import (
     AlarmRaised,
     Event,
     ForeignVerdict,
+    HealthChecked,
     InterventionMade,
     IterationStarted,
     LimitsChanged,
@@ -13,11 +14,13 @@ from ralph_tui.events import (
     QuestionAsked,
     RedirectDecided,
     RunStarted,
+    SessionFinished,
     StrategyPlanned,
+    WaitStarted,
 )
 from ralph_tui.state.foreign import ForeignRows
 from ralph_tui.state.strategy_wording import StrategyRows
-from ralph_tui.state.wording import ROWS, decision_words
+from ralph_tui.state.wording import ROWS, alarm_word, decision_words
 from ralph_tui.text.terms import subject_words
 
 RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
@@ -32,6 +35,10 @@ class PlainLines:
         self._iteration, self._of = iteration, max_iterations
         self._reasons: set[str] = set()
         """Of the alarms and interventions of this iteration, which need no second line."""
+        self._cleared: set[str] = set()
+        """Alarms of this iteration that are no longer: that their episode is over is no news."""
+        self._ended = ""
+        """Why the last session has ended; what is waited for then says it no second time."""
         self._asked: dict[str, QuestionAsked] = {}
         self._decided = False
         """What is decided about the latest REDIRECT has a line."""
@@ -55,16 +62,24 @@ class PlainLines:
                 self._of, self._imported = event.max_iterations, event.imported
             case IterationStarted():
                 self._iteration, self._of = event.iteration, event.max_iterations
-                self._reasons = set()
+                self._reasons, self._cleared = set(), set()
             case LimitsChanged():
                 self._of = event.max_iterations
+            case AlarmRaised():
+                self._reasons.add(event.reason)
+            case AlarmCleared():
+                self._cleared.add(alarm_word(event.alarm))
+            case SessionFinished():
+                self._ended = event.reason
 
     def _text(self, event: Event) -> str | None:
         match event:
             case InterventionMade():
                 return self._once(event.reason, event)
-            case AlarmRaised():
-                self._reasons.add(event.reason)
+            case HealthChecked() if event.ended in self._cleared:
+                return None
+            case WaitStarted() if event.reason == self._ended:
+                return text_of(event.model_copy(update={"reason": ""}))
             case QuestionAsked():
                 return self._question(event)
             case QuestionAnswered():

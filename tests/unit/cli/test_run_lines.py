@@ -13,14 +13,17 @@ from ralph_tui.events import (
     AlarmCleared,
     AlarmRaised,
     Event,
+    HealthChecked,
     InterventionMade,
     IterationStarted,
     QuestionAnswered,
     QuestionAsked,
     RedirectDecided,
+    RunFinished,
     SessionFinished,
     SignalComputed,
     StrategyPlanned,
+    WaitStarted,
 )
 from ralph_tui.events.waiting import SILENCE
 from tests.fixtures.journals.make import FOLDER
@@ -85,6 +88,40 @@ def test_a_budget_that_runs_out_is_one_warning_in_plain_words() -> None:
         " 3/10 iteration 3 of 10",
         f" 3/10 warn    budget: {used}.",
         " 3/10 alarm   no longer stuck",
+    ]
+
+
+def test_what_is_no_longer_so_and_over_at_once_is_one_line() -> None:
+    over = HealthChecked(iteration=3, status="healthy", ended="stuck")
+    cleared = AlarmCleared(iteration=3, alarm="STUCK")
+    later = IterationStarted(iteration=4, max_iterations=10)
+    assert lines_of(cleared, over, later, over) == [
+        "alarm   no longer stuck",
+        " 4/10 iteration 4 of 10",
+        " 4/10 over    stuck: a new best ends it",
+    ]
+
+
+def test_a_wait_does_not_repeat_what_has_ended_the_session() -> None:
+    def limited(why: str) -> SessionFinished:
+        return SessionFinished(iteration=3, outcome="limited", reason=why, duration_s=3)
+
+    wait = WaitStarted(
+        iteration=3, cause="usage_limit", reason="It is reached", until=None, since=NOW
+    )
+    assert lines_of(limited("It is reached"), wait) == [
+        "agent   limited after 3s: It is reached",
+        "waiting (usage limit since 14:00), the iteration is not spent",
+    ]
+    assert lines_of(limited("Another"), wait)[1].endswith("is not spent: It is reached")
+
+
+def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
+    end = RunFinished(outcome="completed", reason="so", iterations=2, completion=100, duration_s=6)
+    costly = end.model_copy(update={"cost_usd": 1.84})
+    assert lines_of(end, costly) == [
+        "completed: so · 2 iterations, 100 %, 6s",
+        "completed: so · 2 iterations, 100 %, 6s, $1.84",
     ]
 
 

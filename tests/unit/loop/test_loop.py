@@ -107,6 +107,7 @@ def test_a_run_ends_at_its_limit() -> None:
     assert world.end.outcome == "limit_reached"
     assert "all 2 iterations are used up at 40 %" in world.end.reason
     assert [e.alarm for e in world.all(AlarmRaised)] == ["BUDGET_EXCEEDED"]
+    assert "the one iteration is used up at" in World([2, 3], max_iterations=1).run().end.reason
 
 
 def test_a_run_ends_when_its_money_is_spent() -> None:
