@@ -129,7 +129,8 @@ def refused(root: Path, *words: str, code: int = 2) -> str:
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("ralph-tui: ")
-    assert len(done.stderr.splitlines()) == 1
+    first, *ways = done.stderr.splitlines()
+    assert first and all(way.startswith("  ") for way in ways)
     assert everything(root) == before
     return done.stderr
 

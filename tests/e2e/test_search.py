@@ -112,7 +112,16 @@ def test_a_replay_begins_at_the_event_that_was_asked_for(recorded: Path) -> None
     assert "completed" not in lines
 
 
-@pytest.mark.parametrize("at", ["0", "-3", "11", "99999999999999999999"])
+@pytest.mark.parametrize("at", ["0", "-3"])
+def test_what_is_no_number_of_an_event_is_told_before_a_run_is_looked_for(
+    recorded: Path, at: str
+) -> None:
+    done = here("replay", "nowhere", f"--at={at}", cwd=recorded)
+    assert done.returncode == 2
+    assert done.stderr == f"ralph-tui: --at takes the number of an event, from 1 on, not {at}\n"
+
+
+@pytest.mark.parametrize("at", ["11", "99999999999999999999"])
 def test_no_such_event_is_one_sentence(recorded: Path, at: str) -> None:
     done = here("replay", "task-001", f"--at={at}", cwd=recorded)
     assert done.returncode == 2

@@ -66,7 +66,9 @@ def unknown_agent(name: str) -> UsageError:
     return UsageError(f"there is no agent {clip(name, 80)!r} (--agent): {hint}")
 
 
-def no_agent(settings: "AgentSettings", environ: Mapping[str, str]) -> UsageError:
+def no_agent(
+    settings: "AgentSettings", environ: Mapping[str, str], missing: str = "no agent was found"
+) -> UsageError:
     """What to say where no agent is found: what was looked for, and the ways to get on."""
     ways = []
     for agent in offered():
@@ -74,7 +76,7 @@ def no_agent(settings: "AgentSettings", environ: Mapping[str, str]) -> UsageErro
             ways.append(f"looked for   {clip(looked_for, LONGEST_PLACE)}")
             ways.append(f"install it   {agent.install}   ({agent.title})")
     return UsageError(
-        "no agent was found: install one, name a program of your own, or see the demo first",
+        f"{missing}: install one, name a program of your own, or see the demo first",
         ways=[*ways, *ON],
     )
 

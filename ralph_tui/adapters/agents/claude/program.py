@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AgentContext, no_agent
-from ralph_tui.adapters.agents.claude import find_program
+from ralph_tui.adapters.agents.claude import PROGRAM, find_program
 from ralph_tui.adapters.agents.claude.flags import OLDEST, Program, listed_flags, parse_version
 from ralph_tui.adapters.agents.run_once import run_once
 from ralph_tui.errors import ProcessError, UsageError
+from ralph_tui.text.sanitize import one_line
 
 PROBE_S = 5.0
 """Seconds a program may take to say which version it is."""
@@ -21,7 +22,7 @@ def installed_program(context: AgentContext) -> Program:
     """The program of the settings; raises ``UsageError`` when it is missing or too old."""
     path = find_program(context.settings.binary, context.environ)
     if path is None:
-        raise no_agent(context.settings, context.environ)
+        raise _missing(context)
     key = (path, _stamp(path), context.root, tuple(sorted(context.environ.items())))
     if key not in _asked:
         _asked[key] = _ask(path, context)
@@ -32,6 +33,16 @@ def installed_program(context: AgentContext) -> Program:
             f" {_dotted(OLDEST)} or newer; run `claude update`."
         )
     return program
+
+
+def _missing(context: AgentContext) -> UsageError:
+    """Of a program that was named, its name is the first to be looked at."""
+    binary = context.settings.binary
+    if binary == PROGRAM:
+        return no_agent(context.settings, context.environ)
+    what = "is no program that can be run" if "/" in binary else "is not on PATH"
+    named = f"{one_line(binary)!r} (agent.binary) {what}"
+    return no_agent(context.settings, context.environ, named)
 
 
 def described(context: AgentContext) -> str:
