@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual import events
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from ralph_tui.ports.new_runs import Draft, Finding
 from ralph_tui.runtime.new_runs import NewRunsHere
@@ -65,6 +66,20 @@ def test_keys_that_come_at_once_go_where_they_were_meant() -> None:
         await driver.until(lambda: driver.answers)
 
     assert answered(fill) == [["run", "F", "-c", "pytest -q"]]
+
+
+@pytest.mark.parametrize("field", ["objective", "command"])
+def test_what_is_typed_after_a_deletion_stays(field: str) -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.to(field)
+        await driver.paste("an older text")
+        for key in ("ctrl+u", "a", "b", "left", "c", "end", "backspace", "d"):
+            driver.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        control = driver.form.page.fields[field].control
+        assert isinstance(control, TextArea | Input)
+        await driver.until(lambda: driver.content(control) == "acd")
+
+    answered(fill)
 
 
 def test_a_criterion_in_words_takes_the_place_of_the_command() -> None:

@@ -17,6 +17,7 @@ from ralph_tui.text.sanitize import strip_controls
 from ralph_tui.text.terms import CRITICAL
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal
 
 CHOSEN, OTHER = "●", "○"
@@ -34,6 +35,10 @@ class OneLine(Input):
         super().__init__(placeholder=placeholder, compact=True, max_length=LONGEST_VALUE)
         self.cursor_blink = False
         self.select_on_focus = False
+
+    async def on_key(self, event: events.Key) -> None:
+        """In the order of typing."""
+        await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
         """Control sequences would draw something else than what is typed."""

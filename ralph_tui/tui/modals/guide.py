@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from ralph_tui.text.sanitize import clip, one_line, strip_controls
+from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal, Pair
 
 MOST_CHARACTERS = 100_000
@@ -23,6 +24,10 @@ LONGEST_LINE = 10_000
 
 class PlainArea(TextArea):
     """A text area whose pasted text is as it will leave the screen, and not too much."""
+
+    async def on_key(self, event: events.Key) -> None:
+        """In the order of typing."""
+        await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
         """Control sequences would draw something else than what is sent; too much is not taken."""

@@ -21,6 +21,7 @@ from ralph_tui.text.terms import NEEDS_YOU
 from ralph_tui.tui.app import RalphApp, SideScreen
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
+from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.search.results import Results, total
 
 LIMIT = 50
@@ -41,6 +42,10 @@ class Words(Input):
     def __init__(self) -> None:
         super().__init__(placeholder="search all runs", max_length=LONGEST_QUERY)
         self.cursor_blink = False
+
+    async def on_key(self, event: events.Key) -> None:
+        """In the order of typing."""
+        await take_own_key(self, event)
 
     def on_paste(self, event: events.Paste) -> None:
         """Control sequences would draw something else than what is looked for."""
