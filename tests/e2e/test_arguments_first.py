@@ -88,7 +88,7 @@ def test_on_a_terminal_no_screen_comes_and_goes(git_repo: Path) -> None:
     assert "limits.max_iterations (--max-iterations) must be at least 1" in written
     assert "needs a command: give one with --agent-command" in written
     assert "no agent was found" in written
-    assert "claude on PATH (/usr/bin:/bin)" in written
+    assert "claude in the 2 folders of PATH" in written
     assert "--budget) must be above 0" in written
 
 

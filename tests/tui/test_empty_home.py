@@ -1,8 +1,11 @@
 """What stands on the home screen before there is any run."""
 
+from pathlib import Path
+
 import pytest
 
 from ralph_tui.ports.new_runs import Finding, Surroundings
+from ralph_tui.runtime.new_runs import NewRunsHere
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.home.empty import rows
 
@@ -26,7 +29,19 @@ def test_what_to_do_first_stands_above_what_is_missing() -> None:
     assert page.index("d   see it work") < page.index("✓ git repository")
     assert "▲ commits          none yet\n                   git add ." in page
     assert "looked for   claude" in page
-    assert 'ralph-tui run "Fix the failing tests" -c "pytest -q"' in page
+    typed = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
+    assert page.index("d   see it work") < page.index(typed) < page.index("✓ git repository")
+
+
+def test_all_of_it_fits_a_small_screen_where_there_is_no_agent(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [f"/opt/tools/of/some/length/{number}/bin" for number in range(20)]
+    monkeypatch.setenv("PATH", ":".join(["/usr/bin", "/bin", *folders]))
+    place = NewRunsHere(git_repo).look()
+    assert len(rows(place, 76)) <= 22, "rows between the first and the last of 24"
+    assert "claude in the 22 folders of PATH" in text(place)
+    assert "see it work" in text(place)
 
 
 def test_before_the_look_is_over_it_says_so() -> None:

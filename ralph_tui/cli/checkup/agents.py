@@ -93,9 +93,7 @@ def _none(around: Surroundings) -> Finding:
     """What was looked for, and the two ways to get on."""
     settings, environ = around.settings.agent, around.environ
     wanted = [agent for agent in offered() if agent.looks_for(settings, environ)]
-    # Without the whole of PATH: a line has room for the name.
-    places = (agent.looks_for(settings, environ).partition(" (")[0] for agent in wanted)
-    looked = ", ".join(places)
+    looked = ", ".join(agent.looks_for(settings, environ) for agent in wanted)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent command --agent-command "..." for a program of your own'
     return Finding(

@@ -60,13 +60,12 @@ def rows(place: "Surroundings | None", width: int) -> list[Line]:
         first, *more = wrap(what, max(8, width - 4), 3)
         page.append(pressing([(key, "key"), ("   ", ""), (first, "text")], key))
         page += [[("    ", ""), (row, "text")] for row in more]
-    page.append([])
+    page += [[], *_plain("As a command:", "dim", width), *_plain(TYPED, "accent", width), []]
     if place is None:
         return [*page, [("looking at what is here…", "dim")]]
     for finding in place.findings:
         page += _finding(finding, width)
-    page += [[], *_plain("As a command:", "dim", width)]
-    return [*page, *_plain(TYPED, "accent", width)]
+    return page
 
 
 def _finding(finding: "Finding", width: int) -> Iterator[Line]:

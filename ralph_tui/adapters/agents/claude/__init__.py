@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
+from ralph_tui.text.format import count
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
@@ -34,7 +35,11 @@ def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
 def _looks_for(settings: "AgentSettings", environ: Mapping[str, str]) -> str:
     if "/" in settings.binary:
         return f"the program {settings.binary}"
-    return f"{settings.binary} on PATH ({environ.get('PATH', '') or 'which is empty'})"
+    # The folders themselves fill a screen, and whoever wants them knows how to ask for them.
+    folders = count(
+        len([part for part in environ.get("PATH", "").split(os.pathsep) if part]), "folder"
+    )
+    return f"{settings.binary} in the {folders} of PATH"
 
 
 def _found(context: AgentContext) -> str:

@@ -489,7 +489,7 @@ def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no agent was found") as nothing:
         choose_agent(AgentSettings(), {"PATH": str(tmp_path)})
     said = "\n".join(nothing.value.ways)
-    assert f"claude on PATH ({tmp_path})" in said
+    assert "claude in the 1 folder of PATH" in said
     assert "npm install -g @anthropic-ai/claude-code" in said
     assert '--agent command --agent-command "' in said
     assert "ralph-tui demo" in said
