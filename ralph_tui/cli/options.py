@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents import AGENTS, AgentDescription, offered, unknown_agent
+from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.errors import SettingsError, UsageError
 from ralph_tui.text.sanitize import one_line
 
@@ -113,6 +114,8 @@ def load_settings(
     from ralph_tui.config.sources import FLAGS, load  # noqa: PLC0415
 
     flags = {name: value for name, value in vars(args).items() if name in FLAGS}
+    if flags.get("agent.name") is None and flags.get("agent.command") is not None:
+        flags["agent.name"] = COMMAND.name  # no other agent reads it
     loaded = load(root, flags, os.environ, args.set_options, recorded)
     for warning in loaded.warnings:
         (warn or _warn)(warning)

@@ -85,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
 def _agent_looks_well(args: argparse.Namespace) -> bool:
     """Whether there is an agent, as far as it can be told before settings are loaded."""
     named: str | None = vars(args)["agent.name"]
+    if named is None and vars(args)["agent.command"]:
+        return True
     if named is None:
         return any(shutil.which(agent.program) for agent in offered() if agent.program)
     agent = next((agent for agent in offered() if agent.name == named), None)

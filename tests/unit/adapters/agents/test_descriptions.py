@@ -9,7 +9,7 @@ import pytest
 from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents import AgentDescription, choose_agent, find_agent, offered
 from ralph_tui.adapters.agents.claude import CLAUDE, PROGRAM
-from ralph_tui.cli.options import add_settings
+from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
 from ralph_tui.ports import Agent
@@ -50,6 +50,22 @@ def test_it_is_offered_in_the_help_and_in_the_error() -> None:
     names = ", ".join(agent.name for agent in offered())
     with pytest.raises(UsageError, match=f"choose one of {names}"):
         choose_agent(AgentSettings(name="foo"), {})
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--agent-command", "my-agent"], "command"),
+        (["--agent-command", "my-agent", "--agent", "claude"], "claude"),
+        ([], None),
+    ],
+)
+def test_a_command_for_the_agent_means_the_agent_that_runs_it(
+    words: list[str], named: str | None
+) -> None:
+    parser = argparse.ArgumentParser()
+    add_settings(parser)
+    assert load_settings(parser.parse_args(words), None).settings.agent.name == named
 
 
 def test_the_agent_of_the_demo_is_not_offered() -> None:
