@@ -67,7 +67,9 @@ def _while_asked(state: RunState) -> str | None:
     return over(state) or ("no question is open" if state.needs.question is None else None)
 
 
-def _while_over(state: RunState) -> str | None:
+def _while_snapshots(state: RunState) -> str | None:
+    if state.foreign.tool:
+        return f"{state.foreign.tool} takes no snapshots to compare"
     return "no question is open" if state.run.live else None
 
 
@@ -134,7 +136,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("decide", "d", "decide", "answer the open question", "steer",
            lambda screen: screen.decide(), "live", _while_asked, footer=True, urgent=True),
     Action("diff", "d", "diff", "when over: what it changed", "watch",
-           lambda screen: screen.whole_diff(), refusal=_while_over, footer=True, urgent=True),
+           lambda screen: screen.whole_diff(), refusal=_while_snapshots, footer=True, urgent=True),
     Action("report", "o", "report", "when over: its report", "watch",
            lambda screen: screen.report(), refusal=_while_reportable, footer=True, urgent=True),
     Action("resume", "u", "resume", "go on with it (asks)", "leave",

@@ -44,6 +44,21 @@ def test_whose_words_and_numbers_these_are_stands_beside_them(tmp_path: Path) ->
     drive(shown("wired-oscillating", tmp_path), scenario)
 
 
+@pytest.mark.parametrize(
+    ("name", "ended"), [("wired-oscillating", "limit reached"), ("ref-crash", "died:")]
+)
+def test_no_difference_is_offered_where_there_are_no_snapshots(
+    name: str, ended: str, tmp_path: Path
+) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.sees(ended)
+        assert "d diff" not in driver.text()[-1]
+        await driver.press("d")
+        await driver.sees("aiwg takes no snapshots")
+
+    drive(shown(name, tmp_path), scenario)
+
+
 def test_a_wide_screen_has_room_for_where_it_comes_from(tmp_path: Path) -> None:
     async def scenario(driver: Driver) -> None:
         await driver.sees(" REPLAY imported from aiwg ")

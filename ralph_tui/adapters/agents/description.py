@@ -67,7 +67,7 @@ class AgentDescription:
     title: str = ""
     """What its makers call it: ``Claude Code``."""
     looks_for: Callable[["AgentSettings", Mapping[str, str]], str] = lambda settings, environ: ""
-    """Of an agent that is a program of its own: which, and where: ``claude in the 9 folders of PATH``."""
+    """Of an agent that is a program of its own: ``claude in the 9 folders of PATH``."""
     found: Callable[[AgentContext], str] = lambda context: ""
     """What `check` has found, in a few words: version, path. Asks the program."""
     install: str = ""

@@ -48,7 +48,7 @@ class CommandField(OneLine):
         self.offered: tuple[str, ...] = ()
         self._at = -1
 
-    def on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         """Taken here: a binding is looked up when the focus may be elsewhere already."""
         if event.key in self.KEYS:
             event.stop()
