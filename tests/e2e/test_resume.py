@@ -130,7 +130,8 @@ def refused(root: Path, *words: str, code: int = 2) -> str:
     assert done.stdout == ""
     assert done.stderr.startswith("ralph-tui: ")
     first, *ways = done.stderr.splitlines()
-    assert first and all(way.startswith("  ") for way in ways)
+    assert first
+    assert all(way.startswith("  ") for way in ways)
     assert everything(root) == before
     return done.stderr
 
