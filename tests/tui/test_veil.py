@@ -1,7 +1,10 @@
 """What is seen behind a dialog: what Textual would mix, and what happens there meanwhile."""
 
+import gc
+
 import pytest
 from textual.renderables.background_screen import BackgroundScreen
+from textual.strip import Strip
 
 from tests.tui.driving import Driver, drive, live, story
 
@@ -30,3 +33,17 @@ def test_what_happens_behind_it_is_seen() -> None:
         assert len(driver.app.screen_stack) == 2
 
     drive(live(events[:-5]), scenario, (100, 30))
+
+
+def test_nothing_that_was_drawn_outlives_its_dialog() -> None:
+    async def scenario(driver: Driver) -> None:
+        held = []
+        for _ in range(3):
+            await driver.press("a")
+            await driver.press("escape")
+            await driver.until(lambda: driver.app.screen is driver.cockpit)
+            gc.collect()
+            held.append(sum(type(thing) is Strip for thing in gc.get_objects()))
+        assert held[2] - held[1] < 30, held  # a dialog is drawn from more rows than that
+
+    drive(live(story("running")), scenario, (100, 30))

@@ -14,6 +14,7 @@ from textual.color import Color
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 T = TypeVar("T")
 
@@ -36,6 +37,14 @@ class Veiled(Screen[T]):
 
     _below: list[Strip] | None = None
     """The rows of the screen below, as they were when something changed last."""
+
+    def on_screen_suspend(self) -> None:
+        """Let all drawn rows go: Textual remembers what drew them long after a dialog is closed,
+        and each full collection of garbage would look through those of every dialog there was.
+        """
+        self._below = None
+        for widget in self.walk_children(Widget, with_self=True):
+            widget._styles_cache.clear()  # noqa: SLF001 - the rows as they were drawn last
 
     def refresh(
         self,
