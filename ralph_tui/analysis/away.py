@@ -54,7 +54,10 @@ def while_away(
     """The summary; `lost`: the run's process is gone, without an end."""
     known = _of_this_run(state, seen)
     entries = _since(state, known)
-    lines = _question(state, now) or [_stands(state, now, lost=lost)]
+    asked = _question(state, now, lost=lost)
+    # What nobody can answer any more comes after why that is so.
+    lines = [_stands(state, now, lost=lost), *asked] if lost else asked
+    lines = lines or [_stands(state, now, lost=lost)]
     lines.append(Told(_course(state, now, known)))
     lines += _fixed(state, known)
     episodes = [entry for entry in entries if entry.kind == "episode"]
@@ -86,12 +89,12 @@ def _since(state: RunState, known: Seen | None) -> list[LogEntry]:
     return [entry for entry in state.log.entries if any(row.seq > seq for row in entry.rows)]
 
 
-def _question(state: RunState, now: datetime) -> list[Told]:
+def _question(state: RunState, now: datetime, *, lost: bool) -> list[Told]:
     asked = state.needs.question or state.needs.left_open
     if asked is None:
         return []
     since = duration((now - asked.at).total_seconds())
-    if state.needs.question is None:
+    if lost or state.needs.question is None:
         return [Told(f"{NEEDS_YOU.glyph} a question was left open: {asked.text}", "warn")]
     return [Told(f"{NEEDS_YOU.label}, since {since}: {asked.text}", "warn")]
 

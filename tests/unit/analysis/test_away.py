@@ -40,6 +40,13 @@ def test_the_open_question_comes_first() -> None:
     assert any(row.endswith("(not over)") for row in rest)
 
 
+def test_nobody_can_answer_what_a_lost_process_asked() -> None:
+    state = RunState().apply_all(DECISIONS["redirect"]())
+    first, then, *_ = while_away(state, state.at, lost=True)
+    assert first.text.startswith("◇")
+    assert then.text.startswith("? a question was left open: ")
+
+
 def test_waits_and_denials_are_told() -> None:
     rows = told(RunState().apply_all(STORIES["limited"]()))
     assert any("LIMIT waiting until " in row for row in rows)
