@@ -1,14 +1,20 @@
 """A recorded run as the source of a screen, at its end or at one of its events."""
 
+import time
+from functools import partial
 from pathlib import Path
 
+from ralph_tui.adapters.records.folders import worktree_around
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
-from ralph_tui.errors import UsageError
+from ralph_tui.adapters.records.lock import owner_of
+from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
 from ralph_tui.sources.replay import Replay
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.sources.snapshots import RecordedFiles
+from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -23,11 +29,14 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
         name, folder = f"attempt {one_line(record.parent.name)}", record.parent
         replay = Replay(LazyJournal(record), folder, note=note)
         replay.record = RunRecord(record)
+        if worktree_around(folder) is not None:  # of a copy nobody knows
+            replay.gone = partial(_is_gone, RecordedRun(record))
     else:
         name, folder = named(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)
         replay.record = RunRecord(record.path, record)
-        replay.died = _imported(record) and record.events[-1].kind != "run_finished"
+        if _imported(record):
+            replay.gone = lambda _: True
     if isinstance(record, Path) or not _imported(record):
         replay.files = RecordedFiles(folder)
     if at is not None:
@@ -41,6 +50,19 @@ def named(recording: Recording) -> str:
     if isinstance(first, RunStarted) and first.imported:
         return f"{first.task}/{first.attempt}"
     return f"attempt {one_line(recording.path.parent.name)}"
+
+
+def _is_gone(run: RecordedRun, state: RunState) -> bool:
+    """Whether no process works on it; of a loop of hooks, whether nothing is heard of it."""
+    started = state.run.started
+    try:
+        if started is None:
+            return False
+        if run.hooked:
+            return time.time() - run.journal.stat().st_mtime >= HEARD_S
+        return owner_of(run.lock, started.run_id) is None
+    except (OSError, RalphError):
+        return False
 
 
 def _imported(recording: Recording) -> bool:

@@ -5,7 +5,7 @@ Rule: `poll` runs on the UI thread at 15 Hz and stays short; a source never touc
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -37,8 +37,8 @@ class Replay:
     restores_ended = False
     name = "you"
     lost = False
-    died = False
-    """Nobody works on the run, and no end was recorded: seen at the end of its record."""
+    gone: Callable[[RunState], bool] | None = None
+    """Whether nobody works on the run any more: without an end it is lost where its record ends."""
     player: Player | None
     record: OnDisk | None = None
 
@@ -70,6 +70,7 @@ class Replay:
         """Seconds of film that have passed since the event at the position."""
         self._last: float | None = None
         self._look_due = 0.0
+        self._unattended = False
         self._given = self._told = note
         """What is said of the record where it says nothing itself; what was last said of it."""
         self._tell()
@@ -93,13 +94,16 @@ class Replay:
     def poll(self, state: RunState, now: float) -> RunState:
         """See `Source`."""
         passed, self._last = now - (self._last if self._last is not None else now), now
-        if now >= self._look_due:
+        look = now >= self._look_due
+        if look:
             self._look_due = now + LOOK_S
             self._look()
         if self.playing and not self.resting:
             self._play(passed)
         state = self._fold(state)
-        self.lost = self.died and self.position == self.length
+        if look:
+            self._unattended = self.gone is not None and self.gone(state)
+        self.lost = self._unattended and self.position == self.length and state.run.live
         return state
 
     # the record -------------------------------------------------------------------------------

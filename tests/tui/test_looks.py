@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.events import RunStarted
+from ralph_tui.sources.recorded import opened
+from ralph_tui.sources.replay import LOOK_S
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state.seen import Seen
 from ralph_tui.tui.app import RalphApp
@@ -110,6 +115,37 @@ def test_a_run_that_was_killed_says_that_it_is_gone(tmp_path: Path) -> None:
         assert driver.app.screen is driver.cockpit
 
     drive(back(replay(story("running")), tmp_path), nothing)
+
+
+def test_at_the_end_of_its_record_a_killed_run_is_shown_to_be_lost(tmp_path: Path) -> None:
+    record(tmp_path, "asked")
+    journal = attempt(tmp_path) / "events.jsonl"
+    started = story("asked")[0]
+    assert isinstance(started, RunStarted)
+    lock = acquire(ralph_folder(tmp_path) / "lock", "task-001/001", started.run_id, "now")
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("? asked")
+        lock.release()
+        driver.watch.now += LOOK_S
+        await driver.sees("its process is gone; ralph-tui resume goes on with it")
+        assert "? asked" not in "\n".join(driver.text())
+        await driver.press("left")
+        await driver.until(lambda: not driver.source.lost)
+
+    drive(Driver(opened(journal)), look)
+
+
+def test_of_a_record_that_was_moved_away_nobody_knows(tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    write(folder, story("asked"))
+
+    async def look(driver: Driver) -> None:
+        driver.watch.now += LOOK_S
+        await driver.sees("? asked")
+        assert not driver.source.lost
+
+    drive(Driver(opened(folder / "events.jsonl")), look)
 
 
 @pytest.mark.parametrize(
