@@ -139,11 +139,13 @@ class ContextMonitor:
         if context.tells and self._now() - self._began < UNKNOWN_AFTER_S:
             return
         self._told_unknown = True
-        lacks = "how large its window is" if context.tokens else "what is in it"
-        yield self._warned(
-            f"nobody knows how full the context of a session is, because this agent does not tell "
-            f"{lacks}: no session hands over by itself, only when you ask for it"
+        lacks = "how large" if context.tokens else "how full"
+        text = (
+            f"this agent does not tell {lacks} its context window is: each session works until it "
+            "ends by itself, or until you ask for a fresh one"
         )
+        # Of an agent that never tells nothing is wrong.
+        yield self._warned(text) if context.tells else Noticed(source="context", text=text)
 
     def _warned(self, text: str) -> Noticed:
         return Noticed(level="warn", source="context", text=text)

@@ -306,6 +306,10 @@ def test_after_a_compaction_the_context_falls_and_the_levels_stay() -> None:
     assert [e.level for e in world.all(ContextLevelReached)] == ["L1"]
 
 
+def levels(world: World) -> list[str]:
+    return [e.level for e in world.all(Noticed) if e.source == "context"]
+
+
 def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     def silent(session: FakeSession) -> None:
         session.emit(SessionStarted(
@@ -316,9 +320,10 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     world.send(RollOver(by="ann"))
     world.run()
     assert told(world) == [
-        "nobody knows how full the context of a session is, because this agent does not tell what "
-        "is in it: no session hands over by itself, only when you ask for it"
+        "this agent does not tell how full its context window is: each session works until it ends "
+        "by itself, or until you ask for a fresh one"
     ]
+    assert levels(world) == ["log"], "that is how it is: nothing is wrong"
     assert outcomes(world)[0] == "rolled_over", "asked for, it hands over"
     assert world.all(RolloverBegan)[0].percent is None
 
@@ -328,4 +333,4 @@ def test_a_session_that_tells_nothing_for_a_minute_is_told_of() -> None:
     world.host.idle.extend([None] * 90)
     world.host.idle.append(Stop(mode="now"))
     world.run()
-    assert len(told(world)) == 1
+    assert levels(world) == ["warn"], "of an agent that can tell"
