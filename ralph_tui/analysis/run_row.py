@@ -18,7 +18,8 @@ class RunRow:
     iterations: int = 0
     max_iterations: int | None = None
     completions: tuple[float, ...] = ()
-    """After each iteration, 0 to 1, the oldest first; the last ones of a long run."""
+    """After each iteration, 0 to 1, the oldest first, the last ones of a long run; before the first
+    has ended what was measured before it."""
     interventions: int | None = None
     """Beyond a warning; None where it was not recorded."""
     cost_usd: float | None = None
@@ -26,7 +27,7 @@ class RunRow:
     cost_estimated: bool = False
     started: datetime | None = None
     updated: datetime | None = None
-    """When it ended; of one without an end, when something was recorded last."""
+    """When it ended; of a live one when it recorded something last, of a lost one its last sign."""
     seconds: float = 0.0
     """That it has lasted, without those between an end and a resume."""
     live: bool = False

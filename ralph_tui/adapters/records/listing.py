@@ -102,7 +102,10 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
         alive = owner is not None and owner.run == run.name
     live = alive and not outcome
     started, ended = known.moment("started"), known.moment("ended")
-    updated = (ended if outcome else None) or known.moment("updated") or _written(run)
+    updated = (ended if outcome else None) or known.moment("updated") or _written(run.journal)
+    if known.text("phase") and not (outcome or live):
+        # Its status was written once a second while it lived: the last sign of life.
+        updated = max(filter(None, (updated, _written(run.status))), default=None)
     lasted = (updated - started).total_seconds() if updated and started else 0.0
     return RunRow(
         name=one_line(run.name),
@@ -111,7 +114,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
         agent=known.text("agent"),
         iterations=known.count("iteration") or 0,
         max_iterations=known.count("max_iterations"),
-        completions=known.fractions("completions"),
+        completions=known.fractions("completions") or known.fractions("baseline"),
         interventions=known.count("interventions"),
         cost_usd=known.number("cost_usd"),
         cost_estimated=known.fields.get("cost_estimated") is True,
@@ -223,10 +226,10 @@ class _Known:
             return None
 
     def fractions(self, name: str) -> tuple[float, ...]:
-        """Of points."""
+        """Of points; a single number is one of them."""
         values = self.fields.get(name)
         if not isinstance(values, list):
-            return ()
+            values = [values]
         numbers = (_number(value) for value in values[-COMPLETIONS:])
         return tuple(_fraction(number) for number in numbers if number is not None)
 
@@ -264,12 +267,12 @@ def _folders(parent: str, *, needed: bool = False) -> list[str]:
 
 def _heard(run: RecordedRun) -> bool:
     """Whether the sessions of a loop of hooks were heard of lately."""
-    written = _written(run)
+    written = _written(run.journal)
     return written is not None and (datetime.now(UTC) - written).total_seconds() < HEARD_S
 
 
-def _written(run: RecordedRun) -> datetime | None:
-    """When its journal was written last."""
+def _written(file: Path) -> datetime | None:
+    """When it was written last."""
     with suppress(OSError, ValueError, OverflowError):
-        return datetime.fromtimestamp(run.journal.lstat().st_mtime, UTC)
+        return datetime.fromtimestamp(file.lstat().st_mtime, UTC)
     return None

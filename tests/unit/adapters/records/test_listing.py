@@ -147,6 +147,24 @@ def test_a_run_without_an_end_is_alive_while_its_process_holds_the_lock(tmp_path
     assert (row.status, row.live, row.question) == ("paused", True, True)
 
 
+def test_until_its_first_iteration_has_ended_it_stands_where_it_began(tmp_path: Path) -> None:
+    began = put(tmp_path, "task-001/001", completions=[], baseline=33.0)
+    assert only(tmp_path).completions == (0.33,)
+    (began / "status.json").write_text(json.dumps(STATUS | {"completions": [], "baseline": None}))
+    assert only(tmp_path).completions == (), "nothing was measured"
+
+
+def test_a_run_whose_process_is_gone_has_lasted_until_its_last_sign_of_life(
+    tmp_path: Path,
+) -> None:
+    """While it waited for an answer nothing came, yet its status was written."""
+    waited = put(tmp_path, "task-001/001", outcome=None, ended=None, phase="paused", away_s=0)
+    sign = datetime(2026, 1, 8, 10, 50, tzinfo=UTC)
+    os.utime(waited / "status.json", (sign.timestamp(), sign.timestamp()))
+    row = only(tmp_path)
+    assert (row.status, row.updated, row.seconds) == ("died", sign, 3000.0)
+
+
 def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> None:
     loop = HookedLoop(tmp_path)
     loop.begin()
