@@ -14,6 +14,7 @@ from ralph_tui.text.format import count, duration, ending, help_words, money, pe
 from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
     APPROACHES,
+    DIED,
     DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
@@ -106,6 +107,8 @@ def _now(status: dict[str, Any]) -> str:
 def _term(status: dict[str, Any]) -> Term:
     """The state of the run; that of a newer version is told by its name."""
     state = status["outcome"] or status["phase"]
+    if state == "died" and status.get("imported"):
+        return DIED
     return STATES.get(state, Term(PHASES["agent"].glyph, in_words(state)))
 
 
@@ -246,7 +249,7 @@ def _indented(text: str) -> str:
 
 def _completion(status: dict[str, Any]) -> str:
     if status["completion"] is None:
-        return "not measured yet"
+        return "not measured yet" if _goes_on(status) else "never measured"
     tests = "" if status["total"] is None else f", {status['passed']}/{status['total']}"
     source = status.get("accepted") or f"from {status['source']}{tests}"
     now, best = status["completion"], status["best"]

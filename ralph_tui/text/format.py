@@ -48,6 +48,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def with_lines(what: str, added: int, removed: int) -> str:
+    """``src/a.py +12 −3``; what has no lines added or removed, or has not told of them, alone."""
+    return f"{what} +{added} −{removed}" if added or removed else what
+
+
 def all_used(iterations: int) -> str:
     """``all 8 iterations are used up``."""
     if iterations == 1:

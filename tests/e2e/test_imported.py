@@ -124,3 +124,38 @@ def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
     assert "REDIRECT at 5" in said
     patient = here("lab", "--run", "aiwg", "--set", "control.smoothing=0.9", cwd=wired).stdout
     assert "With other settings than these it is otherwise at" in " ".join(patient.split())
+
+
+@pytest.mark.parametrize(
+    ("sample", "lines"),
+    [("internal-hook", ""), ("ref-stuck", "files   source 1")],
+)
+def test_what_was_not_recorded_is_not_told_as_zero(sample: str, lines: str, tmp_path: Path) -> None:
+    root = unpacked(sample, tmp_path)
+    told = here("replay", "aiwg", "--headless", cwd=root).stdout
+    report = here("report", "aiwg", cwd=root).stdout
+    assert "+0 −0" not in told + report
+    assert [row for row in told.splitlines() if row.endswith(lines)]
+    rows = [row for row in report.splitlines() if row.startswith(("| 1 ", "| 2 "))]
+    assert rows
+    assert all(row.split(" | ")[-2] == ("1" if lines else "—") for row in rows[-2:])
+
+
+def test_a_run_that_nobody_measured_came_to_no_percentage(tmp_path: Path) -> None:
+    root = unpacked("internal-cli", tmp_path)
+    last = here("replay", "aiwg", "--headless", cwd=root).stdout.splitlines()[-1]
+    assert "aborted: aiwg recorded it as aborted · no iteration, never measured" in last
+    status = here("status", "aiwg", cwd=root).stdout
+    assert "completion  never measured" in status
+
+
+def test_a_run_without_an_end_is_called_the_same_everywhere(tmp_path: Path) -> None:
+    root = unpacked("ref-crash", tmp_path)
+    report = here("report", "aiwg", cwd=root).stdout
+    assert here("status", "aiwg", cwd=root).stdout.startswith("◇ died: no end was recorded\n")
+    assert here("status", "aiwg", "--line", cwd=root).stdout.startswith("◇ 40 % 3/8 died: no end")
+    assert json.loads(here("status", "aiwg", "--json", cwd=root).stdout)["verdict_word"] == "died"
+    assert "  died  " in here("history", cwd=root).stdout
+    assert "**Died: no end was recorded** in iteration 3 of 8" in report
+    assert "aiwg takes no snapshots" in report
+    assert "not in this repository" not in report

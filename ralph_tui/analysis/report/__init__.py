@@ -10,6 +10,7 @@ from ralph_tui.analysis.report.markdown import code, escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.report.sections import FIRST, SECTIONS
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.analysis.verdict.holds import ENDLESS
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.events.run import UNRESTRICTED
 from ralph_tui.events.workspace import FileChange
@@ -104,6 +105,8 @@ def _end(told: Material, circumstances: Circumstances) -> str:
         return "Crashed, by a bug of ralph-tui:"
     if circumstances.alive:
         return "Still running:"
+    if told.started.imported:
+        return ENDLESS.text.capitalize()
     return "No end was recorded: the record stops"
 
 

@@ -68,8 +68,12 @@ def files(told: Material) -> str:
     if told.changes is None:
         if not touched:
             return ""
+        tool = escaped(told.started.imported.partition(",")[0])
+        missing = (
+            f"{tool} takes no snapshots" if tool else "the snapshots are not in this repository"
+        )
         why = (
-            "The net difference cannot be told: the snapshots are not in this repository. "
+            f"The net difference cannot be told: {missing}. "
             f"{count(len(touched), 'file')} {'was' if len(touched) == 1 else 'were'} changed on "
             "the way, some of which may be as before again:"
         )

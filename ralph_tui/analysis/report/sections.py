@@ -11,7 +11,7 @@ from ralph_tui.analysis.report.foreign import foreign
 from ralph_tui.analysis.report.markdown import escaped, table
 from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.state import IterationSpan
-from ralph_tui.text.format import count, duration, percent, signed
+from ralph_tui.text.format import count, duration, percent, signed, with_lines
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING
 
 MOST_FILES = 10
@@ -70,7 +70,7 @@ def _row(told: Material, span: IterationSpan, *, waits: bool) -> tuple[str, ...]
         told.cost(done.cost_usd, estimated=span.number in told.estimated),
         f"{done.tokens:,}" if done.tokens else "—",
         f"{done.tool_calls}{errors}" if told.tells_tools else "—",
-        f"{done.files} +{done.added} −{done.removed}",
+        _files_cell(span),
         _gate_cell(span),
     )
 
@@ -96,11 +96,15 @@ def _waited(told: Material, span: IterationSpan) -> str:
 
 
 def _files_cell(span: IterationSpan) -> str:
-    if span.files is None:
+    """How many it changed; none is told only where it was looked at."""
+    done = span.finished
+    if done is not None and (done.files or span.files is not None):
+        return with_lines(str(done.files), done.added, done.removed)
+    if span.files is None or done is not None:
         return "—"
     totals = span.files.totals
     added, removed = sum(t.added for t in totals), sum(t.removed for t in totals)
-    return f"{sum(t.files for t in totals)} +{added} −{removed}"
+    return with_lines(str(sum(t.files for t in totals)), added, removed)
 
 
 def _gate_cell(span: IterationSpan) -> str:

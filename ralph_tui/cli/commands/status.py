@@ -13,7 +13,7 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import Known, problem_of, status_of_past, told
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.sources.found import find_run, read_run
-from ralph_tui.text.terms import DISCONNECTED
+from ralph_tui.text.terms import DIED, DISCONNECTED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def _told(args: argparse.Namespace, status: Known) -> str:
     if args.json:
         status["verdict_glyph"], status["verdict"] = told_verdict(status)
         if status["phase"] == "died":
-            status["verdict_word"] = DISCONNECTED.word
+            status["verdict_word"] = (DIED if status.get("imported") else DISCONNECTED).word
         return json.dumps(without_unknown(status), ensure_ascii=False, indent=2)
     status["asked_as"] = args.run or args.named
     return status_line(status) if args.line else status_text(status)

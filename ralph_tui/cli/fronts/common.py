@@ -79,7 +79,10 @@ class Printer:
         """`state`: the run as it stands before the first event that is printed."""
         run = state.run if state is not None else None
         self._as_json = as_json
-        self._lines = PlainLines(run.iteration, run.max_iterations) if run else PlainLines()
+        self._lines = PlainLines()
+        if run is not None:
+            read = run.completion is not None
+            self._lines = PlainLines(run.iteration, run.max_iterations, measured=read)
 
     def print(self, event: Event) -> None:
         """Its line, if it has one."""

@@ -90,7 +90,16 @@ from ralph_tui.state.wording import (
     unpaused_words,
     wait_words,
 )
-from ralph_tui.text.format import clock, count, day_and_clock, duration, ending, money, percent
+from ralph_tui.text.format import (
+    clock,
+    count,
+    day_and_clock,
+    duration,
+    ending,
+    money,
+    percent,
+    with_lines,
+)
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import SEVERITIES, subject_words
 
@@ -152,7 +161,7 @@ def _alarm_cleared(e: AlarmCleared) -> str | None:
 def _files_changed(e: FilesChanged) -> str | None:
     if e.live:
         return None
-    files = ", ".join(f"{t.category} {t.files} +{t.added} −{t.removed}" for t in e.totals)
+    files = ", ".join(with_lines(f"{t.category} {t.files}", t.added, t.removed) for t in e.totals)
     return f"files   {files or 'nothing changed'}"
 
 
@@ -188,12 +197,12 @@ def row_line(wording: Wording, e: Event) -> str | None:
     return None if row is None else f"{row.word.lower():<7} {row.text}"
 
 
-def _run_finished(e: RunFinished) -> str:
+def run_finished(e: RunFinished, *, measured: bool = True) -> str:
+    """How it ended; of a run that was never measured no percentage is told."""
+    done = count(e.iterations, "iteration") if e.iterations else "no iteration"
+    came_to = percent(e.completion) if measured or e.completion else "never measured"
     cost = "" if e.cost_usd is None else f", {money(e.cost_usd)}"
-    return (
-        f"{ending(e.outcome, e.reason)} · {count(e.iterations, 'iteration')}, "
-        f"{percent(e.completion)}, {duration(e.duration_s)}{cost}"
-    )
+    return f"{ending(e.outcome, e.reason)} · {done}, {came_to}, {duration(e.duration_s)}{cost}"
 
 
 LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
@@ -243,7 +252,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(ValidationDone, lambda e: _under("note", issues_words(e.issues))),
         on(PlanMade, lambda e: f"plan    {plan_words(e)}"),
         on(ReflectionWritten, lambda e: f"reflection {reflection_words(e)}"),
-        on(RunFinished, _run_finished),
+        on(RunFinished, run_finished),
         on(RunCrashed, lambda e: f"crashed: {e.error}"),
         on(UnknownEvent, lambda e: f"newer   {e.words}"),
     ]

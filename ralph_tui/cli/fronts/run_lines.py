@@ -1,6 +1,6 @@
 """The plain lines of one run in their order: time, iteration, and each fact once."""
 
-from ralph_tui.cli.fronts.plain import question_line, row_line, stamped, text_of
+from ralph_tui.cli.fronts.plain import question_line, row_line, run_finished, stamped, text_of
 from ralph_tui.events import (
     AlarmCleared,
     AlarmRaised,
@@ -12,7 +12,9 @@ from ralph_tui.events import (
     LimitsChanged,
     QuestionAnswered,
     QuestionAsked,
+    ReadingTaken,
     RedirectDecided,
+    RunFinished,
     RunStarted,
     SessionFinished,
     StrategyPlanned,
@@ -30,8 +32,11 @@ RECOMPUTED = (AlarmRaised, AlarmCleared, InterventionMade)
 class PlainLines:
     """The lines of one run, in order: time, iteration, and the fact."""
 
-    def __init__(self, iteration: int = 0, max_iterations: int = 0) -> None:
+    def __init__(
+        self, iteration: int = 0, max_iterations: int = 0, *, measured: bool = False
+    ) -> None:
         """Where the run stands; 0 and 0 before its first event."""
+        self._measured = measured
         self._iteration, self._of = iteration, max_iterations
         self._reasons: set[str] = set()
         """Of the alarms and interventions of this iteration, which need no second line."""
@@ -65,6 +70,8 @@ class PlainLines:
                 self._reasons, self._cleared = set(), set()
             case LimitsChanged():
                 self._of = event.max_iterations
+            case ReadingTaken():
+                self._measured = True
             case AlarmRaised():
                 self._reasons.add(event.reason)
             case AlarmCleared():
@@ -74,6 +81,8 @@ class PlainLines:
 
     def _text(self, event: Event) -> str | None:
         match event:
+            case RunFinished():
+                return run_finished(event, measured=self._measured)
             case InterventionMade():
                 return self._once(event.reason, event)
             case HealthChecked() if event.ended in self._cleared:

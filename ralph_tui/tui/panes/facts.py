@@ -202,8 +202,9 @@ def _files(span: IterationSpan, width: int) -> list[Line]:
         return []  # what was changed by hand since, or by a restore, is not its work
     totals = span.files.totals
     number = sum(total.files for total in totals) or len(span.files.changes)
-    row: Line = [(f"{count(number, 'file')} ", "text")]
-    row += lines_changed(sum(t.added for t in totals), sum(t.removed for t in totals))
+    row: Line = [(count(number, "file"), "text")]
+    sizes = lines_changed(sum(t.added for t in totals), sum(t.removed for t in totals))
+    row += [(" ", ""), *sizes] if sizes else []
     row.append((": ", "dim"))
     for index, change in enumerate(span.files.changes):
         name = middle(flat(change.path).rsplit("/", 1)[-1], 28)
