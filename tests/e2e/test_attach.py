@@ -257,6 +257,8 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
     screen.press("q")
     assert screen.exit_code() == 0
     until(lambda: not processes_of(journal(root)[0]["run_id"]), timeout=10)
+    later = windows.open(root, "attach", width=80, height=24)
+    later.shows("its process is gone; ralph-tui resume goes on with it; this is its replay")
 
 
 def test_attach_needs_a_run_before_it_needs_a_terminal(git_repo: Path) -> None:

@@ -96,7 +96,7 @@ def _show_past(root: Path, found: ImportedRun) -> int:
 def _over(found: RecordedRun, status: dict[str, Any]) -> str:
     if status["outcome"]:
         return f"the run {found.name} is over"
-    return f"the process of {found.name} is gone: 'ralph-tui resume' goes on with it"
+    return "its process is gone; ralph-tui resume goes on with it"
 
 
 def _left(found: RecordedRun, name: str | None) -> str:
