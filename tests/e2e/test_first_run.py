@@ -37,7 +37,7 @@ def screen(root: Path) -> Iterator[Terminal]:
 
 
 def test_a_first_loop_is_started_from_home_and_completes(root: Path, screen: Terminal) -> None:
-    screen.shows("No run is recorded", "✓ git repository", "none yet", "looked for   claude on")
+    screen.shows("No run is recorded", "✓ git repository", "none yet", "looked for   claude in")
     screen.press("n")
     screen.shows("a new run in", "↓ takes make test (Makefile has a target test)")
     screen.type("Make the checks pass")

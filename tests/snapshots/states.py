@@ -101,7 +101,7 @@ STATES = (
     State("pause", of("pause")),
     State("criterion", of("criterion")),
     State("handoff", of("handoff_asked"), sees="Handoff of iteration 3"),
-    State("question-later", of("redirect"), ("escape",)),
+    State("question-later", of("redirect"), ("escape",), sees="press d"),
     # what happened
     State("episode", of("oscillating"), ("2",)),
     State("episode-light", of("oscillating", **LIGHT), ("2",), sizes=(MEDIUM,)),

@@ -38,8 +38,8 @@ SIZES = ((78, 20), (98, 26), (138, 41))
 TOLD = {**STORIES, **DECISIONS, **TAUGHT, **WINDOWS}
 KEPT = [path.stem for path in sorted(FOLDER.glob("*.jsonl"))]
 PICTURES = ROOT / "tests" / "snapshots" / "__snapshots__"
-OTHERS_WORDS = ("hostile", "nasty")
-"""Runs in which an agent says what it likes."""
+OTHERS_WORDS = ("hostile", "nasty", "imported")
+"""Runs in which an agent, or another tool, says what it likes."""
 
 
 @cache

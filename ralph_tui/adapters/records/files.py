@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ralph_tui.plain_files import make_folder, read_bytes, write_whole
+from ralph_tui.plain_files import LARGEST, make_folder, read_bytes, write_whole
 from ralph_tui.text.foreign_json import parse_json
 
 
@@ -31,10 +31,13 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """A JSON object from disk; None when it is missing or unreadable: it can be made again."""
+def read_json(path: Path, *, most: int = LARGEST) -> dict[str, Any] | None:
+    """A JSON object from disk; None when it is missing or unreadable: it can be made again.
+
+    One of more than `most` bytes is none of ours.
+    """
     try:
-        value = parse_json(read_bytes(path))
+        value = parse_json(read_bytes(path, most=most))
     except (OSError, ValueError):
         return None
     return value if isinstance(value, dict) else None

@@ -30,6 +30,8 @@ OBJECTIVE = 300
 """Characters of an objective that a row keeps."""
 COMPLETIONS = 200
 """Readings that a row keeps, the last ones."""
+ROW_BYTES = 4 << 20
+"""Of a file that a row is made of: ours take kilobytes, and ten thousand rows are read at once."""
 _EDGE = 1 << 16
 """Bytes at either end of a journal that are read where a run has nothing smaller."""
 _ENDINGS = ("run_finished", "run_crashed", "run_resumed")
@@ -129,10 +131,10 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
 def _status(run: RecordedRun) -> dict[str, Any]:
     """Of a loop of hooks there is none, of an older program or after a mishap perhaps."""
     if not run.hooked:
-        status = read_json(run.status)
+        status = read_json(run.status, most=ROW_BYTES)
         if status is not None and "phase" in status:
             return status
-        if record := read_json(run.folder / "attempt.json"):
+        if record := read_json(run.folder / "attempt.json", most=ROW_BYTES):
             return _from_record(record)
     return _from_ends(run.journal)
 

@@ -170,8 +170,8 @@ class CockpitScreen(BaseScreen):
         told = (self.source.note, self.source.lost, self.in_front)
         stamp = (id(self.state), self.state.seq, int(clock.timestamp()), moved, told)
         if stamp != self._stamp:
-            self._stamp = stamp
             self._sync()
+            self._stamp = stamp
         else:
             self.footer.expire()
         self.questions.follow()
@@ -185,7 +185,7 @@ class CockpitScreen(BaseScreen):
             self.end_call.follow(self.state)
 
     def _sync(self) -> None:
-        state, clock = self.state, self.source.clock(self.state)
+        self._stamp, state, clock = None, self.state, self.source.clock(self.state)
         for head in self.heads:
             head.sync(state, clock, lost=self.source.lost, keys=self.in_front)
         self.note.say(self.source.note)

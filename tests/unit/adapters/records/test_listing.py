@@ -3,6 +3,9 @@
 import json
 import os
 import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,6 +44,17 @@ STATUS: dict[str, Any] = {
     "ended": "2026-01-08T10:30:00Z",
     "away_s": 600.0,
 }
+
+
+@contextmanager
+def little_memory() -> Iterator[None]:
+    """What is done within holds nothing of a long file."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def put(root: Path, name: str, text: str = "", **changed: object) -> Path:
@@ -129,9 +143,8 @@ def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: st
     with (folder / "events.jsonl").open("r+b") as file:
         file.seek(len(journal))
         file.truncate(1 << 30)
-    began = time.monotonic()
-    assert only(tmp_path).objective == row.objective
-    assert time.monotonic() - began < 1.0
+    with little_memory():
+        assert only(tmp_path).objective == row.objective
 
 
 def test_a_run_without_an_end_is_alive_while_its_process_holds_the_lock(tmp_path: Path) -> None:
@@ -200,9 +213,8 @@ def test_whatever_stands_in_place_of_a_status_costs_only_its_row(tmp_path: Path,
             path.write_text("[" * 100_000)
         case "binary":
             path.write_bytes(os.urandom(4096))
-    began = time.monotonic()
-    rows = {row.name: row for row in list_rows(tmp_path)}
-    assert time.monotonic() - began < 1.0
+    with little_memory():
+        rows = {row.name: row for row in list_rows(tmp_path)}
     assert rows["task-002/001"].status == "completed"
     assert rows["task-001/001"].status == "died"
 
