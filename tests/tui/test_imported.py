@@ -101,6 +101,14 @@ def test_what_was_not_recorded_is_said_calmly_and_nothing_can_be_done(tmp_path: 
     drive(shown("internal-hook", tmp_path), scenario)
 
 
+def test_the_end_tells_from_the_first_reading_on(tmp_path: Path) -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.press("end")
+        await driver.sees("│ 0 % → 100 %   ")
+
+    drive(shown("internal-hook", tmp_path), scenario)
+
+
 def test_the_end_offers_what_a_foreign_run_has(tmp_path: Path) -> None:
     async def scenario(driver: Driver) -> None:
         await driver.sees("ralph-tui report aiwg/020b2b71")

@@ -104,7 +104,8 @@ def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
         yield from ([(row, "text")] for row in wrap(words, width, 2))
     done = ""
     if run.completion is not None:
-        start = run.completion if run.baseline is None else run.baseline
+        first = run.completions[0] if run.completions else run.completion
+        start = first if run.baseline is None else run.baseline
         done = f"{percent(start, run.completion)} → {percent(run.completion, start, run.best)}"
     tests = ""
     counted = [gate for gate in gates if gate.total]
