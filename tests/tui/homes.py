@@ -51,7 +51,7 @@ DIED = replace(DONE, name="task-003/001", status="died", completions=(), cost_us
 class Recorded:
     """Runs as a test wants them; says what was read."""
 
-    place = "~/work/parser"
+    place = "~/parser"
 
     def __init__(self, *rows: RunRow) -> None:
         self.rows = {row.name: row for row in rows}

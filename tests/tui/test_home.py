@@ -90,7 +90,7 @@ def test_head_detail_and_footer_say_where_one_is_and_what_enter_types() -> None:
     async def look(home: HomeDriver) -> None:
         await home.until(lambda: "1 live" in home.page)
         rows = home.rows()
-        assert rows[0].startswith(" ralph-tui  ~/work/parser  ")
+        assert rows[0].startswith(" ralph-tui  ~/parser  ")
         assert rows[0].endswith("  1 of 3 runs, 1 live")
         assert "▸ ● live" in rows[2]
         assert "task-002/001 · claude · began" in rows[-2]
@@ -288,7 +288,7 @@ def test_where_no_run_is_recorded_it_says_what_to_do_first() -> None:
     driver = HomeDriver()
 
     async def look(home: HomeDriver) -> None:
-        await home.until(lambda: "No run is recorded in ~/work/parser yet." in home.page)
+        await home.until(lambda: "No run is recorded in ~/parser yet." in home.page)
         assert "n new run  d demo" in home.rows()[-1]
         await home.press("enter")
         assert "no run is recorded here yet" in home.rows()[-1]
