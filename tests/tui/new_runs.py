@@ -26,9 +26,9 @@ from ralph_tui.tui.home.form import NewRun
 from tests.tui.driving import Driver
 
 GOOD = Surroundings(
-    folder="~/work/calculator",
+    folder="~/calculator",
     findings=(
-        Finding("git repository", "good", "~/work/calculator"),
+        Finding("git repository", "good", "~/calculator"),
         Finding("commits", "good", "at 5c1e0f2ab9"),
         Finding("agent", "good", "claude: Claude Code"),
     ),
