@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from ralph_tui.events.agent import AgentRequest
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 
@@ -18,9 +19,13 @@ __all__ = [
 ]
 
 WaitCause = Literal["usage_limit", "overload", "outage", "disk_full"]
-Takes = Literal["nothing", "words", "instructions", "more"]
-"""Words for the agent, the edited proposal (or nothing: as it is), iterations or budget."""
-Topic = Literal["silence", "redirect", "pause", "criterion", "prompt", "handoff"]
+Takes = Literal["nothing", "words", "instructions", "more", "choices"]
+"""Words for the agent, the edited proposal (or nothing: as it is), iterations or budget, or
+answers to the agent's own questions.
+"""
+Topic = Literal[
+    "silence", "redirect", "pause", "criterion", "prompt", "handoff", "permission", "choice"
+]
 SILENCE = "the default"
 """`QuestionAnswered.by` of a question that its default decided because nobody answered."""
 
@@ -104,6 +109,8 @@ class QuestionAsked(Event):
     rollback: Rollback | None = None
     diff: Plain = ""
     """What the iteration changed, as a unified diff, where that is to be judged; bounded."""
+    request: AgentRequest | None = None
+    """What the agent has asked, of a ``permission`` or ``choice``."""
 
 
 class QuestionAnswered(Event):
@@ -122,6 +129,8 @@ class QuestionAnswered(Event):
     """More iterations that were granted."""
     budget_usd: float = 0.0
     """More money that was granted, dollars."""
+    choices: list[list[Plain]] = []
+    """Of a ``choice``: for each question of the agent in order the labels chosen, or own words."""
 
 
 class QuestionHeld(Event):
@@ -153,6 +162,6 @@ class PermissionsChanged(Event):
     """What the agent may do from its next session on."""
 
     kind: Literal["permissions_changed"] = "permissions_changed"
-    mode: Literal["edits", "skip"]
+    mode: Literal["edits", "skip", "ask"]
     allow: list[Line] = []
     by: Line = "you"

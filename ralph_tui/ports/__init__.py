@@ -12,6 +12,7 @@ from ralph_tui.layers.intelligence import Traces
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.ports.agents import (
     Agent,
+    AgentAnswer,
     Ask,
     Asked,
     Asker,
@@ -86,6 +87,7 @@ class Ports:
 __all__ = [
     "Accepted",
     "Agent",
+    "AgentAnswer",
     "Ask",
     "Asked",
     "Asker",

@@ -11,8 +11,10 @@ from ralph_tui.ports.host import Emit
 class Permissions:
     """What an agent may do without asking."""
 
-    mode: Literal["edits", "skip"] = "edits"
-    """File edits and the completion command, or everything."""
+    mode: Literal["edits", "skip", "ask"] = "edits"
+    """``edits``: file edits and the completion command; ``skip``: everything; ``ask``: as `edits`,
+    and the owner is asked about the rest.
+    """
     allow: tuple[str, ...] = ()
     """More of what is allowed, in the agent's own notation."""
 
@@ -69,6 +71,18 @@ class Asked:
     tokens: int = 0
 
 
+@dataclass(frozen=True)
+class AgentAnswer:
+    """The owner's answer to what a running agent has asked, see `AgentAsked`."""
+
+    decision: Literal["once", "session", "refuse"]
+    """``once`` also answers a choice; ``session`` allows the rule that was asked about."""
+    words: str = ""
+    """For the agent, of a refusal."""
+    choices: tuple[tuple[str, ...], ...] = ()
+    """Of a choice: for each of its questions in order the labels chosen, or words of his own."""
+
+
 class Session(Protocol):
     """A running agent. Its events, `SessionFinished` last, arrive through `Emit`."""
 
@@ -76,6 +90,10 @@ class Session(Protocol):
 
     def send(self, guidance_id: str, text: str) -> bool:
         """Hand words over; False when it can no longer take them. Delivery is an event."""
+        ...
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        """Answer what it has asked; False when that is not asked, or not any more."""
         ...
 
     def stop(self, outcome: str = "stopped") -> None:

@@ -7,7 +7,7 @@ from typing import cast
 
 from ralph_tui.events import AgentReported, PromiseMade, SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.ports import Ask, Asked, Emit, Turn
+from ralph_tui.ports import AgentAnswer, Ask, Asked, Emit, Turn
 
 
 @dataclass
@@ -21,9 +21,20 @@ class FakeSession:
     stopped: bool = False
     cost_usd: float | None = None
     """What it has cost when it is stopped."""
+    answers: list[tuple[str, AgentAnswer]] = field(default_factory=list)
+    """What it was answered, by what it had asked."""
+    on_answer: Callable[["FakeSession", str], None] = lambda session, request_id: None
+    """What it does when it is answered."""
 
     def send(self, guidance_id: str, text: str) -> bool:
         self.sent.append(text)
+        return True
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        if self.stopped:
+            return False
+        self.answers.append((request_id, answer))
+        self.on_answer(self, request_id)
         return True
 
     def stop(self, outcome: str = "stopped") -> None:

@@ -21,7 +21,7 @@ from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.errors import why
 from ralph_tui.events import AgentNoted, Event, SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.ports import Emit, Turn
+from ralph_tui.ports import AgentAnswer, Emit, Turn
 
 CHUNK = 256 * 1024
 STDERR_LINE = 64 * 1024
@@ -101,6 +101,10 @@ class ProcessSession(ABC):
 
     def send(self, guidance_id: str, text: str) -> bool:
         """False: this agent cannot be spoken to while it works."""
+        return False
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        """False: this agent asks nothing."""
         return False
 
     def stop(self, outcome: str = "stopped") -> None:

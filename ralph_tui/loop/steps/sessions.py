@@ -7,6 +7,7 @@ resumed where the agent can; where it cannot, it gets the whole prompt again.
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 from uuid import uuid4
 
 from ralph_tui.events import (
@@ -179,7 +180,7 @@ class Sessions:
             transcript=folder / "transcript.jsonl",
             stderr=folder / "stderr.log",
             command=self._start.command or "",
-            permissions=Permissions("skip" if needs.mode == "skip" else "edits", needs.allow),
+            permissions=Permissions(_mode(needs.mode), needs.allow),
             budget_usd=self._budget.allowed_usd(),
             resume=resume,
         )
@@ -222,3 +223,8 @@ class Sessions:
         yield from scheduler.join()
         yield from self._items.end()
         return finished
+
+
+def _mode(recorded: str) -> Literal["edits", "skip", "ask"]:
+    """What a session may do; a mode that is not known allows no more than the least."""
+    return "skip" if recorded == "skip" else "ask" if recorded == "ask" else "edits"

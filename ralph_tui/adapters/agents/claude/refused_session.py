@@ -2,7 +2,7 @@
 
 from ralph_tui.events import SessionFinished, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.ports import Emit, Turn
+from ralph_tui.ports import AgentAnswer, Emit, Turn
 
 
 class RefusedSession:
@@ -23,6 +23,10 @@ class RefusedSession:
 
     def send(self, guidance_id: str, text: str) -> bool:
         """False: no program runs."""
+        return False
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        """False: nothing was asked."""
         return False
 
     def stop(self, outcome: str = "stopped") -> None:
