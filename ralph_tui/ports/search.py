@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from ralph_tui.ports.source import Source
+
+NOT_SEARCHED: Final = "prompts, and what agents and tests printed, are not searched"
+"""They lie in files of their own, and may be as large as one likes."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,7 @@ class Found:
     what: str
     """``objective``, ``reflection``, ``learning``, ``action``, ``outcome``, ``handoff``."""
     run: str
-    """``task-001/002``, as ``replay`` takes it; empty: no run's record has it any more."""
+    """``task-001/002``, ``aiwg/1a2b3c4d``, as ``replay`` takes it; empty: in no run any more."""
     text: str
     """A piece of what stands there, sanitized, on one line, around the words that were found."""
     marks: tuple[tuple[int, int], ...] = ()

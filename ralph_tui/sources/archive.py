@@ -3,15 +3,19 @@
 Rule: what an index names is looked for among the runs that are there; it opens no other path.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from ralph_tui.adapters.importers import ImportedRun, find_imported
 from ralph_tui.adapters.records.folders import worktree_around, worktree_root
-from ralph_tui.adapters.records.runs import find_runs
-from ralph_tui.adapters.search.query import search
+from ralph_tui.adapters.records.runs import find_hooked, find_runs
+from ralph_tui.adapters.search.documents import KINDS
+from ralph_tui.adapters.search.index import OtherRun
+from ralph_tui.adapters.search.query import search, silent
 from ralph_tui.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.ports.source import Source
+from ralph_tui.sources.found import AnyRun, read_run, to_replay
 from ralph_tui.sources.recorded import opened
 
 
@@ -19,6 +23,23 @@ def worktree_of(attempt: Path | None) -> Path:
     """The worktree whose records an attempt's folder is part of, else the one we are in."""
     around = None if attempt is None else worktree_around(attempt)
     return worktree_root(Path.cwd()) if around is None else around
+
+
+def search_all(
+    root: Path,
+    query: str,
+    limit: int = 50,
+    *,
+    kinds: Collection[str] = KINDS,
+    tell: Callable[[str], None] = silent,
+) -> list[Found]:
+    """As `adapters.search.query.search`, over the runs of a worktree, whoever recorded them."""
+    others = [_told(run) for run in find_imported(root)]
+    return search(root, query, limit, kinds=kinds, others=others, tell=tell)
+
+
+def _told(run: ImportedRun) -> OtherRun:
+    return OtherRun(run.name, run.stamp, run.folder, lambda: read_run(run).events)
 
 
 class ArchivedRuns:
@@ -30,15 +51,17 @@ class ArchivedRuns:
 
     def search(self, query: str, limit: int = 50) -> Sequence[Found]:
         """See `Archive`."""
-        return search(self._root(), query, limit)
+        return search_all(self._root(), query, limit)
 
     def recorded(self, found: Found) -> Source:
         """See `Archive`."""
         if not found.run:
             raise UsageError("no run's record has this any more: it stands in the knowledge file")
-        run = next((run for run in find_runs(self._root()) if run.name == found.run), None)
+        root = self._root()
+        there: tuple[AnyRun, ...] = (*find_runs(root), *find_hooked(root), *find_imported(root))
+        run = next((run for run in there if run.name == found.run), None)
         if run is None:
             raise UsageError(f"{found.run} is there no more: open another")
-        replay = opened(run.journal)
+        replay = opened(to_replay(run))
         replay.seek(found.seq)
         return replay

@@ -11,9 +11,9 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
-from ralph_tui.adapters.records.attempts import keep_out
 from ralph_tui.adapters.records.folders import (
     from_here,
+    keep_out,
     ralph_folder,
     worktree_around,
     worktree_root,

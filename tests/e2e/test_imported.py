@@ -159,3 +159,15 @@ def test_a_run_without_an_end_is_called_the_same_everywhere(tmp_path: Path) -> N
     assert "**Died: no end was recorded** in iteration 3 of 8" in report
     assert "aiwg takes no snapshots" in report
     assert "not in this repository" not in report
+
+
+def test_words_of_it_are_found_with_the_command_that_opens_that_moment(wired: Path) -> None:
+    done = here("search", "--json", "authentication", cwd=wired)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert found
+    for one in found:
+        opens = one["open"].split()
+        assert opens[:3] == ["ralph-tui", "replay", "aiwg/020b2b71"]
+        last = here(*opens[1:], "--json", cwd=wired).stdout.splitlines()[-1]
+        assert json.loads(last)["seq"] == one["seq"]
+    assert "authentication" in here("search", "authentication", cwd=wired).stdout.lower()

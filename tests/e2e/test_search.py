@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,7 +75,11 @@ def test_kind_limit_and_json(recorded: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["nowhere"], "nothing here is about nowhere: try fewer words, or the beginning of one\n"),
+        (
+            ["nowhere"],
+            "nothing here is about nowhere: try fewer words, or the beginning of one; "
+            "prompts, and what agents and tests printed, are not searched\n",
+        ),
         (['"(:'], "there is no word in that: name what you look for, as in ralph-tui search "),
         ([""], "there is no word in that: "),
     ],
@@ -163,3 +168,12 @@ def test_the_doctor_says_what_finds_similar_tasks(recorded: Path) -> None:
     assert done.stdout.startswith("embedder ")
     if "built-in" in done.stdout:
         assert "pip install 'ralph-tui[embeddings]'" in done.stdout
+
+
+def test_the_index_of_a_repository_without_runs_is_nothing_to_commit(git_repo: Path) -> None:
+    here("search", "zebra", cwd=git_repo)
+    assert (git_repo / ".aiwg" / "ralph" / "index" / "search.db").exists()
+    told = subprocess.run(
+        ["git", "status", "--short"], cwd=git_repo, check=True, capture_output=True, text=True
+    )
+    assert told.stdout == ""

@@ -1,9 +1,13 @@
 """A run that another tool recorded, found and not read. Standard library only."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISDIR
+
+from ralph_tui import __version__
 
 TOOL = "aiwg"
 _SAFE = re.compile(r"[A-Za-z0-9]{1,8}")
@@ -43,6 +47,24 @@ class ImportedRun:
             return self.path.stat().st_mtime
         except OSError:
             return 0.0
+
+    @property
+    def stamp(self) -> str:
+        """Differs once its file was written, or one came or went in its folder or right below."""
+        stamps = [f"{__version__} {self.form}"]
+        for path in (self.path, self.folder, *_beside(self.folder)):
+            with suppress(OSError):
+                status = path.lstat()
+                size = 0 if S_ISDIR(status.st_mode) else status.st_size
+                stamps.append(f"{path.name} {status.st_mtime_ns} {size}")
+        return sha256("\n".join(stamps).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _beside(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except OSError:
+        return []
 
 
 def named(run_id: str, path: Path) -> str:

@@ -19,11 +19,11 @@ from ralph_tui.adapters.records.aiwg.records import Attempt
 from ralph_tui.adapters.records.aiwg.tasks import in_its_place, read_description, write_task
 from ralph_tui.adapters.records.aiwg.write import put, put_all
 from ralph_tui.adapters.records.files import write_json, write_text
-from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.folders import keep_out, number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.errors import WorkspaceError, why
 from ralph_tui.layers.sensor import GateResult
-from ralph_tui.plain_files import is_plain, make_folder, write_whole
+from ralph_tui.plain_files import make_folder
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.secrets import redact
@@ -44,14 +44,6 @@ def prepare_folder(root: Path) -> Path:
             f"cannot write to {folder}: {why(error, 'make the folder writable')}"
         ) from error
     return folder
-
-
-def keep_out(folder: Path) -> None:
-    """The ``.gitignore`` that hides the records from git."""
-    ignore = folder / ".gitignore"
-    make_folder(folder)
-    if not is_plain(ignore):  # git would wait for a FIFO, and read whatever a link leads to
-        write_whole(ignore, b"*\n")
 
 
 def _next_prompt(folder: Path) -> str:

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ralph_tui.errors import UsageError
+from ralph_tui.plain_files import is_plain, make_folder, write_whole
 from ralph_tui.text.sanitize import one_line
 
 
@@ -43,6 +44,14 @@ def worktree_around(attempt: Path) -> Path | None:
         if place.name == "ralph" and place.parent.name == ".aiwg":
             return place.parent.parent
     return None
+
+
+def keep_out(folder: Path) -> None:
+    """Make a folder, with the ``.gitignore`` that hides all in it from git; raises ``OSError``."""
+    ignore = folder / ".gitignore"
+    make_folder(folder)
+    if not is_plain(ignore):  # git would wait for a FIFO, and read whatever a link leads to
+        write_whole(ignore, b"*\n")
 
 
 def ralph_folder(root: Path) -> Path:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ralph_tui.adapters.records.folders import ralph_folder
+from ralph_tui.adapters.records.folders import keep_out, ralph_folder
 from ralph_tui.errors import SearchError, why
-from ralph_tui.plain_files import clear_way, make_folder
+from ralph_tui.plain_files import clear_way
 
 Result = TypeVar("Result")
 
@@ -75,7 +75,7 @@ class Database:
         It may be used from any thread, by one at a time. Nothing is in a transaction by itself.
         """
         try:
-            make_folder(self.path.parent)
+            keep_out(self.path.parent)  # the records of other tools need not be hidden from git
             for companion in _COMPANIONS:
                 clear_way(self.path.with_name(self.path.name + companion))
         except OSError as error:

@@ -1,25 +1,26 @@
-"""The full-text index over the journals of a worktree: ``.aiwg/ralph/index/search.db``.
+"""The full-text index over the runs of a worktree: ``.aiwg/ralph/index/search.db``.
 
 It follows the journals: each attempt is read on from where the last look ended. What is missing,
-damaged or of another version is made anew; deleting it loses nothing.
+damaged or of another version is made anew; deleting it loses nothing. Whoever searches gives it
+the runs of other tools, which only rooms above know how to read.
 """
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ralph_tui.adapters.records.runs import RecordedRun, find_runs
+from ralph_tui.adapters.records.runs import RecordedRun, find_hooked, find_runs
 from ralph_tui.adapters.search.database import WAIT_SECONDS, Database, index_folder
 from ralph_tui.adapters.search.documents import Document, Documents, is_read
 from ralph_tui.adapters.search.terms import terms
 from ralph_tui.errors import SearchError
-from ralph_tui.events import parse_event
+from ralph_tui.events import Event, parse_event
 from ralph_tui.plain_files import reading
 
-VERSION: Final = 1
+VERSION: Final = 2
 SCHEMA: Final = """
 CREATE TABLE attempts (
   run TEXT PRIMARY KEY, run_id BLOB NOT NULL, size INTEGER NOT NULL, seq INTEGER NOT NULL,
@@ -36,6 +37,19 @@ CREATE VIRTUAL TABLE words USING fts5(
 """
 _SEQ = re.compile(rb'\s*\{\s*"seq"\s*:\s*(\d{1,18})\b')
 _RUN_ID = re.compile(rb'"run_id"\s*:\s*"([^"]{1,100})"')
+_WHOLE: Final = -1
+"""The size that stands in the index for a run whose record is no journal."""
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """A run whose record is no journal of ours: it is taken in whole, anew when it has changed."""
+
+    name: str
+    stamp: str
+    """Differs when the record does."""
+    folder: Path
+    read: Callable[[], Sequence[Event]]
 
 
 def index_of(root: Path) -> Database:
@@ -57,16 +71,26 @@ def index_attempt(root: Path, attempt_folder: Path, *, wait: float = WAIT_SECOND
     return ""
 
 
-def catch_up(index: sqlite3.Connection, root: Path) -> None:
-    """Take in what all journals have; forget the runs that are gone.
+def catch_up(
+    index: sqlite3.Connection, root: Path, others: Sequence[OtherRun] | None = None
+) -> None:
+    """Take in what all journals have, and the `others`; forget the runs that are gone.
 
-    Raises ``sqlite3.DatabaseError``. A journal that cannot be read is taken as far as it can.
+    Without `others` those that are known stay. Raises ``sqlite3.DatabaseError``. A journal that
+    cannot be read is taken as far as it can.
     """
-    known = dict(index.execute("SELECT run, size FROM attempts"))
-    for run in find_runs(root):
+    known = dict(index.execute("SELECT run, size FROM attempts WHERE size != ?", (_WHOLE,)))
+    for run in (*find_runs(root), *find_hooked(root)):
         if known.pop(run.name, -1) != _size(run.journal):
             _follow(index, run)
-    for name in known:
+    gone = set(known)
+    if others is not None:
+        stamps = dict(index.execute("SELECT run, run_id FROM attempts WHERE size = ?", (_WHOLE,)))
+        for other in others:
+            if stamps.pop(other.name, None) != other.stamp.encode():
+                _take_whole(index, other)
+        gone |= set(stamps)
+    for name in gone:
         with index:
             index.execute("BEGIN IMMEDIATE")
             _forget(index, name)
@@ -114,6 +138,18 @@ def _take_in(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -> 
         "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)",
         (run.name, run_id, size, seq, documents.iteration, documents.spoken),
     )
+
+
+def _take_whole(index: sqlite3.Connection, run: OtherRun) -> None:
+    documents = Documents(run.folder)
+    taken = [document for event in run.read() for document in documents.take(event)]
+    with index:
+        index.execute("BEGIN IMMEDIATE")
+        _forget(index, run.name)  # as it was before, or as another process has just taken it in
+        for document in taken:
+            _add(index, run.name, document)
+        row = (run.name, run.stamp.encode(), _WHOLE, 0, 0, "")
+        index.execute("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 def _goes_on(journal: BinaryIO, place: _Place) -> bool:

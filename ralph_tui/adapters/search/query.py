@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ralph_tui.adapters.search.database import WAIT_SECONDS
 from ralph_tui.adapters.search.documents import KINDS
-from ralph_tui.adapters.search.index import catch_up, index_of
+from ralph_tui.adapters.search.index import OtherRun, catch_up, index_of
 from ralph_tui.adapters.search.terms import sought, terms
 from ralph_tui.errors import SearchError
 from ralph_tui.ports.search import Found
@@ -43,9 +43,12 @@ def search(
     limit: int = 50,
     *,
     kinds: Collection[str] = KINDS,
+    others: Sequence[OtherRun] | None = None,
     tell: Callable[[str], None] = silent,
 ) -> list[Found]:
     """Where the query's words stand in the records of a worktree, best first; blocks.
+
+    `others` are the runs there that other tools recorded.
 
     The index is brought up to date first; where it cannot be written, one in memory takes its
     place, and `tell` is given one sentence. Raises ``SearchError``.
@@ -53,7 +56,7 @@ def search(
     index = index_of(root)
 
     def work(connection: sqlite3.Connection) -> list[Found]:
-        catch_up(connection, root)
+        catch_up(connection, root, others)
         return _search(connection, query, limit, kinds)
 
     try:

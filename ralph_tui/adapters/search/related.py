@@ -62,13 +62,14 @@ def related_tasks(
 
 
 def _descriptions(root: Path) -> Sequence[tuple[str, str]]:
-    """Task and description, the newest first, each once."""
+    """Task and description, the newest first, each once; loops of hooks are none."""
     index = index_of(root)
 
     def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
         catch_up(connection, root)
         return connection.execute(
-            "SELECT run, text FROM documents WHERE kind = 'objective' ORDER BY at DESC"
+            "SELECT run, text FROM documents WHERE kind = 'objective' AND run GLOB 'task-*' "
+            "ORDER BY at DESC"
         ).fetchall()
 
     try:

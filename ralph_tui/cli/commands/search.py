@@ -10,11 +10,11 @@ from typing import Any
 
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.search.documents import KINDS
-from ralph_tui.adapters.search.query import search
 from ralph_tui.adapters.search.terms import sought
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.errors import UsageError
-from ralph_tui.ports.search import Found
+from ralph_tui.ports.search import NOT_SEARCHED, Found
+from ralph_tui.sources.archive import search_all
 from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Finds words in the objectives, reflections, learnings, actions, outcomes and handoffs of "
         "all runs of this repository, best first, and names the command that opens that moment. "
-        "A word finds what begins like it; what has all words comes before what has any."
+        "A word finds what begins like it; what has all words comes before what has any. "
+        f"Runs of other tools are searched, too; {NOT_SEARCHED}."
     )
     parser.add_argument("query", metavar="QUERY", nargs="+", help="words, in any order")
     parser.add_argument(
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     query = " ".join(args.query)
     if not 1 <= args.limit <= MOST:
         raise UsageError(f"--limit takes 1 to {MOST}, not {args.limit}")
-    found = search(
+    found = search_all(
         worktree_root(Path.cwd()),
         query,
         args.limit,
@@ -124,5 +125,5 @@ def _nothing(query: str) -> str:
         return "there is no word in that: name what you look for, as in ralph-tui search oauth mock"
     return (
         f"nothing here is about {clip(one_line(query), 80)}: "
-        "try fewer words, or the beginning of one"
+        f"try fewer words, or the beginning of one; {NOT_SEARCHED}"
     )

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from ralph_tui.errors import RalphError
-from ralph_tui.ports.search import Archive
+from ralph_tui.ports.search import NOT_SEARCHED, Archive
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.terms import NEEDS_YOU
 from ralph_tui.tui.app import RalphApp, SideScreen
@@ -30,8 +30,9 @@ SETTLE_S = 0.15
 """How long the words stand still before they are looked for."""
 LONGEST_QUERY = 500
 EMPTY = (
-    "Type what you remember of an earlier run: words of its objective, of what the agent did or "
-    "said, of a learning, a reflection or an outcome. A word finds what begins like it."
+    "Type what you remember of an earlier run: words of its objective, of what the agent did, of "
+    "a learning, a reflection or an outcome. A word finds what begins like it; "
+    f"{NOT_SEARCHED}."
 )
 OWN_KEYS = (("↑↓", "select"), ("enter", "open there"), ("esc", "back"))
 
@@ -164,7 +165,8 @@ class SearchScreen(SideScreen):
             return
         try:
             found = await asyncio.to_thread(self._archive.search, query, LIMIT)
-            why = f"Nothing is found for “{clip(flat(query), 60)}”: try other words."
+            words = clip(flat(query), 60)
+            why = f"Nothing is found for “{words}”: try other words; {NOT_SEARCHED}."
         except RalphError as error:
             found, why = (), str(error)
         if query != self._asked:

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.search.related import related_tasks
 from ralph_tui.errors import UsageError
 from ralph_tui.ports.search import Found
 from ralph_tui.sources.archive import ArchivedRuns, worktree_of
 from ralph_tui.state import RunState
+from tests.foreign import STATE, External, entry, spoke, unpacked, used
 from tests.unit.adapters.search.journals import a_run, attempt, write
 
 
@@ -67,3 +69,43 @@ def test_the_worktree_is_that_of_the_run_that_is_looked_at(
     assert worktree_of(tmp_path / "a" / "copied" / "journal" / "of" / "a" / "run") == (
         tmp_path / "here"
     )
+
+
+def test_a_run_of_another_tool_is_found_by_its_name_and_opens_there(tmp_path: Path) -> None:
+    root = unpacked("ref-stuck", tmp_path)
+    runs = ArchivedRuns(lambda: root)
+    found = runs.search("auth")
+    assert {"objective", "action", "outcome"} <= {one.what for one in found}
+    for one in found:
+        assert one.run == "aiwg/aabdb08a"
+        assert one.objective == "Implement user authentication"
+        state = runs.recorded(one).poll(RunState(), 0.0)
+        assert (state.seq, state.run.started and state.run.started.attempt) == (one.seq, "aabdb08a")
+        assert state.run.iteration == one.iteration
+
+
+def test_a_run_of_another_tool_is_read_again_when_it_changed_and_forgotten_when_it_went(
+    tmp_path: Path,
+) -> None:
+    foreign = External(tmp_path)
+    runs = ArchivedRuns(lambda: tmp_path)
+    foreign.state(entry(1, 30), objective="Paint the zebra")
+    assert [one.what for one in runs.search("zebra")] == ["objective"]
+    foreign.state(entry(1, 30), entry(2, 60), objective="Paint the zebra")
+    foreign.printed(2, spoke("The zebra has stripes"), used("t", command="ls"))
+    assert [one.what for one in runs.search("zebra stripes")] == ["action", "objective"]
+    foreign.state(entry(1, 30), entry(2, 60), objective="Paint the giraffe")
+    assert [one.what for one in runs.search("giraffe")] == ["objective"]
+    assert related_tasks(tmp_path, "Paint the giraffes") == []  # it is no task of ours
+    assert runs.search("giraffe") != []
+    (foreign.folder / STATE).unlink()
+    assert runs.search("giraffe") == []
+
+
+def test_a_loop_of_hooks_is_found(tmp_path: Path) -> None:
+    write(tmp_path / ".aiwg" / "ralph" / "hooks" / "loop-1", a_run("Watch the okapi"))
+    runs = ArchivedRuns(lambda: tmp_path)
+    (found,) = runs.search("okapi")
+    assert found.run == "hooks/loop-1"
+    assert runs.recorded(found).poll(RunState(), 0.0).seq == 1
+    assert related_tasks(tmp_path, "Watch the okapis") == []
