@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError, model_serializer
 from pydantic_core import from_json, to_json
 
 from ralph_tui.events.agent import *  # noqa: F403
+from ralph_tui.events.asking import *  # noqa: F403
 from ralph_tui.events.base import Event as Event
 from ralph_tui.events.context import *  # noqa: F403
 from ralph_tui.events.control import *  # noqa: F403

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from ralph_tui.events.agent import AgentRequest
+from ralph_tui.events.asking import AgentRequest
 from ralph_tui.events.base import Event, Fact
 from ralph_tui.events.text import Line, Plain
 

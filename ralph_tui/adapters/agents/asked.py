@@ -8,7 +8,7 @@ how much is not shown.
 from collections.abc import Iterable
 
 from ralph_tui.events import AgentAsked
-from ralph_tui.events.agent import AgentChoice, AgentOption
+from ralph_tui.events.asking import AgentChoice, AgentOption
 from ralph_tui.text.sanitize import one_line, plain, shorten
 
 MOST_INPUT = 4000

@@ -15,11 +15,11 @@ from contextlib import closing
 from typing import IO, Literal, cast
 
 from ralph_tui.adapters.agents.bounded_lines import BoundedLines
-from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
+from ralph_tui.adapters.agents.session_end import SessionEnd, Tally, session_finished
 from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.errors import why
-from ralph_tui.events import AgentNoted, Event, SessionFinished, SessionStarted
+from ralph_tui.events import AgentNoted, Event, SessionStarted
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 
@@ -292,22 +292,8 @@ class ProcessSession(ABC):
             self._finish(ended, end)
 
     def _finish(self, ended: Exit, end: SessionEnd) -> None:
-        tally = self._tally()
-        finished = SessionFinished(
-            iteration=self._turn.iteration,
-            outcome=end.outcome,
-            reason=end.reason,
-            exit_code=ended.code,
-            duration_s=round(time.monotonic() - self._began, 3),
-            limit=end.limit,
-            resets_at=end.resets_at,
-            cost_usd=tally.cost_usd,
-            tokens=tally.tokens,
-            turns=tally.turns,
-            tool_calls=tally.tool_calls,
-            tool_errors=tally.tool_errors,
-            leftovers=ended.leftovers,
-        )
+        duration = time.monotonic() - self._began
+        finished = session_finished(self._turn.iteration, ended, end, self._tally(), duration)
         with self._lock:
             self._finished = True
             self._emit(finished)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from ralph_tui.adapters.processes.child import Exit
+from ralph_tui.events import SessionFinished
 from ralph_tui.events.agent import SessionOutcome
 
 LONGEST_REASON = 300
@@ -33,3 +35,24 @@ class Tally:
     turns: int = 0
     tool_calls: int = 0
     tool_errors: int = 0
+
+
+def session_finished(
+    iteration: int, ended: Exit, end: SessionEnd, tally: Tally, duration_s: float
+) -> SessionFinished:
+    """The last event of a session, whose process is gone."""
+    return SessionFinished(
+        iteration=iteration,
+        outcome=end.outcome,
+        reason=end.reason,
+        exit_code=ended.code,
+        duration_s=round(duration_s, 3),
+        limit=end.limit,
+        resets_at=end.resets_at,
+        cost_usd=tally.cost_usd,
+        tokens=tally.tokens,
+        turns=tally.turns,
+        tool_calls=tally.tool_calls,
+        tool_errors=tally.tool_errors,
+        leftovers=ended.leftovers,
+    )
