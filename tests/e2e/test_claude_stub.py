@@ -344,7 +344,7 @@ def test_a_second_order_makes_an_agent_end_at_once(bench: Bench) -> None:
 def test_an_agent_that_does_not_listen_is_made_to_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.process_session.INTERRUPT_S", 0.2)
+    monkeypatch.setattr("ralph_tui.adapters.agents.process_session.ProcessSession.interrupt_s", 0.2)
     heard, agent = Heard(), bench.agent("never_exits")
     session = agent.start(bench.turn(), heard)
     assert isinstance(session, StreamSession)

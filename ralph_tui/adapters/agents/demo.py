@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
+from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
 
 if TYPE_CHECKING:
     from ralph_tui.ports import Agent
@@ -31,5 +31,6 @@ DEMO = AgentDescription(
     check=_check,
     build=_build,
     small_model="demo-agent",
+    abilities=Abilities(words_mid_turn=True, context="live", cost=True),
     reserved="the demo's agent works only in its own project: try ralph-tui demo",
 )

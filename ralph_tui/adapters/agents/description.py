@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
@@ -43,6 +43,26 @@ Ready = Callable[["AgentSettings", Mapping[str, str]], bool]
 
 
 @dataclass(frozen=True)
+class Abilities:
+    """What an agent can do and tell beside its work; what it cannot tell is unknown, never zero."""
+
+    questions: bool = False
+    """Whether it can ask its owner before it uses a tool."""
+    refusal_goes_on: bool = False
+    """Whether its turn goes on after a refusal; else it is prompted again."""
+    words_mid_turn: bool = False
+    """Whether words reach it while it works."""
+    context: Literal["live", "turn end", ""] = ""
+    """When it tells how full its context window is."""
+    cost: bool = False
+    """Whether it tells what a session costs."""
+    limits: Literal["with reset", "class", ""] = ""
+    """Whether it tells a usage limit from another failure, and when that limit ends."""
+    resume: bool = False
+    """Whether a session of it can go on after its end."""
+
+
+@dataclass(frozen=True)
 class AgentDescription:
     """One agent, as all but its own modules know it."""
 
@@ -72,6 +92,10 @@ class AgentDescription:
     """What `check` has found, in a few words: version, path. Asks the program."""
     install: str = ""
     """The command that installs it."""
+    abilities: Abilities = Abilities()
+    """What its sessions are asserted to do."""
+    seen_versions: str = ""
+    """Of its program, those that were run in tests: ``2.0.20 to 2.1.330``."""
     hint: str = ""
     """What it does, for whoever is offered it: ``runs any program …``."""
     reserved: str = ""

@@ -10,36 +10,22 @@ import selectors
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from typing import IO, Literal, cast
 
 from ralph_tui.adapters.agents.bounded_lines import BoundedLines
-from ralph_tui.adapters.agents.session_end import SessionEnd, Tally, session_finished
+from ralph_tui.adapters.agents.session_end import SessionEnd, Tally, session_finished, stopped
 from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
 from ralph_tui.errors import why
 from ralph_tui.events import AgentNoted, Event, SessionStarted
-from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 
 CHUNK = 256 * 1024
 STDERR_LINE = 64 * 1024
 DRAIN_S = 5.0
 """Seconds that the pipes may stay open after the process is gone."""
-
-INTERRUPT_S = 2.5
-"""Seconds that an agent which was asked to end may take before it is killed."""
-
-_STOPPED: Mapping[str, str] = {
-    "timeout": "The session ran longer than it may and was stopped.",
-    "interrupted": "The agent was interrupted.",
-    "silent": "The agent said nothing for too long and was interrupted.",
-    "budget": "The session used up its budget and was stopped.",
-    "rolled_over": "The session was ended for its context, and hands over.",
-    "context_full": "Its context was full, and the session was ended.",
-    "stopped": "Stopped.",
-}
 
 
 class ProcessSession(ABC):
@@ -48,8 +34,12 @@ class ProcessSession(ABC):
     takes_guidance = False
     speaks_plain_text = False
     """Whether events are made of the lines as the transcript has them; JSON is parsed first."""
+    tells_context = True
+    """Whether it can tell how full its context window is."""
     line_limit = 1 << 20
     """Bytes; a longer line comes in pieces."""
+    interrupt_s = 2.5
+    """Seconds that an agent which was asked to end may take before it is killed."""
 
     def __init__(self, child: Child, turn: Turn, emit: Emit, timeout_s: float) -> None:
         self.pid = child.pid
@@ -63,7 +53,7 @@ class ProcessSession(ABC):
         self._lock = threading.Lock()
         self._stopped: SessionEnd | None = None
         """Why it was stopped; None while it was not."""
-        self._kill_timer = threading.Timer(INTERRUPT_S, child.stop)
+        self._kill_timer = threading.Timer(self.interrupt_s, child.stop)
         self._kill_timer.daemon = True
         self._failure = ""
         self._end_requested = False
@@ -87,7 +77,7 @@ class ProcessSession(ABC):
             pid=self.pid,
             takes_guidance=self.takes_guidance,
             tells_tools=not self.speaks_plain_text,
-            tells_context=not self.speaks_plain_text,
+            tells_context=self.tells_context,
             # results/iter-001/transcript.jsonl: the attempt's folder is two above the iteration's.
             transcript=str(transcript.relative_to(transcript.parents[2])),
         )
@@ -110,11 +100,10 @@ class ProcessSession(ABC):
     def stop(self, outcome: str = "stopped") -> None:
         """Begin to end it and all it started; the first `outcome` given stands.
 
-        An agent that can be asked to end is asked, and killed 2.5 s later; when the run ends, or
-        at a second call, it is killed at once.
+        An agent that can be asked to end is asked, and killed `interrupt_s` later; when the run
+        ends, or at a second call, it is killed at once.
         """
-        reason = _STOPPED.get(outcome, "The agent was stopped.")
-        self._end(SessionEnd(cast("SessionOutcome", outcome), reason), at_once=outcome == "stopped")
+        self._end(stopped(outcome), at_once=outcome == "stopped")
 
     def _end(self, why: SessionEnd, *, at_once: bool = False) -> None:
         with self._lock:

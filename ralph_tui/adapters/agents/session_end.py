@@ -1,8 +1,9 @@
 """How a session ended: what every agent's session says of its own end."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, cast
 
 from ralph_tui.adapters.processes.child import Exit
 from ralph_tui.events import SessionFinished
@@ -10,6 +11,16 @@ from ralph_tui.events.agent import SessionOutcome
 
 LONGEST_REASON = 300
 """Characters of foreign text in a reason."""
+
+_STOPPED: Mapping[str, str] = {
+    "timeout": "The session ran longer than it may and was stopped.",
+    "interrupted": "The agent was interrupted.",
+    "silent": "The agent said nothing for too long and was interrupted.",
+    "budget": "The session used up its budget and was stopped.",
+    "rolled_over": "The session was ended for its context, and hands over.",
+    "context_full": "Its context was full, and the session was ended.",
+    "stopped": "Stopped.",
+}
 
 Limit = Literal["usage_limit", "overload", "outage"]
 
@@ -24,6 +35,12 @@ class SessionEnd:
     """Which kind of limit it was, with outcome ``limited``."""
     resets_at: datetime | None = None
     """When that ends, UTC, as far as known."""
+
+
+def stopped(outcome: str) -> SessionEnd:
+    """A session that was stopped; `outcome` names why."""
+    reason = _STOPPED.get(outcome, "The agent was stopped.")
+    return SessionEnd(cast("SessionOutcome", outcome), reason)
 
 
 @dataclass

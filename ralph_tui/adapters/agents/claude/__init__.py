@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
+from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
 from ralph_tui.text.format import count
 
 if TYPE_CHECKING:
@@ -74,4 +74,14 @@ CLAUDE = AgentDescription(
     looks_for=_looks_for,
     found=_found,
     install="npm install -g @anthropic-ai/claude-code",
+    abilities=Abilities(
+        questions=True,
+        refusal_goes_on=True,
+        words_mid_turn=True,
+        context="live",
+        cost=True,
+        limits="with reset",
+        resume=True,
+    ),
+    seen_versions="1.0.60 to 2.1.330",
 )

@@ -51,6 +51,7 @@ class CommandSession(ProcessSession):
     """A running shell command."""
 
     speaks_plain_text = True
+    tells_context = False
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]

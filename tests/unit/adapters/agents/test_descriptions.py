@@ -9,6 +9,11 @@ import pytest
 from ralph_tui.adapters import agents
 from ralph_tui.adapters.agents import AgentDescription, choose_agent, find_agent, offered
 from ralph_tui.adapters.agents.claude import CLAUDE, PROGRAM
+from ralph_tui.adapters.agents.claude.agent import ClaudeAgent
+from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
+from ralph_tui.adapters.agents.command.agent import CommandAgent, CommandSession
+from ralph_tui.adapters.agents.demo_agent import DemoAgent
+from ralph_tui.adapters.agents.description import Abilities
 from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
@@ -87,3 +92,15 @@ def test_descriptions_load_no_agent() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert answer.stdout == "[]\n"
+
+
+def test_what_an_agent_says_it_can_do_is_what_its_sessions_do() -> None:
+    told = {agent.name: agent.abilities for agent in agents.AGENTS}
+    assert told["claude"].resume == ClaudeAgent.resumes
+    assert told["claude"].words_mid_turn == StreamSession.takes_guidance
+    assert bool(told["claude"].context) == StreamSession.tells_context
+    assert told["command"] == Abilities()
+    assert not CommandAgent.resumes
+    assert not CommandSession.takes_guidance
+    assert not CommandSession.tells_context
+    assert told["demo"].resume == DemoAgent.resumes

@@ -1,0 +1,107 @@
+"""JSON-RPC in lines: what a line is, and how one is written. Pure.
+
+Lenient: the field ``jsonrpc`` may be missing, parameters may have any shape, and what is no message
+is noise, never an error. Both sides count their requests from 0: an id alone says nothing about
+whose request it is.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ralph_tui.adapters.agents.json_fields import as_map, as_text
+from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.sanitize import shorten
+
+Json = Mapping[str, object]
+Id = int | str
+
+NO_METHOD = -32601
+"""The code for a request of a kind that we do not know."""
+SHOWN = 80
+"""Characters of a line that is no message."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The other side asks, and waits for an answer."""
+
+    id: Id
+    method: str
+    params: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Notification:
+    """The other side tells."""
+
+    method: str
+    params: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a request was refused."""
+
+    code: int = 0
+    message: str = ""
+    data: object = None
+    """Whatever the other side adds: often an object, sometimes a text."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """The answer to one of our requests."""
+
+    id: Id
+    result: object = None
+    failure: Failure | None = None
+    """Set where it was refused."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A line that is no message."""
+
+    shown: str
+    """Its beginning, for people."""
+
+
+Message = Request | Notification | Response | Noise
+
+
+def read_message(line: str) -> Message:
+    """What one line is; never raises."""
+    try:
+        fields = as_map(parse_json(line))
+    except ValueError:
+        fields = {}
+    identifier = _id(fields.get("id"))
+    if method := as_text(fields.get("method")):
+        params = as_map(fields.get("params"))
+        if identifier is None:
+            return Notification(method, params)
+        return Request(identifier, method, params)
+    if identifier is not None and fields.get("error") is not None:
+        return Response(identifier, failure=_failure(fields["error"]))
+    if identifier is not None and "result" in fields:
+        return Response(identifier, fields["result"])
+    return Noise(shorten(line, SHOWN))
+
+
+def written(version: str, **fields: object) -> bytes:
+    """A line; `version` is what stands in ``jsonrpc``, empty where the field is left out."""
+    message = {"jsonrpc": version, **fields} if version else fields
+    # ASCII, so that lone surrogates of a file name in a prompt survive as escapes.
+    return json.dumps(message).encode("ascii") + b"\n"
+
+
+def _id(value: object) -> Id | None:
+    return value if type(value) in (int, str) else None  # type: ignore[return-value]
+
+
+def _failure(error: object) -> Failure:
+    fields = as_map(error)
+    code = fields.get("code")
+    message = as_text(fields.get("message")) or as_text(error)
+    return Failure(code if type(code) is int else 0, message, fields.get("data"))

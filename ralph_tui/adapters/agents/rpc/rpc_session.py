@@ -1,0 +1,178 @@
+"""A session with an agent that speaks JSON-RPC in lines: requests of ours and of its own.
+
+Handlers run on the thread that reads, in the order of the lines, and give the events of what they
+were told; they never wait. `call`, `notify`, `respond` and `refuse` may be used by any thread, also
+while the session's lock is held: they only put a line into the outbox.
+
+Whatever the other side sends harms nothing: an answer that nobody waits for, a second one, a line
+that is no message, a request of an unknown kind (which is refused, so that nobody waits for us).
+"""
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ralph_tui.adapters.agents.process_session import ProcessSession
+from ralph_tui.adapters.agents.rpc.messages import (
+    NO_METHOD,
+    Failure,
+    Id,
+    Noise,
+    Notification,
+    Request,
+    Response,
+    read_message,
+    written,
+)
+from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.adapters.processes.child import Child
+from ralph_tui.events import Event
+from ralph_tui.ports import Emit, Turn
+
+LONGEST_LINE = 64 << 20
+HANDSHAKE_S = 60.0
+"""Seconds of silence after which an agent that has not begun is given up."""
+MAX_COMPLAINTS = 5
+"""Notes about lines that are no message, and about unknown kinds, per session."""
+
+OnResult = Callable[[object], Iterable[Event]]
+OnFailure = Callable[[Failure], Iterable[Event]]
+
+
+def nothing(_: object) -> Iterable[Event]:
+    """Takes an answer that changes nothing."""
+    return ()
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A request of ours that is not answered yet."""
+
+    on_result: OnResult
+    on_failure: OnFailure
+
+
+class RpcSession(ProcessSession):
+    """A running agent that is asked, and asks; subclasses say in which words."""
+
+    takes_guidance = True
+    line_limit = LONGEST_LINE
+    interrupt_s = 1.5  # with what the keeper then takes, nothing is left after 6 s
+    version = "2.0"
+    """The field ``jsonrpc`` of what is written; empty: it is left out."""
+
+    def __init__(self, child: Child, turn: Turn, emit: Emit, timeout_s: float) -> None:
+        super().__init__(child, turn, emit, timeout_s)
+        self.began = False
+        """Whether the handshake is over; set by the subclass."""
+        self.offset = 0
+        """Where the line that is being read stands in the transcript."""
+        self._numbers = itertools.count()
+        self._calls: dict[Id, _Call] = {}
+        self._asked: dict[Id, Request] = {}
+        """Requests of the other side that are not answered yet."""
+        self._complaints: set[str] = set()
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, object],
+        on_result: OnResult = nothing,
+        on_failure: OnFailure = nothing,
+    ) -> None:
+        """Ask; one of the two is called with the answer, if there is one."""
+        number = next(self._numbers)
+        self._calls[number] = _Call(on_result, on_failure)
+        self._send(written(self.version, id=number, method=method, params=params))
+
+    def notify(self, method: str, params: Mapping[str, object] | None = None) -> None:
+        """Tell."""
+        with_params = {} if params is None else {"params": params}
+        self._send(written(self.version, method=method, **with_params))
+
+    def respond(self, request_id: Id, result: object) -> bool:
+        """Answer a request; False when it is not asked any more."""
+        if self.withdraw(request_id) is None:
+            return False
+        self._send(written(self.version, id=request_id, result=result))
+        return True
+
+    def refuse(self, request_id: Id, code: int, text: str) -> bool:
+        """Answer a request with an error; False when it is not asked any more."""
+        if self.withdraw(request_id) is None:
+            return False
+        error = {"code": code, "message": text}
+        self._send(written(self.version, id=request_id, error=error))
+        return True
+
+    def withdraw(self, request_id: Id) -> Request | None:
+        """A request that wants no answer any more; None when it is not open."""
+        return self._asked.pop(request_id, None)
+
+    # -- what subclasses define ------------------------------------------------------------------
+
+    @abstractmethod
+    def _on_request(self, request: Request) -> Iterable[Event] | None:
+        """A request that `respond` or `refuse` is to answer, now or later; None: unknown."""
+
+    @abstractmethod
+    def _on_notification(self, notification: Notification) -> Iterable[Event] | None:
+        """What was told; None: of an unknown kind."""
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def _events_of(self, line: str, offset: int) -> Iterable[Event]:
+        self.offset = offset
+        match read_message(line):
+            case Request() as request:
+                return self._take_request(request)
+            case Notification() as notification:
+                told = self._on_notification(notification)
+                return self._unknown(notification.method) if told is None else told
+            case Response() as response:
+                return self._take_response(response)
+            case Noise(shown):
+                return self._complain("", f"Not a message: {shown}") if shown.strip() else ()
+
+    def _is_news(self, line: bytes) -> bool:
+        return line.startswith(b"{")
+
+    def _idle_after_s(self) -> float | None:
+        return None if self.began or self._end_requested else HANDSHAKE_S
+
+    def _on_idle(self) -> Iterable[Event]:
+        silent = f"The agent did not answer within {HANDSHAKE_S:g} s of its start"
+        self._end(SessionEnd("error", f"{silent}; run it by hand to see why."), at_once=True)
+        return ()
+
+    def _take_request(self, request: Request) -> Iterable[Event]:
+        if request.id in self._asked:
+            # The same one again: it is answered once.
+            return ()
+        self._asked[request.id] = request
+        told = self._on_request(request)
+        if told is None:
+            self.refuse(request.id, NO_METHOD, f"unknown method {request.method}"[:200])
+            return self._unknown(request.method)
+        return told
+
+    def _take_response(self, response: Response) -> Iterable[Event]:
+        call = self._calls.pop(response.id, None)
+        if call is None:
+            return ()
+        if response.failure is not None:
+            return call.on_failure(response.failure)
+        return call.on_result(response.result)
+
+    def _unknown(self, method: str) -> Iterable[Event]:
+        return self._complain(method, f"Unknown kind of message, kept in the transcript: {method}")
+
+    def _complain(self, about: str, text: str) -> Iterable[Event]:
+        if about in self._complaints or len(self._complaints) >= MAX_COMPLAINTS:
+            return ()
+        self._complaints.add(about)
+        noted = self._note(text)
+        return [noted.model_copy(update={"offset": self.offset})]
