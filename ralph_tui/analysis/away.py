@@ -1,12 +1,14 @@
 """What happened while nobody looked, in a few lines: the open question first, then what came of it.
 
-Where it is not known when a user looked last, it is told since the run began.
+Where it is not known when a user looked last, it is told since the run began. Who began a run in the
+background left it with that.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from ralph_tui.analysis.verdict import verdict
+from ralph_tui.events import RunStarted
 from ralph_tui.state import LogEntry, LogRow, RunState
 from ralph_tui.state.seen import Seen, denied_calls
 from ralph_tui.text.format import clock, count, day_and_clock, duration, money, percent
@@ -40,12 +42,22 @@ def is_long(state: RunState, now: datetime) -> bool:
 def is_news(state: RunState, now: datetime, seen: Seen | None, *, lost: bool) -> bool:
     """Whether there is anything to tell to one who has seen this last."""
     known = _of_this_run(state, seen)
-    if known is None:
+    if known is None and not was_left(state.run.started, None):
         return is_long(state, now)
+    known = known or Seen(run="", seq=0, at=state.at)
     ended = not state.run.live and not known.over
     more = len(state.run.completions) > known.iterations or denied_calls(state) > known.denied
     told = any(entry.kind in (*TOLD, "question") for entry in _since(state, known))
     return ended or more or told or (lost and not known.lost)
+
+
+def was_left(started: RunStarted | None, seen: Seen | None) -> bool:
+    """Whether somebody left a run before its end; of one that nobody looked at, nobody knows."""
+    if started is None:
+        return False
+    if seen is None or seen.run != started.run_id:
+        return started.mode == "detached"
+    return not (seen.over or seen.lost)
 
 
 def while_away(

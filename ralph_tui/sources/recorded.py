@@ -9,6 +9,7 @@ from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.adapters.records.lock import owner_of
 from ralph_tui.adapters.records.runs import HEARD_S, RecordedRun
+from ralph_tui.analysis import away
 from ralph_tui.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
 from ralph_tui.sources.replay import Replay
@@ -42,6 +43,12 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
     if at is not None:
         replay.seek(within(name, replay.length, at))
     return replay
+
+
+def was_left(replay: Replay) -> bool:
+    """Whether its user has not seen its end: what came of it is told before it is shown."""
+    first, seen = replay.first, replay.record.seen() if replay.record is not None else None
+    return isinstance(first, RunStarted) and not first.imported and away.was_left(first, seen)
 
 
 def named(recording: Recording) -> str:

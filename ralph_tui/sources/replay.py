@@ -82,6 +82,11 @@ class Replay:
         self.seek(1)
         self.playing = self.length > 1
 
+    @property
+    def first(self) -> Event | None:
+        """Its first event; None where it has none."""
+        return next(iter(self._record.events(0, 1)), None)
+
     def start(self) -> None:
         """See `Source`."""
         self._keyframes.start()

@@ -1,5 +1,6 @@
 """What a user has seen is put down with keys and at the end; who comes back is told the rest."""
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -8,12 +9,12 @@ import pytest
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.events import RunStarted
-from ralph_tui.sources.recorded import opened
-from ralph_tui.sources.replay import LOOK_S
+from ralph_tui.sources.recorded import opened, was_left
+from ralph_tui.sources.replay import LOOK_S, Replay
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state.seen import Seen
 from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.cockpit.returning import ReturningCockpit
+from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
 from ralph_tui.tui.modals.away import Away
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.unit.adapters.search.journals import attempt, write
@@ -181,3 +182,86 @@ def test_where_nothing_can_be_put_down_no_screen_fails(tmp_path: Path, what: str
     drive(driver, look)
     assert kept.seen() is None
     assert not [*(tmp_path / "elsewhere").glob("*")]
+
+
+def detached(root: Path, name: str, at: int | None = None) -> Replay:
+    """A recorded run that was started in the background, and that nobody looked at."""
+    first, *events = story(name)
+    write(attempt(root), [first.model_copy(update={"mode": "detached"}), *events][:at])
+    return opened(attempt(root) / "events.jsonl")
+
+
+def filmed(source: Replay) -> Driver:
+    driver = Driver(source)
+    screen = partial(FilmedCockpit, source, source.begin)
+    driver.app = RalphApp(screen, monotonic=driver.watch)
+    return driver
+
+
+def test_before_the_film_of_a_run_that_was_left_it_is_told_once(tmp_path: Path) -> None:
+    source = detached(tmp_path, "stuck")
+    whole = source.length
+    assert was_left(source)
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.sees("limit reached")
+        assert not source.playing
+        await driver.press("enter")
+        await driver.until(lambda: source.playing and driver.cockpit.state.seq < whole / 2)
+        driver.app.exit()
+
+    drive(filmed(source), look)
+    assert seen(tmp_path).over
+    assert seen(tmp_path).seq == whole
+    assert not was_left(opened(attempt(tmp_path) / "events.jsonl"))
+
+
+def test_a_key_of_the_replay_closes_what_is_told_and_is_obeyed(tmp_path: Path) -> None:
+    source = detached(tmp_path, "stuck")
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        await driver.press("m")
+        await driver.until(lambda: driver.cockpit.state.seq == source.marks[0].position)
+        assert not source.playing
+
+    drive(filmed(source), look)
+
+
+def test_of_a_run_that_goes_on_the_film_is_all_there_is(tmp_path: Path) -> None:
+    source = detached(tmp_path, "running")
+    source.gone = lambda _: False
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: source.playing)
+        assert driver.app.screen is driver.cockpit
+        driver.app.exit()
+
+    drive(filmed(source), look)
+    assert record(tmp_path).seen() is None
+
+
+def test_a_run_that_was_killed_is_told_before_its_film(tmp_path: Path) -> None:
+    source = detached(tmp_path, "asked")
+
+    async def look(driver: Driver) -> None:
+        await driver.until(lambda: isinstance(driver.app.screen, Away))
+        rows = "\n".join(driver.text())
+        assert rows.index("◇ ") < rows.index("? a question was left open: ")
+        await driver.press("enter")
+        await driver.until(lambda: source.playing)
+
+    drive(filmed(source), look)
+
+
+def test_a_pipe_in_the_place_of_what_was_seen_holds_up_nobody(tmp_path: Path) -> None:
+    kept = record(tmp_path)
+    place = ralph_folder(tmp_path) / "seen" / str(os.getuid()) / "task-001-001.json"
+    place.parent.mkdir(parents=True)
+    os.mkfifo(place)
+    assert kept.seen() is None
+    driver = live(story("stuck"))
+    driver.source.record = kept
+    drive(driver, leaves)
+    assert seen(tmp_path).over

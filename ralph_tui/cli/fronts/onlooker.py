@@ -1,6 +1,8 @@
 """The cockpit on a run that goes its own way: recorded, or alive in another process."""
 
 import signal
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ralph_tui.cli.exit_codes import ExitCode
@@ -10,9 +12,9 @@ from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
 from ralph_tui.ports.source import Source
-from ralph_tui.sources.recorded import opened
+from ralph_tui.sources.recorded import opened, was_left
 from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.cockpit.returning import ReturningCockpit
+from ralph_tui.tui.cockpit.returning import FilmedCockpit, ReturningCockpit
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 
 if TYPE_CHECKING:
@@ -34,9 +36,11 @@ def replayed(
     `note` is one sentence about it.
     """
     source = opened(record, note=note, at=None if at == -1 else at)
+    if at is None and was_left(source):
+        return Onlooker(source, stage, theme, kind=partial(FilmedCockpit, film=source.begin))
     if at is None:
         source.begin()
-    return Onlooker(source, stage, theme, returning=at == -1)
+    return Onlooker(source, stage, theme, kind=ReturningCockpit if at == -1 else CockpitScreen)
 
 
 class Onlooker:
@@ -48,10 +52,10 @@ class Onlooker:
         stage: Stage,
         theme: str | None = None,
         *,
-        returning: bool | None = None,
+        kind: Callable[[Source], BaseScreen] = ReturningCockpit,
     ) -> None:
-        """`returning`: its user comes back to how it stands; None: to a run of another process."""
-        self._returning = source.elsewhere if returning is None else returning
+        """`kind` makes its screen."""
+        self._kind = kind
         self.theme = theme
         self.beside = side_screens(source)
         self._source = source
@@ -60,8 +64,7 @@ class Onlooker:
 
     def screen(self) -> BaseScreen:
         """See `Front`."""
-        kind = ReturningCockpit if self._returning else CockpitScreen
-        return kind(self._source)
+        return self._kind(self._source)
 
     def begin(self) -> None:
         """See `Front`."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.analysis.away import MOST_EPISODES, is_long, is_news, while_away
-from ralph_tui.events import IterationFinished
+from ralph_tui.analysis.away import LONG_S, MOST_EPISODES, is_long, is_news, was_left, while_away
+from ralph_tui.events import IterationFinished, RunStarted
 from ralph_tui.state import RunState
 from ralph_tui.state.seen import Seen, seen_of
 from ralph_tui.text.format import clock
@@ -134,3 +134,31 @@ def test_denials_since_are_counted() -> None:
     state = RunState().apply_all(STORIES["limited"]())
     seen = replace(seen_of(state, state.at, lost=False), denied=1)
     assert while_away(state, state.at, seen)[-1].text == "2 tool calls denied by the permissions"
+
+
+def detached(name: str) -> RunState:
+    first, *events = STORIES[name]()
+    assert isinstance(first, RunStarted)
+    return RunState().apply_all([first.model_copy(update={"mode": "detached"}), *events])
+
+
+def test_who_began_a_run_in_the_background_left_it_then() -> None:
+    state = detached("running")
+    at = state.run.started_at + timedelta(seconds=LONG_S / 2) if state.run.started_at else state.at
+    assert is_news(state, at, None, lost=False)
+    assert while_away(state, at)[1].text.startswith("in ")
+    assert not is_news(detached("empty"), at, None, lost=False)
+    assert is_news(detached("empty"), at, None, lost=True)
+    assert not is_news(state, at, seen_of(state, at, lost=False), lost=False)
+
+
+def test_a_run_was_left_before_its_end_or_as_it_began_in_the_background() -> None:
+    state, background = RunState().apply_all(STORIES["running"]()), detached("running")
+    assert not was_left(None, None)
+    assert not was_left(state.run.started, None)
+    assert was_left(background.run.started, None)
+    seen = seen_of(state, state.at, lost=False)
+    assert was_left(state.run.started, seen)
+    assert not was_left(state.run.started, replace(seen, over=True))
+    assert not was_left(state.run.started, replace(seen, lost=True))
+    assert not was_left(state.run.started, replace(seen, run="another run"))
