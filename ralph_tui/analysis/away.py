@@ -1,7 +1,7 @@
 """What happened while nobody looked, in a few lines: the open question first, then what came of it.
 
-Where it is not known when a user looked last, it is told since the run began. Who began a run in the
-background left it with that.
+Where it is not known when a user looked last, it is told since the run began. Who began a run in
+the background left it with that.
 """
 
 from dataclasses import dataclass
