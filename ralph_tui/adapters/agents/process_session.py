@@ -6,7 +6,6 @@ Whatever the process does (prints garbage, prints nothing, dies, never ends unti
 
 import os
 import queue
-import selectors
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -15,6 +14,7 @@ from contextlib import closing
 from typing import IO, Literal, cast
 
 from ralph_tui.adapters.agents.bounded_lines import BoundedLines
+from ralph_tui.adapters.agents.chunks import CHUNK, chunks
 from ralph_tui.adapters.agents.session_end import SessionEnd, Tally, session_finished, stopped
 from ralph_tui.adapters.agents.transcript import Transcript
 from ralph_tui.adapters.processes.child import Child, Exit
@@ -22,7 +22,6 @@ from ralph_tui.errors import why
 from ralph_tui.events import AgentNoted, Event, SessionStarted
 from ralph_tui.ports import AgentAnswer, Emit, Turn
 
-CHUNK = 256 * 1024
 STDERR_LINE = 64 * 1024
 DRAIN_S = 5.0
 """Seconds that the pipes may stay open after the process is gone."""
@@ -188,11 +187,13 @@ class ProcessSession(ABC):
         complete = False
         try:
             with stdout, closing(Transcript(self._turn.transcript)) as transcript:
-                for chunk in self._chunks(stdout.fileno()):
+                for chunk in chunks(stdout.fileno(), self._idle_after_s):
+                    self._taking_lines = chunk is not None
                     lines = output.feed(chunk) if chunk else []
                     self._emit_all(self._on_idle() if chunk is None else ())
                     with output.working():
                         self._take_lines(lines, transcript, output)
+                    self._taking_lines = False
                 self._take_lines(output.close(), transcript, output)
                 self._emit_all(self._on_output_closed())
                 if output.left_out:
@@ -211,21 +212,6 @@ class ProcessSession(ABC):
                 # Its output is read no more: a process that goes on printing would hang for ever.
                 self._failure = "Reading the agent's output failed."
                 self._child.stop()
-
-    def _chunks(self, descriptor: int) -> Iterable[bytes | None]:
-        """Output as it comes; None each time that nothing came for `_idle_after_s`."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(descriptor, selectors.EVENT_READ)
-            while True:
-                if not selector.select(self._idle_after_s()):
-                    yield None
-                    continue
-                chunk = os.read(descriptor, CHUNK)
-                if not chunk:
-                    return
-                self._taking_lines = True
-                yield chunk
-                self._taking_lines = False
 
     def _take_lines(self, lines: list[bytes], transcript: Transcript, output: BoundedLines) -> None:
         if gap := output.gap():
