@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from ralph_tui.adapters.agents.claude.denials import rules_for_denied
-from ralph_tui.adapters.agents.claude.permission_rules import rules_for_command, shell_parts
+from ralph_tui.adapters.agents.denials import rules_for_denied
+from ralph_tui.adapters.agents.permission_rules import rules_for_command, shell_parts
 
 _LINE = re.compile(r"(?P<tool>[\w-]{1,200})(?:\((?P<what>.*)\))?\Z", re.DOTALL)
 _WRITES = ("Edit", "Write", "MultiEdit")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ralph_tui.adapters.agents.claude.permission_rules import rules_for_command
+from ralph_tui.adapters.agents.permission_rules import rules_for_command
 from ralph_tui.ports import Permissions, Turn
 
 Version = tuple[int, ...]

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from ralph_tui.adapters.agents.claude.permission_rules import prefix, shell_parts
 from ralph_tui.adapters.agents.json_fields import as_text
+from ralph_tui.adapters.agents.permission_rules import prefix, shell_parts
 
 Json = Mapping[str, object]
 

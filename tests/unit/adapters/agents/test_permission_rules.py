@@ -8,7 +8,7 @@ from ralph_tui.adapters.agents.claude.flags import (
     parse_version,
     permission_flags,
 )
-from ralph_tui.adapters.agents.claude.permission_rules import (
+from ralph_tui.adapters.agents.permission_rules import (
     rules_for_command,
     shell_parts,
 )
