@@ -11,7 +11,7 @@ LONGEST_S = 0.1
 """Between two looks: what takes long is looked at less often, for a look may be dear."""
 
 
-def until(condition: Callable[[], T], timeout: float = 15.0) -> T:
+def until(condition: Callable[[], T], timeout: float = 30.0) -> T:
     """The first true answer of `condition`; fails after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     pause = 0.01

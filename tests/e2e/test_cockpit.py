@@ -163,7 +163,7 @@ def test_a_closed_terminal_may_stop_the_run_cleanly(terminal: Open, git_repo: Pa
     screen.close()
     until(lambda: "run_finished" in kinds(git_repo))
     assert journal(git_repo)[-1]["outcome"] == "interrupted"
-    until(lambda: not processes_of(run_id), timeout=6)
+    until(lambda: not processes_of(run_id))
     pid = journal(git_repo)[0]["pid"]
     until(lambda: not Path(f"/proc/{pid}/cmdline").exists(), timeout=25)
 

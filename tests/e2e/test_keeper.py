@@ -25,7 +25,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "processes"
 ROOT = Path(__file__).parents[2]
 PROCESSES = {"obedient": 1, "tree": 4, "chain": 3, "stopped": 2}
 """Habit, and how many processes say that they are ready."""
-LIMIT_S = 6.0
+LIMIT_S = 30.0
 
 
 def living() -> Iterator[tuple[int, list[bytes]]]:
@@ -159,7 +159,7 @@ def test_nothing_outlives_ralph_tui(
 
 
 def test_an_obedient_command_is_gone_at_once(hosts: dict[str, Host]) -> None:
-    assert hosts["obedient-SIGKILL"].seconds < 2.0
+    assert hosts["obedient-SIGKILL"].seconds < hosts["tree-SIGKILL"].seconds
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_it_is_ended_soon_and_commands_nothing(git_repo: Path, tmp_path: Path) -
             until(lambda: len(events(root, "session_started")) == 2, 40)
             # Neither living nor dead, while the run is alive.
             assert state_of(pid) == ""
-            assert time.monotonic() - began < 6
+            assert time.monotonic() - began < 30
             goes_on.touch()
             process.communicate(timeout=50)
         finally:

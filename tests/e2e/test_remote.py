@@ -288,8 +288,8 @@ def test_a_killed_run_leaves_a_whole_journal_and_nothing_alive_or_blocked(git_re
         there.process.kill()
         there.process.communicate()
         assert leftover.exists()
-        until(lambda: not processes_of(run_id), timeout=6)
-        until(lambda: "no run is alive" in here("pause", cwd=git_repo).stderr, timeout=8)
+        until(lambda: not processes_of(run_id))
+        until(lambda: "no run is alive" in here("pause", cwd=git_repo).stderr)
         status = there.status()
         assert (status["phase"], status["alive"]) == ("died", False)
     with running(git_repo, *WAITING_AGENT) as there:

@@ -81,6 +81,9 @@ def test_what_was_sent_stays_until_the_next_look_up(events: list[Event]) -> None
             assert {one.sent[iteration] for one in memory.carried(iteration)} >= set(told.values())
         if isinstance(event, LearningCredited):
             credited.setdefault(event.learning_id, set()).add(event.iteration)
+        if isinstance(event, LearningPromoted):  # what came of it under its first name stays, too
+            before = credited.get(event.staged_id, set())
+            credited.setdefault(event.learning.learning_id, set()).update(before)
         for one in memory.current:
             assert one.looked_up is not None
             # What came of it stays with it.

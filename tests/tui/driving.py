@@ -73,7 +73,7 @@ class Driver:
         """The rows of the screen as they are seen."""
         return [strip.text for strip in self.app.screen._compositor.render_strips()]
 
-    async def until(self, condition: Callable[[], object], timeout: float = 10.0) -> None:
+    async def until(self, condition: Callable[[], object], timeout: float = 30.0) -> None:
         """Wait for a condition, letting the app work."""
         deadline = time.monotonic() + timeout
         while not condition():

@@ -219,6 +219,8 @@ class _Deadline:
         """See every step of the connection."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._socket = info["return_value"].get_extra_info("socket")
+            if self.passed:  # a name's address may take its time to be found
+                self._end()
 
     def _end(self) -> None:
         self.passed = True

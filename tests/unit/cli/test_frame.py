@@ -313,10 +313,12 @@ class TestPrepareTextual:
 def test_ctrl_c_is_quiet_in_a_real_process() -> None:
     """The signal as a terminal sends it, while a command waits."""
     program = (
-        "import os, signal, sys, ralph_tui.cli as cli\n"
+        "import sys, time, ralph_tui.cli as cli\n"
         "class Slow:\n"
         "    def add_arguments(self, parser): pass\n"
-        "    def run(self, args): print('on', flush=True); signal.pause()\n"
+        "    def run(self, args):\n"
+        "        print('on', flush=True)\n"
+        "        while True: time.sleep(0.05)\n"
         "cli._command = lambda name: Slow()\n"
         "sys.exit(cli.main(['lab']))\n"
     )

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -348,10 +348,10 @@ def test_every_journal_that_is_kept_can_be_told(journal: Path) -> None:
 
 def test_ten_thousand_alarms_are_folded_and_drawn_in_time() -> None:
     state = RunState()
-    began = perf_counter()
+    began = process_time()
     for number in range(10_000):
         state.apply(stuck().model_copy(update={"seq": number + 1, "at": START}))
-    assert perf_counter() - began < 5
+    assert process_time() - began < 5
     (entry,) = state.log.entries
     assert len(entry.follow) == 9_999
     assert len(entry_rows(entry, 58, past=False)) < 20

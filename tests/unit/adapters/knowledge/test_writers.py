@@ -196,7 +196,7 @@ def test_a_lock_of_a_stopped_process_is_not_waited_for_for_ever(tmp_path: Path) 
         began = time.monotonic()
         with pytest.raises(KnowledgeError) as raised:
             store.stage([learning("Another one.")])
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
         assert str(raised.value).startswith(
             f"the knowledge files have been locked by process {child.pid} for more than 0.2 s"
         )

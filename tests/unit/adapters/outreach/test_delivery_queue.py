@@ -28,18 +28,20 @@ from tests.trackers import REPOSITORY, TOKEN, Reply, Service, TrackerService, se
 from tests.waiting import until
 from tests.world import FakeClock
 
-QUICK = Timeouts(connect_s=2, silence_s=0.2, total_s=2)
+PATIENT = Timeouts(connect_s=30, silence_s=30, total_s=30)
+SOON = Timeouts(connect_s=30, silence_s=0.2, total_s=30)
+"""For a service that never answers: any other may take longer on a busy machine."""
 SECRET = "T0AB/hook-secret-4711"
 
 
 class Bench:
     """One queue to a webhook, its thread left out."""
 
-    def __init__(self, folder: Path, url: str, clock: FakeClock | None = None) -> None:
-        self.clock = clock or FakeClock()
+    def __init__(self, folder: Path, url: str, timeouts: Timeouts = PATIENT) -> None:
+        self.clock = FakeClock()
         self.told: list[EscalationDelivered] = []
         self.outbox = Outbox(folder, "webhook")
-        channel = Webhook(f"{url}/{SECRET}", QUICK)
+        channel = Webhook(f"{url}/{SECRET}", timeouts)
         self.queue = DeliveryQueue(channel, self.outbox, self.hear, self.clock, lambda: 0.0)
         self.queue._entries = self.outbox.waiting(self.clock.now())
         self.queue._start = lambda: None  # type: ignore[method-assign]
@@ -207,7 +209,7 @@ def test_a_message_that_is_not_accepted_holds_up_no_other(hook: Service, tmp_pat
 
 def test_a_webhook_that_never_answers_is_tried_again(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(0)
-    bench = Bench(tmp_path, hook.url)
+    bench = Bench(tmp_path, hook.url, SOON)
     bench.queue.add(message())
     assert bench.queue.deliver_due() == FIRST_PAUSE
     assert "did not answer" in bench.told[0].text
@@ -320,7 +322,7 @@ def test_after_a_crash_between_sending_and_removing_no_second_issue_is_made(
         def queue(folder: Path) -> DeliveryQueue:
             # The number of the issue is lost, too: it is written after the answer.
             numbers = IssueNumbers(folder, service.url)
-            made = Tracker(DIALECTS["gitea"], service.url, REPOSITORY, TOKEN, "T", numbers, QUICK)
+            made = Tracker(DIALECTS["gitea"], service.url, REPOSITORY, TOKEN, "T", numbers, PATIENT)
             outbox = Outbox(tmp_path, "gitea")
             one = DeliveryQueue(made, outbox, told.append, FakeClock(), lambda: 0.0)
             one._entries = outbox.waiting(FakeClock().now())

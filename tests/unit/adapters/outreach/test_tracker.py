@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -23,8 +23,11 @@ from ralph_tui.adapters.outreach.tracker import Tracker
 from ralph_tui.events import EscalationRaised, RunStarted
 from ralph_tui.events.oversight import EscalationLevel
 from tests.trackers import REPOSITORY, TOKEN, Answering, Reply, Request, TrackerService, served
+from tests.waiting import until
 
-QUICK = Timeouts(connect_s=2, silence_s=0.2, total_s=2)
+PATIENT = Timeouts(connect_s=30, silence_s=30, total_s=30)
+SOON = Timeouts(connect_s=30, silence_s=0.2, total_s=30)
+"""For a service that never answers: any other may take longer on a busy machine."""
 RUN = RunStarted(
     run_id="run-1",
     task="task-001",
@@ -64,12 +67,16 @@ def service(request: pytest.FixtureRequest) -> Iterator[TrackerService]:
 
 
 def channel(
-    service: TrackerService, folder: Path, token: str | None = TOKEN, url: str = ""
+    service: TrackerService,
+    folder: Path,
+    token: str | None = TOKEN,
+    url: str = "",
+    timeouts: Timeouts = PATIENT,
 ) -> Tracker:
     url = url or service.url
     numbers = IssueNumbers(folder, url)
     dialect = DIALECTS[service.kind]
-    return Tracker(dialect, url, REPOSITORY, token, "MY_TOKEN", numbers, QUICK)
+    return Tracker(dialect, url, REPOSITORY, token, "MY_TOKEN", numbers, timeouts)
 
 
 def failure(channel: Tracker, sent: Message) -> UndeliveredError:
@@ -250,13 +257,23 @@ def test_a_tracker_that_is_not_there_is_tried_again(
 
 def test_a_silent_tracker_is_given_up_on(service: TrackerService, tmp_path: Path) -> None:
     service.special = lambda _: Reply(0)
-    problem = failure(channel(service, tmp_path), message())
+    problem = failure(channel(service, tmp_path, timeouts=SOON), message())
     assert problem.then == "retry"
     assert "did not answer within 0.2 s" in str(problem)
 
 
-def test_headers_that_drip_for_ever_are_given_up_on(tmp_path: Path) -> None:
-    over = threading.Event()
+@pytest.mark.parametrize("found", ["at once", "late"])
+def test_headers_that_drip_for_ever_are_given_up_on(
+    monkeypatch: pytest.MonkeyPatch, found: str
+) -> None:
+    over, look_up = threading.Event(), socket.getaddrinfo
+
+    def late(*named: Any, **options: Any) -> Any:
+        until(lambda: not any(isinstance(one, threading.Timer) for one in threading.enumerate()))
+        return look_up(*named, **options)
+
+    if found == "late":  # its address, when the time is over
+        monkeypatch.setattr(socket, "getaddrinfo", late)
 
     def drip(listener: socket.socket) -> None:
         connection, _ = listener.accept()
@@ -269,7 +286,7 @@ def test_headers_that_drip_for_ever_are_given_up_on(tmp_path: Path) -> None:
         thread = threading.Thread(target=drip, args=(listener,))
         thread.start()
         service = HttpService(
-            "the tracker", timeouts=Timeouts(connect_s=2, silence_s=1, total_s=0.3)
+            "the tracker", timeouts=Timeouts(connect_s=30, silence_s=30, total_s=0.3)
         )
         with pytest.raises(UndeliveredError, match="takes longer than") as caught:
             service.call("GET", f"http://127.0.0.1:{listener.getsockname()[1]}/")

@@ -190,13 +190,12 @@ def test_an_answer_to_another_question_or_in_other_words_is_refused(living: Livi
     assert living.events(QuestionAnswered) == []
 
 
-def test_silent_clients_make_room(living: Living) -> None:
+def test_silent_clients_make_room(living: Living, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "READ_SECONDS", 1000)  # none leaves by itself
     with ExitStack() as crowd:
         clients = [crowd.enter_context(living.connected()) for _ in range(2 * CONNECTIONS)]
         clients[-1].sendall(PAUSE[:7])
-        began = time.monotonic()
         assert isinstance(send(living.path, Pause()), Accepted)
-        assert time.monotonic() - began < server_module.READ_SECONDS / 2
         # The first ones had to leave, the last ones may still go on.
         assert clients[0].recv(1) == b""
         clients[-1].sendall(PAUSE[7:])
@@ -341,7 +340,7 @@ def test_the_end_waits_for_no_client(tmp_path: Path, place: Path) -> None:
             clients[0].sendall(PAUSE)
             assert "accepted" in answer_of(clients[0])
             began = time.monotonic()
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < server_module.READ_SECONDS
         assert not path.exists()
         assert [client.recv(1) for client in clients[1:]] == [b""] * (CONNECTIONS - 1)
 
