@@ -10,16 +10,21 @@ import re
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ralph_tui.adapters.agents.permission_rules import rules_for_command, shell_parts
 from ralph_tui.ports import Permissions
 
-_RULE = re.compile(r"\A(?P<tool>[A-Za-z]+)(?:\((?P<what>.*)\))?\Z", re.DOTALL)
+_RULE = re.compile(r"\A(?P<tool>[\w-]+)(?:\((?P<what>.*)\))?\Z", re.DOTALL)
 _HARMLESS_REDIRECTION = re.compile(r"\s*(?:[12]?>&[12]|[12&]?>\s*/dev/null)(?=\s|\Z)")
 _SHELL = re.compile(r"[`<>]|\$[\w({@*#?!$-]")
 _PROTECTED = frozenset({".git", ".claude", ".codex", ".gemini", ".opencode"})
 """Folders in a project whose files say what programs run."""
 _EDITS = ("Edit", "Write")
+_FILTERS = frozenset(
+    {"cat", "cut", "echo", "grep", "head", "ls", "pwd", "sort", "tail", "true", "uniq", "wc"}
+)
+"""Programs that read what comes to them, or files of the worktree, which may be read anyway."""
 
 
 class Permits:
@@ -47,6 +52,26 @@ class Permits:
         """Whether all the files may be written; a path that is not absolute is in the worktree."""
         return self.everything or all(map(self._file, paths))
 
+    def read(self, paths: Iterable[str]) -> bool:
+        """Whether all the files may be looked at: those of the worktree."""
+        return self.everything or all(
+            self.holds(path) or self._named("Read", path) or self._file(path) for path in paths
+        )
+
+    def fetch(self, url: str) -> bool:
+        """Whether the address may be asked."""
+        rules = self._of("WebFetch")
+        return self.everything or "" in rules or f"domain:{host_of(url)}" in rules
+
+    def tool(self, name: str) -> bool:
+        """Whether the tool of this name may be used, whatever it is given."""
+        server = "__".join(name.split("__")[:2]) if name.startswith("mcp__") else name
+        return self.everything or name in self._rules or server in self._rules
+
+    def holds(self, path: str) -> bool:
+        """Whether the file lies in the worktree, whatever links lead to it."""
+        return "\0" not in path and self._is_inside(self._real(path))
+
     def _part(self, part: str, rules: list[str]) -> bool:
         if part in rules:
             return True
@@ -56,14 +81,20 @@ class Permits:
         return self._stays_inside(plain) or any(_begins(plain, rule) for rule in rules)
 
     def _stays_inside(self, part: str) -> bool:
-        """Whether it only changes to a folder of the worktree."""
+        """Whether it only changes to a folder of the worktree, or only reads there."""
         try:
             words = shlex.split(part)
         except ValueError:
             return False
-        if len(words) != 2 or words[0] != "cd" or "\0" in words[1]:
-            return False
-        return self._is_inside(self._real(words[1]))
+        if len(words) == 2 and words[0] == "cd":
+            return self.holds(words[1])
+        return words[:1] != [] and words[0] in _FILTERS and all(map(self._stays, words[1:]))
+
+    def _stays(self, word: str) -> bool:
+        """Whether a word of a command, if it is a path, leads to no place outside."""
+        if word.startswith("-"):
+            return "/" not in word and "=" not in word
+        return not word.startswith("~") and self.holds(word)
 
     def _file(self, path: str) -> bool:
         if "\0" in path:
@@ -71,8 +102,13 @@ class Permits:
         real = self._real(path)
         if self._is_inside(real):
             return not _PROTECTED & set(Path(real).relative_to(self._root).parts)
-        folders = [rule for tool in _EDITS for rule in self._of(tool)]
-        return any(rule == "" or _holds(rule, real) for rule in folders)
+        return any(self._named(tool, path) for tool in _EDITS)
+
+    def _named(self, tool: str, path: str) -> bool:
+        """Whether a line permits the tool this file."""
+        return "\0" not in path and any(
+            rule == "" or _holds(rule, self._real(path)) for rule in self._of(tool)
+        )
 
     def _real(self, path: str) -> str:
         """Where it leads, over every link."""
@@ -101,3 +137,11 @@ def _holds(rule: str, real: str) -> bool:
     if not rule.startswith("//") or not rule.endswith("/**"):
         return False
     return Path(real).is_relative_to(os.path.realpath(rule[1:].removesuffix("**")))
+
+
+def host_of(url: str) -> str:
+    """The host of an address; empty where it names none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -31,6 +31,8 @@ def permits(*allow: str, command: str = "python -m pytest -q && ruff check") -> 
         "git push origin main; make lint",
         "touch a b",
         "touch",
+        "python -m pytest -q 2>&1 | tail -20",
+        "cat src/a.py | grep -n x; ls",
     ],
 )
 def test_what_is_permitted(command: str) -> None:
@@ -59,6 +61,12 @@ def test_what_is_permitted(command: str) -> None:
         "ruff check > /dev/nullx",
         "FOO=1 git push",
         "cd a\0b",
+        "cat /etc/passwd",
+        "ruff check | cat ../secret -",
+        "ls ~",
+        "sort -o/etc/passwd x",
+        "grep --file=/etc/passwd x",
+        "wc a\0b",
     ],
 )
 def test_what_is_not(command: str) -> None:
@@ -119,3 +127,19 @@ def test_the_lines_for_what_was_denied_permit_it(command: str) -> None:
     lines = rules_for_denied("Bash", {"command": command}, roots=[str(ROOT)])
     assert not permits().command(command)
     assert permits(*lines).command(command)
+
+
+def test_what_is_read_fetched_and_called_is_permitted_by_its_lines() -> None:
+    lines = ("Read(//var/log/**)", "WebFetch(domain:docs.python.org)", "mcp__db", "todo")
+    here = permits(*lines, *ALLOW)
+    assert here.read([])
+    assert here.read(["src", "/var/log/syslog", "/srv/shared/x"])
+    assert not here.read(["a.py", "/etc/passwd"])
+    assert not here.edit(["/var/log/syslog"])
+    assert here.fetch("https://docs.python.org/3/")
+    assert not here.fetch("https://docs.python.org.evil.example/")
+    assert not here.fetch("https://[")
+    assert here.tool("mcp__db__query")
+    assert here.tool("todo")
+    assert not here.tool("mcp__web__get")
+    assert not here.tool("Bash")
