@@ -36,3 +36,5 @@ class RunRow:
     """It waits for an answer."""
     imported: str = ""
     """What wrote it, where that was another tool."""
+    problem: str = ""
+    """Which file of its record cannot be used; what else is said of it is made up of others."""

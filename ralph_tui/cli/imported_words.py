@@ -19,11 +19,15 @@ RUNS = ("run", "status", "best", "iterations", "when", "from", "description")
 
 def listed(
     runs: Iterable[ImportedRun], hooked: Iterable[RecordedRun]
-) -> tuple[Section, list[dict[str, object]]]:
-    """What lies here beside tasks of ours, the newest first: as a table, and as JSON values."""
+) -> tuple[Section, list[dict[str, object]], list[str]]:
+    """What lies here beside tasks of ours, the newest first: as a table, and as JSON values.
+
+    And a sentence for each whose record cannot be read whole.
+    """
     rows = newest_first([*map(row_of, runs), *(listing.row_of(run, None) for run in hooked)])
     table = Section("Recorded by other tools or by hooks", head=RUNS, rows=[*map(_cells, rows)])
-    return table, [row_json(row) for row in rows]
+    broken = [f"{row.name}: {row.problem}" for row in rows if row.problem]
+    return table, [row_json(row) for row in rows], broken
 
 
 def _cells(row: RunRow) -> list[str]:
@@ -51,6 +55,7 @@ def row_json(row: RunRow) -> dict[str, object]:
         "best": 100 * max(row.completions) if row.completions else None,
         "started": _iso(row.started),
         "updated": _iso(row.updated),
+        "problem": row.problem or None,
     }
     return {name: value for name, value in known.items() if value is not None}
 

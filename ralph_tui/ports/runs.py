@@ -22,6 +22,10 @@ class Runs(Protocol):
         """
         ...
 
+    def lost(self) -> Sequence[str]:
+        """A sentence for each place whose runs cannot be listed, as of the last `names`."""
+        ...
+
     def living(self) -> Sequence[str]:
         """Those that a process works on now."""
         ...

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.importers import ImportedRun, find_imported
+from ralph_tui.adapters.importers import ImportedRun, find_imported, remains
 from ralph_tui.adapters.importers.finding import imported_at
 from ralph_tui.adapters.importers.imported_run import TOOL
 from ralph_tui.adapters.records.folders import named_path
@@ -32,21 +32,27 @@ def find_run(root: Path, name: str | None, *, hooked: bool = True) -> AnyRun:
     Raises ``UsageError`` when there is no such run, naming those there are.
     """
     if name is None:
-        return _newest(root, hooked=hooked) or resolve_run(root, None)
+        return _newest(root, hooked=hooked) or _resolved(root, None, hooked=hooked)
     imported = find_foreign(root, name)
     if imported is not None:
         return imported
     around = _worktree(name)
     if around is not None and (newest := _newest(around, hooked=hooked)) is not None:
         return newest
+    return _resolved(root, name, hooked=hooked)
+
+
+def _resolved(root: Path, name: str | None, *, hooked: bool) -> RecordedRun:
+    """As `resolve_run`, which knows nothing of other tools."""
     try:
         return resolve_run(root, name, hooked=hooked)
     except UsageError as error:
         known = [run.name for run in find_imported(root)]
-        if not known or Path(name).exists():
+        if name is not None and Path(name).exists():
             raise
         more = ", ..." if len(known) > LISTED else ""
-        raise UsageError(f"{error}; of {TOOL}: {', '.join(known[:LISTED])}{more}") from error
+        told = [f"of {TOOL}: {', '.join(known[:LISTED])}{more}"] if known else []
+        raise UsageError("; ".join([str(error), *told, *remains(root)])) from error
 
 
 def find_ours(root: Path, name: str | None, *, hooked: bool = False) -> RecordedRun:

@@ -30,6 +30,7 @@ class ListedRuns:
         self._root = root
         self._found: Mapping[str, ListedRun] = {}
         self._imported: Mapping[str, ImportedRun] = {}
+        self._lost: Sequence[str] = ()
         self._first = True
         self._whole = False
         """Whether those of other tools were looked for, too."""
@@ -56,12 +57,17 @@ class ListedRuns:
             return None
         when = {name: listed.written for name, listed in self._found.items()}
         if not first:
-            from ralph_tui.adapters.importers import find_imported  # noqa: PLC0415 - see above
+            from ralph_tui.adapters.importers import find_imported, remains  # noqa: PLC0415
 
             self._imported = {run.name: run for run in find_imported(self._root)}
+            self._lost = remains(self._root)
             when |= {name: run.changed for name, run in self._imported.items()}
             self._whole = True
         return sorted(when, key=when.__getitem__, reverse=True)
+
+    def lost(self) -> Sequence[str]:
+        """See `Runs`."""
+        return self._lost
 
     def living(self) -> Sequence[str]:
         """See `Runs`."""

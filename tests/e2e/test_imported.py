@@ -171,3 +171,40 @@ def test_words_of_it_are_found_with_the_command_that_opens_that_moment(wired: Pa
         last = here(*opens[1:], "--json", cwd=wired).stdout.splitlines()[-1]
         assert json.loads(last)["seq"] == one["seq"]
     assert "authentication" in here("search", "authentication", cwd=wired).stdout.lower()
+
+
+@pytest.mark.parametrize(
+    ("sample", "missing", "where"),
+    [
+        ("ref-crash", "session-state.json", ".aiwg/ralph-external"),
+        ("internal-hook", "current-loop.json", ".aiwg/ralph"),
+    ],
+)
+def test_what_is_left_of_a_run_is_said_to_be_there(
+    sample: str, missing: str, where: str, tmp_path: Path
+) -> None:
+    root = unpacked(sample, tmp_path)
+    for path in [*root.rglob("*.json"), *root.rglob("*.bak")]:
+        if path.parent.name not in ("outputs", "iterations"):
+            path.unlink()
+    said = f"{where} holds a run of aiwg that cannot be read: its {missing} is missing, put it back"
+    for command in (
+        ("status", "aiwg"), ("report", "aiwg"), ("replay",), ("replay", "aiwg"), ("history",)
+    ):  # fmt: skip
+        done = here(*command, cwd=root)
+        assert done.returncode == 2
+        assert said in done.stderr, done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_run_whose_state_is_broken_is_listed_with_the_reason(tmp_path: Path) -> None:
+    root = unpacked("ref-stuck", tmp_path)
+    external = root / ".aiwg" / "ralph-external"
+    (external / "session-state.json").write_text('{"loopId": "x", "iter')
+    (external / "session-state.json.bak").unlink(missing_ok=True)
+    listed = here("history", cwd=root)
+    assert listed.returncode == 0
+    (row,) = json.loads(here("history", "--json", cwd=root).stdout)
+    assert row["problem"] == "session-state.json cannot be used: it is no whole JSON"
+    assert listed.stderr == f"ralph-tui: {row['run']}: {row['problem']}\n"
+    assert row["run"] in listed.stdout

@@ -57,6 +57,7 @@ class Recorded:
         self.rows = {row.name: row for row in rows}
         self.read_names: list[str] = []
         self.problem = ""
+        self.lost_runs: Sequence[str] = ()
         self._told: Sequence[str] | None = None
 
     def names(self) -> Sequence[str] | None:
@@ -65,6 +66,9 @@ class Recorded:
         names = list(self.rows)
         told, self._told = self._told, names
         return None if names == told else names
+
+    def lost(self) -> Sequence[str]:
+        return self.lost_runs
 
     def living(self) -> Sequence[str]:
         return [name for name, row in self.rows.items() if row.live]

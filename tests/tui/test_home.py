@@ -336,3 +336,17 @@ def test_of_ten_thousand_runs_those_are_read_that_are_looked_at() -> None:
         assert "10000 of 10000 runs" in home.page
 
     at_home(look, driver)
+
+
+def test_what_cannot_be_read_is_named_in_a_line() -> None:
+    broken = replace(DONE, objective="", status="died", problem="state.json cannot be used: empty")
+    home = HomeDriver(broken, DIED)
+    home.runs.lost_runs = ["here lies a run: its state.json is missing", "there, too"]
+
+    async def story(home: HomeDriver) -> None:
+        await home.sees("▲ here lies a run: its state.json is missing (and 1 more place)")
+        await home.sees("◇ died  ▲ state.json cannot be used: empty")
+        await home.press("down")
+        await home.until(lambda: "state.json cannot be used" not in home.page)
+
+    at_home(story, home)

@@ -7,5 +7,6 @@ A form is found and listed by one module, told by another: what it reads becomes
 from ralph_tui.adapters.importers.finding import find_imported, row_of
 from ralph_tui.adapters.importers.imported_run import ImportedRun
 from ralph_tui.adapters.importers.reading import read_imported
+from ralph_tui.adapters.importers.remains import remains
 
-__all__ = ["ImportedRun", "find_imported", "read_imported", "row_of"]
+__all__ = ["ImportedRun", "find_imported", "read_imported", "remains", "row_of"]

@@ -54,6 +54,7 @@ def row_of(run: ImportedRun) -> RunRow:
         updated=updated,
         seconds=max(0.0, (updated - started).total_seconds()) if started and updated else 0.0,
         imported=run.imported,
+        problem="" if about else files.why_not(f"analytics/{run.path.name}"),
     )
 
 

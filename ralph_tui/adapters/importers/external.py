@@ -87,7 +87,7 @@ def row_of(run: ImportedRun) -> RunRow:
     state = glance(files)
     loop = next((one for one in state.loops if one.session == run.session), None) if state else None
     if state is None or loop is None:
-        return RunRow(name=run.name, imported=run.imported)
+        return RunRow(name=run.name, imported=run.imported, problem=files.why_not(STATE))
     stub = stub_of(files, state.objective, state.started)
     started, updated = state.started, state.updated
     if run.session:  # the state tells of a later loop: this one was over when that began
@@ -106,4 +106,5 @@ def row_of(run: ImportedRun) -> RunRow:
         updated=updated,
         seconds=max(0.0, lasted.total_seconds()),
         imported=run.imported,
+        problem="" if state.whole else files.why_not(STATE),
     )

@@ -80,12 +80,22 @@ class RunFiles:
         """Whether there is a plain file of this name."""
         return is_plain(self.folder / name)
 
+    def lies(self, name: str) -> bool:
+        """Whether there is anything of this name."""
+        return os.path.lexists(self.folder / name)
+
+    def why_not(self, name: str) -> str:
+        """Why a file that was asked for is of no use."""
+        begins = f"{one_line(name)} cannot be used: "
+        said = (note for note in self.notes if note.startswith(begins))
+        return next(said, f"{one_line(name)} is missing")
+
     def first(self, *names: str) -> str:
         """The first of these names that a file has; empty for none, what else has one is noted."""
         for name in names:
             if self.has(name):
                 return name
-            if os.path.lexists(self.folder / name):
+            if self.lies(name):
                 self.note(name, "it is no plain file; move it out of the way")
         return ""
 

@@ -59,6 +59,8 @@ class Glance:
     loops: tuple[GlancedLoop, ...]
     empty: bool
     """No iteration was recorded."""
+    whole: bool
+    """It was read; else it is made up of the files beside it."""
 
 
 def glance(files: RunFiles, folder: str = "") -> Glance | None:
@@ -73,10 +75,10 @@ def _glance(
     root: Path, base: Path, folder: str, _written: Stamp
 ) -> tuple[Glance | None, tuple[str, ...]]:
     files = RunFiles(root, base)
-    state = read_state(files, folder)
-    if state is None and not folder:
-        state = salvaged(files)
-    found = _of(state, RunFiles(root / folder, base)) if state is not None else None
+    read = read_state(files, folder)
+    state = salvaged(files) if read is None and not folder else read
+    beside = RunFiles(root / folder, base)
+    found = _of(state, beside, whole=read is not None) if state is not None else None
     return found, tuple(files.notes)
 
 
@@ -92,7 +94,7 @@ def _stamp(folder: Path) -> Stamp:
     return tuple(found)
 
 
-def _of(state: ExternalState, files: RunFiles) -> Glance:
+def _of(state: ExternalState, files: RunFiles, *, whole: bool) -> Glance:
     fields = state.fields
     return Glance(
         loop_id=state.loop_id,
@@ -105,6 +107,7 @@ def _of(state: ExternalState, files: RunFiles) -> Glance:
         updated=as_when(fields.get("lastUpdate")),
         loops=tuple(_loop(loop, files) for loop in state.loops),
         empty=not state.entries,
+        whole=whole,
     )
 
 

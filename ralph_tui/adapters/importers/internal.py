@@ -116,7 +116,8 @@ def read_loop(run: ImportedRun, files: RunFiles) -> LoopState:
 
 def row_of(run: ImportedRun) -> RunRow:
     """What its file says."""
-    state = read_loop(run, RunFiles(run.folder, run.base))
+    files = RunFiles(run.folder, run.base)
+    state = read_loop(run, files)
     started, updated = state.started, state.updated or state.started
     return RunRow(
         name=run.name,
@@ -129,6 +130,7 @@ def row_of(run: ImportedRun) -> RunRow:
         updated=updated,
         seconds=max(0.0, (updated - started).total_seconds()) if started and updated else 0.0,
         imported=run.imported,
+        problem="" if state.readable else files.why_not(run.path.name),
     )
 
 

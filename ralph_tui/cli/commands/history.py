@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.adapters.importers import ImportedRun, find_imported
+from ralph_tui.adapters.importers import ImportedRun, find_imported, remains
 from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.history import TaskHistory, list_tasks, read_task, status_of
 from ralph_tui.adapters.records.lock import holder
@@ -97,21 +97,26 @@ def _named(args: argparse.Namespace) -> tuple[str, int | None]:
 def _show_list(root: Path, args: argparse.Namespace) -> int:
     rows = list_tasks(root)
     imported, hooked = find_imported(root), [*find_hooked(root)]
+    lost = remains(root)
     if not (rows or imported or hooked or args.json):
-        raise UsageError(
+        said = (
             f"no task was recorded in {root} yet; start one with 'ralph-tui run' "
             "or see 'ralph-tui demo'"
         )
+        raise UsageError("; ".join([said, *lost]))
     older = 0 if args.all or args.json or args.export else max(0, len(rows) - LISTED)
     shown = dict([*rows.items()][older:])
     page, value = list_page(shown), [task_json(name, row) for name, row in shown.items()]
     if imported or hooked:
         from ralph_tui.cli.imported_words import listed  # noqa: PLC0415  our own list is quick
 
-        section, others = listed(imported, hooked)
+        section, others, broken = listed(imported, hooked)
+        lost += broken
         title = page.title if rows else "No task of ralph-tui yet"
         page, value = Page(title, [*page.sections, section]), [*value, *others]
     code = _show(args, page, value)
+    for sentence in lost:
+        print(f"ralph-tui: {sentence}", file=sys.stderr)
     if older:
         print(f"and {count(older, 'older task')}: --all lists them", file=sys.stderr)
     return code

@@ -65,6 +65,12 @@ def waiting(listing: Listing) -> list[Line]:
     ]  # fmt: skip
 
 
+def lost(sentences: Sequence[str], width: int) -> list[Line]:
+    """Where runs lie that cannot be listed: one sentence, and how many more there are."""
+    more = f" (and {count(len(sentences) - 1, 'more place')})" if len(sentences) > 1 else ""
+    return said(f"{sentences[0]}{more}", width) if sentences else []
+
+
 def said(sentence: str, width: int) -> list[Line]:
     """What a command had to say when it ended."""
     rows = wrap(flat(sentence, 600), max(8, width - 4), SAID_ROWS) if sentence else []
@@ -83,6 +89,8 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
     parts = [row.name, row.agent, f"began {day_and_clock(row.started, now)}" if row.started else ""]
     parts.append(f"recorded by {row.imported}" if row.imported else "")
     facts: Line = [(term.label, style), ("  ", ""), (" · ".join(filter(None, parts)), "dim")]
+    if row.problem:
+        facts[1:] = [(f"  {WARNING.glyph} ", "warn"), (flat(row.problem), "text")]
     return [([(flat(row.objective) or "—", "text")], []), (facts, [])]
 
 

@@ -174,6 +174,7 @@ class HomeScreen(BaseScreen):
         now, width = self._clock(), self.app.size.width
         self.head.tell(bars.head(self._runs.place, self.listing))
         rows = [*bars.said(self._said, width), *bars.waiting(self.listing)[:2]]
+        rows += bars.lost(self._runs.lost(), width)
         self.notes.tell(*((row, []) for row in rows))
         self.table.follow(now, self._problem)
         tall = self.app.size.height >= DETAIL_ROWS
