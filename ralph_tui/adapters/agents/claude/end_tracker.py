@@ -6,12 +6,11 @@ from datetime import datetime
 
 from ralph_tui.adapters.agents.claude.session_ends import (
     NO_ANSWER,
-    FailedCall,
     end_of_exit,
     end_of_failed_call,
     end_of_result,
-    failed_call,
 )
+from ralph_tui.adapters.agents.failures import FailedCall, failed_call
 from ralph_tui.adapters.agents.session_end import SessionEnd
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.session_ends import (
-    FailedCall,
     end_of_exit,
     end_of_failed_call,
     end_of_result,
 )
+from ralph_tui.adapters.agents.failures import FailedCall
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,246 @@
+"""What a failed call to a model's service means, for the agents of all makers. Pure.
+
+Fields decide: a status, then a class. Words decide only where there is nothing else, and of a text
+that is known to tell of a failed call: a test that prints "connection refused" is no outage.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ralph_tui.adapters.agents.session_end import LONGEST_REASON, Limit, SessionEnd
+from ralph_tui.events.agent import SessionOutcome
+from ralph_tui.text.sanitize import clip, one_line
+
+Remedies = Mapping[SessionOutcome, str]
+"""What to do about an outcome, where that depends on the agent."""
+
+_OVERLOAD = frozenset(
+    {"overloaded", "overloadederror", "serveroverloaded", "flexunavailable",
+     "policycapacityunavailable"}
+)  # fmt: skip
+_LIMITS = frozenset(
+    {"ratelimit", "ratelimiterror", "ratelimitexceeded", "usagelimitreached", "usagelimitexceeded",
+     "resourceexhausted"}
+)  # fmt: skip
+_AUTH = frozenset(
+    {"authenticationfailed", "authenticationerror", "authenticationrequired", "unauthorized",
+     "permissionerror", "permissiondenied", "oauthorgnotallowed", "billingerror",
+     "creditbalancetoolow", "insufficientquota", "noapikey"}
+)  # fmt: skip
+_OUTAGES = frozenset(
+    {"servererror", "internalservererror", "connectionfailed", "httpconnectionfailed",
+     "responsestreamconnectionfailed", "responsestreamdisconnected",
+     "responsetoomanyfailedattempts", "unavailable"}
+)  # fmt: skip
+"""Of a service that is down, or of a network that does not lead to it, where no status is told."""
+_CONTEXT = frozenset({"contextwindowexceeded", "contextlengthexceeded", "prompttoolong"})
+_NO_MODEL = frozenset({"modelnotfound"})
+_BUDGET = frozenset({"sessionbudgetexceeded"})
+
+_WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
+    (re.compile(r"API Error: 529|overloaded_error", re.I), "limited", "overload"),
+    (
+        re.compile(
+            r"API Error: 429|rate_limit_error|hit your (\S{1,20} )?limit|spending cap reached"
+            r"|(usage|hour|weekly) limit reached|limit reached.*resets"
+            r"|exhausted your (\w{1,20} )?(quota|capacity)",
+            re.I,
+        ),
+        "limited",
+        "usage_limit",
+    ),
+    (
+        re.compile(
+            r"API Error: 40[13]\b|authentication_error|(invalid|incorrect|missing) api key"
+            r"|api key is missing|please run /login|not logged in|authentication required"
+            r"|oauth token (has expired|revoked)|credit balance is too low|\b401 unauthorized",
+            re.I,
+        ),
+        "auth",
+        None,
+    ),
+    (
+        re.compile(
+            r"prompt is too long|context (window|length) exceeded|context_length_exceeded"
+            r"|exceeds the context window|maximum context length|input token count exceeds",
+            re.I,
+        ),
+        "context_full",
+        None,
+    ),
+)
+"""What an agent's program says; the first that is found counts."""
+_SERVICE_WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
+    (re.compile(r"\boverloaded\b|\bstatus:? 529\b", re.I), "limited", "overload"),
+    (
+        re.compile(r"too many requests|rate.limit(ed)?\b|\bstatus:? 429\b", re.I),
+        "limited",
+        "usage_limit",
+    ),
+    (
+        re.compile(
+            r"\bmodel\b.{0,120}\b(not found|(does not|doesn't) exist|not supported)"
+            r"|unknown model|model_not_found",
+            re.I,
+        ),
+        "unknown_model",
+        None,
+    ),
+    (
+        re.compile(
+            r"connection (refused|reset|failed|error|closed)|ECONN(REFUSED|RESET)|ENOTFOUND"
+            r"|EAI_AGAIN|fetch failed|network error|error sending request|timed out"
+            r"|(unable|failed) to connect|service unavailable|bad gateway|gateway time-?out"
+            r"|internal server error|high demand|stream disconnected|status:? 5\d\d\b",
+            re.I,
+        ),
+        "limited",
+        "outage",
+    ),
+)
+"""The same of words that are known to tell of a failed call."""
+
+_SENTENCES: Mapping[SessionOutcome, str] = {
+    "error": "The agent reported a failure",
+    "limited": "A usage limit ended the session",
+    "auth": "The agent is not allowed to use its service",
+    "context_full": "The agent's context window overflowed",
+    "max_turns": "The agent reached its maximum number of turns",
+    "budget": "The agent reached its budget",
+    "interrupted": "The agent was interrupted",
+    "unknown_model": "The service knows no such model or address",
+    "unresumable": "The agent cannot resume its session",
+}
+_LIMITED: Mapping[Limit, str] = {
+    "usage_limit": _SENTENCES["limited"],
+    "overload": "The agent's service is overloaded, which ended the session",
+    "outage": "The agent's service is down",
+}
+
+_AT = re.compile(
+    r"try again at (?:(?P<month>[A-Z][a-z]{2})[a-z]* (?P<day>\d{1,2})(?:st|nd|rd|th)?,? "
+    r"(?P<year>\d{4}),? )?(?P<hour>\d{1,2}):(?P<minute>\d\d) ?(?P<half>[AP]M)",
+    re.I,
+)
+_IN = re.compile(
+    r"try again in (?P<parts>(?:\d{1,6}(?:\.\d{1,6})? ?[a-z]{1,7}[ ,]{0,2}){1,4})", re.I
+)
+_PART = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?([a-z]+)", re.I)
+_UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_FARTHEST = timedelta(days=40)
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """A call to the service that failed: what it means when nothing better follows."""
+
+    outcome: SessionOutcome
+    limit: Limit | None = None
+    said: str = ""
+    """What was said of it, shortly."""
+
+
+def failed_call(error: str, status: object) -> FailedCall | None:
+    """What its class and its HTTP status say; None when they say nothing."""
+    code = status if type(status) is int else None
+    name = error.replace("_", "").replace("-", "").lower()
+    said = ", ".join(filter(None, (error.replace("_", " "), str(code or ""))))
+    if code in (401, 402, 403) or name in _AUTH:
+        return FailedCall("auth", said=said)
+    if code == 404 or name in _NO_MODEL:
+        return FailedCall("unknown_model", said=said)
+    if name in _CONTEXT:
+        return FailedCall("context_full", said=said)
+    if name in _BUDGET:
+        return FailedCall("budget", said=said)
+    limit = _limit(name, code)
+    return None if limit is None else FailedCall("limited", limit, said)
+
+
+def classify(error: str = "", status: object = None, text: str = "") -> FailedCall:
+    """What a call that is known to have failed means: by its fields, else by its words."""
+    known = failed_call(error, status)
+    if known is not None:
+        return FailedCall(known.outcome, known.limit, text or known.said)
+    outcome, limit = in_words(text) or _found(text, _SERVICE_WORDS) or ("error", None)
+    return FailedCall(outcome, limit, text)
+
+
+def in_words(text: str) -> tuple[SessionOutcome, Limit | None] | None:
+    """What the last words of an agent's program mean; None when they say nothing."""
+    return _found(text, _WORDS)
+
+
+def ended_by(call: FailedCall, remedies: Remedies, resets_at: datetime | None = None) -> SessionEnd:
+    """The end of a session that a failed call ended."""
+    reason = sentence(call.outcome, call.said, remedies, call.limit)
+    return SessionEnd(
+        call.outcome, reason, call.limit, resets_at if call.limit == "usage_limit" else None
+    )
+
+
+def sentence(
+    outcome: SessionOutcome, details: str, remedies: Remedies, limit: Limit | None = None
+) -> str:
+    """What ended a session, in a sentence; `details` are the service's words or the program's."""
+    said = _SENTENCES.get(outcome, _SENTENCES["error"]) if limit is None else _LIMITED[limit]
+    if outcome == "interrupted":
+        return f"{said}."
+    words = clip(one_line(details[:2000]), LONGEST_REASON).strip()
+    if outcome in remedies:
+        return f"{said}{f' ({words})' if words else ''}: {remedies[outcome]}."
+    return f"{said}: {words}" if words else f"{said}."
+
+
+def reset_in_words(text: str, now: datetime) -> datetime | None:
+    """When a limit ends, as ``try again at ...`` or ``try again in ...`` says; `now` is aware.
+
+    A time of day is one of `now`'s zone: agents tell their user's.
+    """
+    try:
+        found = _told_at(text, now) or _told_in(text, now)
+    except (ValueError, OverflowError):
+        return None
+    return found if found is not None and now < found <= now + _FARTHEST else None
+
+
+def _told_at(text: str, now: datetime) -> datetime | None:
+    match = _AT.search(text)
+    if match is None:
+        return None
+    hour = int(match["hour"]) % 12 + (12 if match["half"].upper() == "PM" else 0)
+    moment = now.replace(hour=hour, minute=int(match["minute"]), second=0, microsecond=0)
+    if match["month"]:
+        month = _MONTHS.index(match["month"].lower()) + 1
+        return moment.replace(year=int(match["year"]), month=month, day=int(match["day"]))
+    return moment if moment > now else moment + timedelta(days=1)
+
+
+def _told_in(text: str, now: datetime) -> datetime | None:
+    match = _IN.search(text)
+    if match is None:
+        return None
+    seconds = 0.0
+    for amount, unit in _PART.findall(match["parts"]):
+        thousandth = unit.lower().startswith(("ms", "milli"))
+        seconds += float(amount) * (0.001 if thousandth else _UNITS.get(unit[0].lower(), 0.0))
+    return now + timedelta(seconds=seconds) if seconds else None
+
+
+def _limit(name: str, code: int | None) -> Limit | None:
+    if code == 529 or name in _OVERLOAD:
+        return "overload"
+    if code == 429 or name in _LIMITS:
+        return "usage_limit"
+    broken = code is not None and (code >= 500 or code == 408)
+    return "outage" if broken or (code is None and name in _OUTAGES) else None
+
+
+def _found(
+    text: str, table: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...]
+) -> tuple[SessionOutcome, Limit | None] | None:
+    known = text[:4000]
+    return next(((outcome, limit) for words, outcome, limit in table if words.search(known)), None)
