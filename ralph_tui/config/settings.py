@@ -91,8 +91,8 @@ class AgentSettings(_Section):
 
     name: Annotated[Words | None, NoneIfEmpty] = None
     """Which agent works, by its name; None: Claude Code where it is installed."""
-    binary: Words = "claude"
-    """The agent's program, where it can be named: a name on PATH, or a path."""
+    binary: Annotated[Words | None, NoneIfEmpty] = None
+    """The agent's program: a name on PATH, or a path; None: its usual name."""
     silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
     """How long an agent may be without output or a changed file before you are asked."""
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)

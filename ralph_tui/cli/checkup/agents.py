@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AgentContext, choose_agent, offered
-from ralph_tui.adapters.agents.claude import CLAUDE, find_program
+from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.adapters.agents.programs import find_program, is_installed
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
 from ralph_tui.errors import RalphError
@@ -103,7 +104,7 @@ def _none(around: Surroundings) -> Finding:
 
 def _claude(around: Surroundings) -> Iterator[Finding]:
     settings = around.settings.agent
-    if find_program(settings.binary, around.environ) is None:
+    if not is_installed(settings, around.environ, CLAUDE.program):
         yield _none(around)
         return
     context = AgentContext(settings, around.folder, environ=around.environ)

@@ -1,45 +1,26 @@
 """The agent `claude`: Claude Code, driven over its stream-json. Its description."""
 
-import os
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.description import Abilities, AgentContext, AgentDescription
-from ralph_tui.text.format import count
+from ralph_tui.adapters.agents.programs import is_installed, looked_for
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
     from ralph_tui.ports import Agent
 
 PROGRAM = "claude"
-"""The default of ``agent.binary``."""
-
-
-def find_program(binary: str, environ: Mapping[str, str]) -> str | None:
-    """The program's absolute path, by name or path; None where it cannot be run."""
-    found = shutil.which(os.path.expanduser(binary), path=environ.get("PATH"))  # noqa: PTH111
-    return None if found is None else str(Path(found).absolute())
+"""Its usual name."""
 
 
 def _is_installed(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-    return find_program(settings.binary, environ) is not None
+    return is_installed(settings, environ, PROGRAM)
 
 
 def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-    # Only this agent has a program that can be named; the check says what is wrong with it.
-    return settings.binary != PROGRAM or _is_installed(settings, environ)
-
-
-def _looks_for(settings: "AgentSettings", environ: Mapping[str, str]) -> str:
-    if "/" in settings.binary:
-        return f"the program {settings.binary}"
-    # The folders themselves fill a screen, and whoever wants them knows how to ask for them.
-    folders = count(
-        len([part for part in environ.get("PATH", "").split(os.pathsep) if part]), "folder"
-    )
-    return f"{settings.binary} in the {folders} of PATH"
+    # A program that is named is this agent's; the check says what is wrong with it.
+    return settings.binary is not None or _is_installed(settings, environ)
 
 
 def _found(context: AgentContext) -> str:
@@ -71,7 +52,7 @@ CLAUDE = AgentDescription(
     default_when="where installed",
     program=PROGRAM,
     title="Claude Code",
-    looks_for=_looks_for,
+    looks_for=lambda settings, environ: looked_for(settings, environ, PROGRAM),
     found=_found,
     install="npm install -g @anthropic-ai/claude-code",
     abilities=Abilities(

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AgentContext, no_agent
-from ralph_tui.adapters.agents.claude import PROGRAM, find_program
+from ralph_tui.adapters.agents.claude import PROGRAM
 from ralph_tui.adapters.agents.claude.flags import OLDEST, Program, listed_flags, parse_version
+from ralph_tui.adapters.agents.programs import binary_of, find_program
 from ralph_tui.adapters.agents.run_once import run_once
 from ralph_tui.errors import ProcessError, UsageError
 from ralph_tui.text.sanitize import one_line
@@ -20,7 +21,7 @@ _asked: dict[tuple[object, ...], Program] = {}
 
 def installed_program(context: AgentContext) -> Program:
     """The program of the settings; raises ``UsageError`` when it is missing or too old."""
-    path = find_program(context.settings.binary, context.environ)
+    path = find_program(binary_of(context.settings, PROGRAM), context.environ)
     if path is None:
         raise _missing(context)
     key = (path, _stamp(path), context.root, tuple(sorted(context.environ.items())))
@@ -38,7 +39,7 @@ def installed_program(context: AgentContext) -> Program:
 def _missing(context: AgentContext) -> UsageError:
     """Of a program that was named, its name is the first to be looked at."""
     binary = context.settings.binary
-    if binary == PROGRAM:
+    if binary is None:
         return no_agent(context.settings, context.environ)
     what = "is no program that can be run" if "/" in binary else "is not on PATH"
     named = f"{one_line(binary)!r} (agent.binary) {what}"

@@ -14,6 +14,7 @@ from ralph_tui.adapters.agents.claude.stream_agent import StreamSession
 from ralph_tui.adapters.agents.command.agent import CommandAgent, CommandSession
 from ralph_tui.adapters.agents.demo_agent import DemoAgent
 from ralph_tui.adapters.agents.description import Abilities
+from ralph_tui.adapters.agents.programs import binary_of
 from ralph_tui.cli.options import add_settings, load_settings
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.errors import UsageError
@@ -77,8 +78,9 @@ def test_the_agent_of_the_demo_is_not_offered() -> None:
     assert "demo" not in [agent.name for agent in offered()]
 
 
-def test_the_program_of_claude_is_the_default_of_its_setting() -> None:
-    assert AgentSettings().binary == PROGRAM
+def test_a_program_that_is_named_is_that_of_claude_where_no_agent_is() -> None:
+    assert binary_of(AgentSettings(), PROGRAM) == PROGRAM
+    assert binary_of(AgentSettings(binary="./my-claude"), PROGRAM) == "./my-claude"
     assert not CLAUDE.is_default(AgentSettings(), {"PATH": ""})
     assert CLAUDE.is_default(AgentSettings(binary="./my-claude"), {"PATH": ""})
 
