@@ -109,7 +109,7 @@ def run_again(started: RunStarted) -> str:
         "--agent-command": started.config.get("agent.command"),
         "--max-iterations": str(started.max_iterations),
         "--budget": f"{started.budget_usd:g}" if started.budget_usd else None,
-        "--permissions": "skip" if started.permissions == "skip" else None,
+        "--permissions": started.permissions if started.permissions in ("skip", "ask") else None,
         "--model": started.config.get("agent.model"),
         "--timeout": None
         if started.session_timeout_s == SESSION_S

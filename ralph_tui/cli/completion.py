@@ -125,7 +125,7 @@ def _scenarios(_: str) -> Iterable[str]:
 
 _BY_DEST: Mapping[str, Names] = {
     "agent.name": _agents,
-    "permissions.mode": lambda _: ("edits", "skip"),
+    "permissions.mode": lambda _: ("edits", "ask", "skip"),
     "scenario": _scenarios,
 }
 _BY_METAVAR: Mapping[str, Names] = {

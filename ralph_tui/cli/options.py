@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PLAIN = {
     "agent.name": "|".join(re.escape(agent.name) for agent in offered()),
-    "permissions.mode": r"edits|skip",
+    "permissions.mode": r"edits|skip|ask",
     "limits.max_iterations": r"[1-9][0-9]{0,2}",
     "limits.session_timeout_s": r"[1-9][0-9]?[smh]|[1-9][0-9][0-9][sm]",
     "limits.budget_usd": r"[1-9][0-9]{0,4}(\.[0-9][0-9]?)?",
@@ -52,7 +52,7 @@ def add_settings(parser: argparse.ArgumentParser, *, agent: bool = True) -> None
             "permissions.mode",
             "--permissions",
             "MODE",
-            "edits: may edit files (default); skip: unrestricted",
+            "edits: may edit files (default); ask: and asks you for more; skip: unrestricted",
         )
     flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000 (10)")
     flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h (8h)")

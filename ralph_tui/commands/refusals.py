@@ -52,12 +52,15 @@ NOT_NOW: Mapping[type[Command], str] = {
 WATCHED = "its sessions are not ralph-tui's: it is watched here, not commanded"
 """Of a loop that hooks have recorded."""
 IMPORTED = "another tool has recorded this run: it can only be looked at"
+ALLOWING = ("once", "session")
+"""Answers that let an agent do what it may not do by itself."""
 NO_MONEY = "the run has no budget in dollars that could grow"
 
 
 def empowers(command: Command) -> bool:
     """Whether it may widen what the agent can do: only a person is to say that."""
-    return isinstance(command, SetPermissions)
+    allows = isinstance(command, Answer) and command.answer in ALLOWING
+    return allows or isinstance(command, SetPermissions)
 
 
 def over(state: "RunState") -> str | None:
@@ -76,7 +79,8 @@ def stopping(state: "RunState") -> str | None:
 
 def files_rest(state: "RunState") -> bool:
     """Whether neither the agent nor the completion command uses the files."""
-    return state.run.paused or state.needs.question is not None
+    asked = state.needs.question is not None and not state.run.session_running
+    return state.run.paused or asked
 
 
 def refusal(command: Command, state: "RunState", *, offered: bool | None = None) -> str | None:
@@ -222,10 +226,24 @@ def _answer_refusal(command: Answer, question: "QuestionAsked", state: "RunState
     match meant[0].takes:
         case "words" if not command.text.strip():
             return f"{command.answer} needs words for the agent: give some"
+        case "choices":
+            return _choices_refusal(command, question)
         case "more" if not (command.iterations or command.budget_usd):
             return f"{command.answer} needs a number: iterations, or dollars"
         case "more" if command.budget_usd and state.run.budget_usd is None:
             return NO_MONEY
         case "more" if state.run.max_iterations + command.iterations > MOST_ITERATIONS:
             return f"a run has at most {MOST_ITERATIONS} iterations"
+    return None
+
+
+def _choices_refusal(command: Answer, question: "QuestionAsked") -> str | None:
+    asked = question.request.choices if question.request is not None else []
+    if len(command.choices) != len(asked):
+        return f"it asks {len(asked)} things, and {len(command.choices)} are answered: answer each"
+    for one, labels in zip(asked, command.choices, strict=True):
+        if len(labels) > 1 and not one.multiple:
+            return f"only one answer can be given to: {one.question}"
+        if not any(label.strip() for label in labels):
+            return f"an answer is empty: {one.question}"
     return None

@@ -8,6 +8,8 @@ from ralph_tui.events.memory import Change
 from ralph_tui.events.run import StopMode
 from ralph_tui.events.text import Line, Plain
 
+Chosen = Annotated[Plain, Field(min_length=1, max_length=2000)]
+
 
 class Command(BaseModel):
     """One wish of the owner; `by` says where it was given."""
@@ -91,6 +93,10 @@ class Answer(Command):
     """More iterations."""
     budget_usd: float = Field(default=0.0, ge=0, le=1_000_000, allow_inf_nan=False)
     """More money, dollars."""
+    choices: tuple[Annotated[tuple[Chosen, ...], Field(min_length=1, max_length=20)], ...] = Field(
+        default=(), max_length=20
+    )
+    """For each of the agent's own questions in order, the labels chosen, or words of one's own."""
 
 
 class Hold(Command):
@@ -120,7 +126,7 @@ class SetPermissions(Command):
     """What the agent may do from its next session on."""
 
     name: Literal["permissions"] = "permissions"
-    mode: Literal["edits", "skip"]
+    mode: Literal["edits", "skip", "ask"]
     allow: tuple[Line, ...] = ()
 
 

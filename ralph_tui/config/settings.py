@@ -106,8 +106,12 @@ class AgentSettings(_Section):
 class PermissionSettings(_Section):
     """What the agent may do without being asked."""
 
-    mode: Literal["edits", "skip"] = "edits"
-    """``edits``: file edits and the completion command; ``skip``: everything (unrestricted)."""
+    mode: Literal["edits", "ask", "skip"] = "edits"
+    """``edits``: file edits and the completion command; ``ask``: the same, and you are asked for
+    anything else; ``skip``: everything (unrestricted).
+    """
+    answer_s: Seconds = Field(default=300.0, ge=0, le=DAY)
+    """How long the agent's question waits for your answer, before it is refused; 0: not at all."""
     allow: Annotated[tuple[Words, ...], BeforeValidator(_lines), Field(strict=False)] = ()
     """Further tools, one permission line each."""
 

@@ -40,6 +40,8 @@ class Rules:
     progress: ProgressSource = "auto"
     checkpoint_interval_s: float = 1800.0
     watchdog: WatchdogLimits = field(default_factory=WatchdogLimits)
+    answer_s: float = 300.0
+    """Seconds that a question of the agent waits for its answer."""
     memory: bool = True
     """Whether earlier runs teach this one, and it them."""
     intelligence: IntelligenceSettings = field(default_factory=IntelligenceSettings)

@@ -12,6 +12,7 @@ def rules_of(settings: Settings) -> Rules:
         settings.progress,
         settings.checkpoints.interval_s,
         WatchdogLimits(settings.agent.silence_s, settings.agent.silence_answer_s),
+        settings.permissions.answer_s,
         settings.memory.enabled,
         settings.intelligence,
         settings.context,

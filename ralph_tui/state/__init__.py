@@ -11,6 +11,7 @@ from ralph_tui.events import Event
 from ralph_tui.events.base import EPOCH
 from ralph_tui.state.actions import ActionsFold, DerivedAction
 from ralph_tui.state.agent import AgentFold, AgentRow
+from ralph_tui.state.asking import AskingFold
 from ralph_tui.state.context import ContextFold, ContextUse
 from ralph_tui.state.control import ChartMark, ControlFold, SignalPoint
 from ralph_tui.state.files import FilesFold
@@ -46,6 +47,7 @@ class RunState:
         self.gate = GateFold()
         self.guidance = GuidanceFold()
         self.needs = NeedsFold()
+        self.asking = AskingFold()
         self.oversight = OversightFold()
         self.memory = MemoryFold()
         self.intelligence = IntelligenceFold()

@@ -42,6 +42,7 @@ from ralph_tui.state.wording import (
     session_words,
 )
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import permission_words
 
 RAW_LIMIT = 300
 """Characters of the row of an event of a newer version; its detail has all."""
@@ -184,7 +185,9 @@ def _session(event: SessionFinished) -> Row | None:
 
 def _permissions(event: PermissionsChanged) -> Row:
     allow = f", allowed: {', '.join(event.allow)}" if event.allow else ""
-    return Row("owner", "PERMIT", f"{event.mode}{allow}, from the next session on")
+    return Row(
+        "owner", "PERMIT", f"{permission_words(event.mode)}{allow}, from the next session on"
+    )
 
 
 def _newer(event: UnknownEvent) -> Row:

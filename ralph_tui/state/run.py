@@ -5,6 +5,7 @@ from typing import Literal
 
 from ralph_tui.events import (
     AbortRequested,
+    AgentAsked,
     AgentNoted,
     AgentReported,
     AgentSpoke,
@@ -145,6 +146,7 @@ class RunFold(Spending, Fold):
             on(SessionDescribed, self._session_described),
             on(AgentSpoke, self._alive),
             on(AgentNoted, self._alive),
+            on(AgentAsked, self._alive),
             on(AgentReported, self._alive),
             on(BackgroundAwaited, self._background_awaited),
             on(ToolStarted, self._tool_called),

@@ -156,6 +156,7 @@ REMEDIES: Mapping[str, str] = {
 
 PERMISSIONS: Mapping[str, str] = {
     "edits": "may edit files",
+    "ask": "may edit files, and asks you for more",
     "acceptEdits": "may edit files",
     "skip": "unrestricted",
     "bypassPermissions": "unrestricted",

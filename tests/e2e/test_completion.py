@@ -81,7 +81,7 @@ def test_settings_agents_and_scenarios(asked: Ask) -> None:
         "limits.budget_tokens=",
         "limits.budget_usd=",
     ]
-    assert asked("ralph-tui run --set permissions.mode=") == ["edits", "skip"]
+    assert asked("ralph-tui run --set permissions.mode=") == ["ask", "edits", "skip"]
     assert asked("ralph-tui lab --set control.enabled=t") == ["true"]
     assert asked("ralph-tui demo --scenario st") == ["steady", "stuck"]
     assert asked("ralph-tui run --agent c") == ["claude", "command"]

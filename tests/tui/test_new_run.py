@@ -36,7 +36,7 @@ def test_what_is_typed_is_what_is_started() -> None:
         await driver.to("limits.max_iterations")
         await driver.press("backspace", "backspace", "3")
         await driver.to("permissions.mode")
-        await driver.press("right")
+        await driver.press("right", "right")
         await driver.sees("types: ralph-tui run 'Fix it⏎all of it' -c 'sh checks.sh'")
         await driver.press("ctrl+y")
         await driver.sees("copied")

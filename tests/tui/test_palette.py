@@ -92,11 +92,14 @@ def test_what_holds_already_is_not_offered() -> None:
     async def look(driver: Driver) -> None:
         told = [offer.text for offer in offers(driver.cockpit)]
         kinds = [text for text in told if text.startswith("perm")]
-        assert kinds == ["permit Bash(curl:*) (denied 1 time)", "permissions: unrestricted"]
+        asks = "permissions: may edit files, and asks you for more"
+        permit = "permit Bash(curl:*) (denied 1 time)"
+        assert kinds == [permit, asks, "permissions: unrestricted"]
         driver.inbox.append(free)
         await driver.until(lambda: driver.cockpit.state.needs.mode == "skip")
         told = [offer.text for offer in offers(driver.cockpit)]
-        assert [text for text in told if "perm" in text[:8]] == ["permissions: may edit files"]
+        kinds = [text for text in told if "perm" in text[:8]]
+        assert kinds == ["permissions: may edit files", asks]
         await search(driver, "may edit", "permissions: may edit files")
         await driver.press("enter")
         await driver.until(lambda: driver.sent)

@@ -31,8 +31,8 @@ LOOK_SECONDS = 2.0
 FAREWELL_SECONDS = 1.0
 """How long the last answers may take."""
 ONLY_PEOPLE = (
-    "what the agent may do is changed by a person at a terminal alone: on the run's own screen, or "
-    "with ralph-tui attach"
+    "what the agent may do is said by a person at a terminal alone: on the run's own screen, with "
+    "ralph-tui attach, or with ralph-tui decide in a terminal's foreground"
 )
 
 

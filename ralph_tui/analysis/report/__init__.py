@@ -154,6 +154,8 @@ def _permissions(told: Material) -> str:
 
 
 def _mode(told: Material) -> str:
+    if told.state.needs.mode == "ask":  # the agent's own name for that is the one of `edits`
+        return "ask"
     return told.state.run.permission_mode or told.started.permissions
 
 

@@ -101,7 +101,7 @@ from ralph_tui.text.format import (
     with_lines,
 )
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import SEVERITIES, subject_words
+from ralph_tui.text.terms import SEVERITIES, permission_words, subject_words
 
 WIDTH = 160
 """A line is cut here; the journal has the rest."""
@@ -179,6 +179,10 @@ def _wait_started(e: WaitStarted) -> str:
     return f"waiting{until}{what}, the iteration is not spent{why}"
 
 
+def _permissions(e: PermissionsChanged) -> str:
+    return f"permissions from the next session on: {permission_words(e.mode)}"
+
+
 def question_line(e: QuestionAsked) -> str:
     """What is asked, its answers, and what happens without one."""
     choices = ", ".join(dict.fromkeys(option.answer for option in e.options))
@@ -244,7 +248,7 @@ LINES: dict[type[Event], Callable[[Any], str | None]] = dict(
         on(QuestionAnswered, lambda e: f"answer  {answer_words(e)}"),
         on(QuestionWithdrawn, lambda e: f"question closed: {e.reason}"),
         on(InterruptRequested, lambda e: f"interrupting the agent, asked by {e.by}"),
-        on(PermissionsChanged, lambda e: f"permissions from the next session on: {e.mode}"),
+        on(PermissionsChanged, _permissions),
         on(LearningsRetrieved, lambda e: _under("memory", retrieved_words(e))),
         on(LearningPromoted, partial(row_line, promoted_row)),
         on(LearningChanged, lambda e: f"memory  {changed_words(e)}"),

@@ -17,6 +17,7 @@ from ralph_tui.events import (
 )
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.asking import AgentQuestions
 from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.context import ContextMonitor, Wanted
 from ralph_tui.loop.steps.plan_items import PlanItems
@@ -189,6 +190,7 @@ class Sessions:
         scheduler, checkpoints, k = self._scheduler, self._checkpoints, turn.iteration
         yield from checkpoints.begin_session(k, turn.session_id)
         self._ports.watcher.follow(k, checkpoints.latest.tree)
+        questions = AgentQuestions(k, self._run, self._desk)
         self._budget.begin()
         self._context.begin()
         yield from self._items.begin()
@@ -201,6 +203,7 @@ class Sessions:
                 yield from self._context.watch()
                 yield from self._budget.keep()
                 yield from watchdog.watch()
+                yield from questions.watch()
                 yield from self._desk.tick()
 
         scheduler.start_timer(
@@ -220,6 +223,7 @@ class Sessions:
             scheduler.stop_timer()
             self._ports.memory.end()
         yield from watchdog.end()
+        yield from questions.end()
         yield from scheduler.join()
         yield from self._items.end()
         return finished

@@ -25,6 +25,8 @@ class Watchdog:
         self._limits = run.rules.watchdog
         self._desk = desk
         self._retried = False
+        self._asks = False
+        """Whether its question is open."""
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
 
@@ -35,23 +37,34 @@ class Watchdog:
     def watch(self) -> Iterator[Event]:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
+        if self._state.asking.waiting:  # it waits for its owner, who is asked
+            yield from self._withdraw("the agent asks")
+            self._quiet_since = self._now()
+            return
         signs = (run.last_output_at, run.last_change_at)
         if signs != self._signs:
             self._signs, self._quiet_since = signs, self._now()
-            yield from self._desk.withdraw("the agent is heard of again")
+            yield from self._withdraw("the agent is heard of again")
         elif not self._desk.is_open:
             quiet = self._now() - self._quiet_since
             if quiet >= self._limits.silence_s:
+                self._asks = True
                 yield from self._desk.open(
                     self._question(quiet), self._decide, within_s=self._limits.answer_s
                 )
 
     def end(self) -> Iterator[Event]:
         """The session is over, and so is any question about it."""
-        yield from self._desk.withdraw("the session is over")
+        yield from self._withdraw("the session is over")
+
+    def _withdraw(self, reason: str) -> Iterator[Event]:
+        """The desk may have a question of another's."""
+        if self._asks:
+            self._asks = False
+            yield from self._desk.withdraw(reason)
 
     def _decide(self, given: QuestionAnswered) -> None:
-        session = self._scheduler.session
+        self._asks, session = False, self._scheduler.session
         self._quiet_since = self._now()
         if given.answer == ABORT.answer:
             self._scheduler.end("aborted", "aborted, because the agent was silent")

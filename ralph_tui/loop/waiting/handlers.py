@@ -133,6 +133,7 @@ def _answer(waiting: Steerable, command: Answer) -> Steps[None]:
         text=command.text,
         iterations=command.iterations,
         budget_usd=command.budget_usd,
+        choices=[list(labels) for labels in command.choices],
     )
     yield answer
     if waiting.controls.answered is not None:

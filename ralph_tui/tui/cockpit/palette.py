@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import events
 from textual.app import ComposeResult
@@ -63,7 +63,7 @@ def offers(host: DialogHost) -> Iterator[Offer]:
         yield from _permits(host)
     yield from able
     if going:
-        yield _other_mode(host)
+        yield from _other_modes(host)
     yield from unable
 
 
@@ -74,17 +74,21 @@ def _permits(host: DialogHost) -> Iterator[Offer]:
         return
     missing = [line for line in needs.denied if line not in needs.allow]
     for line in sorted(missing, key=lambda line: -needs.denied[line])[:MOST_PERMITS]:
-        wish = SetPermissions(mode="edits", allow=(*needs.allow, line))
+        mode: Literal["edits", "ask"] = "ask" if needs.mode == "ask" else "edits"
+        wish = SetPermissions(mode=mode, allow=(*needs.allow, line))
         times = count(needs.denied[line], "time")
         text = f"permit {clip(flat(line), LONGEST)} (denied {times})"
         yield Offer(text, partial(host.set_permissions, wish))
 
 
-def _other_mode(host: DialogHost) -> Offer:
+def _other_modes(host: DialogHost) -> Iterator[Offer]:
     needs = host.state.needs
-    wish = SetPermissions(mode="edits" if needs.mode == "skip" else "skip", allow=needs.allow)
-    text = f"permissions: {permission_words(wish.mode)}"
-    return Offer(text, partial(host.set_permissions, wish))
+    modes: tuple[Literal["edits", "ask", "skip"], ...] = ("edits", "ask", "skip")
+    for mode in modes:
+        if mode != needs.mode:
+            wish = SetPermissions(mode=mode, allow=needs.allow)
+            text = f"permissions: {permission_words(mode)}"
+            yield Offer(text, partial(host.set_permissions, wish))
 
 
 class Listed(ScrollText):

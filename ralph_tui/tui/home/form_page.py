@@ -84,7 +84,7 @@ class Page(VerticalScroll):
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
         self.agent = Choice(())
-        modes = [(mode, permission_words(mode)) for mode in ("edits", "skip")]
+        modes = [(mode, permission_words(mode)) for mode in ("edits", "ask", "skip")]
         self.permissions = Choice(modes, "edits")
         self.try_it = Button("try", "try it", "try")
         self.fields = {field.key: field for field in self._fields()}

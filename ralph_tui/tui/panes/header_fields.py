@@ -32,7 +32,7 @@ SOURCES = {"tests": "tests", "plan": "items", "agent": "claimed", "estimate": "e
 """What completion is counted in, or where it comes from."""
 FREE_MODES = ("skip", "bypassPermissions", UNRESTRICTED)
 """Names of the permission to do everything."""
-RIGHTS = {"edits": "may edit files", "acceptEdits": "may edit files"}
+RIGHTS = {"edits": "may edit files", "acceptEdits": "may edit files", "ask": "asks for more"}
 """The others that have a word of their own."""
 BADGE = " unrestricted "
 WHO = 22
@@ -83,8 +83,9 @@ def place(state: RunState) -> Line:
 def rights(state: RunState, width: int) -> Line:
     """What the agent may do; that it may do everything is never hidden."""
     run = state.run
-    mode = flat(run.permission_mode or "", 40)
-    if mode in FREE_MODES or state.needs.mode in FREE_MODES:
+    asks = state.needs.mode == "ask"  # its own name for that is the one of `edits`
+    mode = "ask" if asks else flat(run.permission_mode or "", 40)
+    if run.permission_mode in FREE_MODES or state.needs.mode in FREE_MODES:
         return [(BADGE, "bad badge")]
     return [(RIGHTS.get(mode, mode), "dim")] if width >= 140 else []
 

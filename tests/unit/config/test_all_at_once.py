@@ -127,7 +127,7 @@ def test_what_is_right_beside_what_is_wrong_is_known(repository: Path, user_file
 def test_a_mistyped_choice_is_guessed(user_file: Path) -> None:
     user_file.write_text("[permissions]\nmode = 'edit'")
     (said,) = examine(None, {}, {}).problems
-    assert said.endswith("must be 'edits' or 'skip', not 'edit': did you mean 'edits'?")
+    assert said.endswith("must be 'edits', 'ask' or 'skip', not 'edit': did you mean 'edits'?")
 
 
 def test_a_setting_outside_of_its_section_is_guessed(user_file: Path) -> None:

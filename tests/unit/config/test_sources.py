@@ -225,7 +225,7 @@ class TestTheRepositorysFile:
         ("limits.session_timeout_s=soon", "must be seconds or a duration such as 90s, 30m or 8h"),
         ("limits.session_timeout_s=-5", "must be at least 1"),
         ("control.enabled=perhaps", "must be true or false"),
-        ("permissions.mode=all", "must be 'edits' or 'skip', not 'all'"),
+        ("permissions.mode=all", "must be 'edits', 'ask' or 'skip', not 'all'"),
         ("progress=guess", "must be 'auto', 'tests', 'plan', 'agent' or 'estimate'"),
         (
             "control.decai=1",

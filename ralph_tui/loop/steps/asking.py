@@ -1,0 +1,106 @@
+"""What a running agent asks: brought to its owner one after the other, and answered.
+
+Rule: a question blocks nothing but the agent that waits for it. A default never allows anything.
+Every refusal is a whole sentence for the agent, so that it goes on without what was refused.
+"""
+
+from collections.abc import Iterator
+
+from ralph_tui.events import AgentAsked, Event, QuestionAnswered, QuestionAsked
+from ralph_tui.events.asking import AgentRequest
+from ralph_tui.events.waiting import SILENCE, Option
+from ralph_tui.loop.run import Run
+from ralph_tui.loop.steps.questions import QuestionDesk
+from ralph_tui.ports import AgentAnswer
+from ralph_tui.state.asking_wording import asks_words
+from ralph_tui.text.format import wait_time
+
+ONCE = Option(key="y", answer="once", verb="allow it, this once")
+SESSION = "allow it, and all session long: {}"
+REFUSE = Option(key="n", answer="refuse", verb="refuse it; the agent goes on without it")
+REFUSE_WORDS = Option(
+    key="g", answer="refuse", verb="refuse it, and tell the agent why", takes="words"
+)
+CHOOSE = Option(key="1", answer="choose", verb="answer by number", takes="choices")
+LEAVE = Option(key="n", answer="refuse", verb="leave it to the agent")
+LEAVE_WORDS = Option(
+    key="g", answer="refuse", verb="leave it to the agent, with words", takes="words"
+)
+
+
+class AgentQuestions:
+    """Brings what the sessions of one iteration ask to their owner."""
+
+    def __init__(self, k: int, run: Run, desk: QuestionDesk) -> None:
+        self._k = k
+        self._scheduler = run.scheduler
+        self._asking = run.state.asking
+        self._within_s = 0.0 if run.headless else run.rules.answer_s
+        self._headless = run.headless
+        self._desk = desk
+        self._request: AgentRequest | None = None
+        """What the open question is about."""
+
+    def watch(self) -> Iterator[Event]:
+        """Ask about what is next, or withdraw what was taken back; called while the agent works."""
+        asking, request = self._asking, self._request
+        if request is not None and request.request_id not in asking.waiting:
+            last = asking.no_more
+            told = last is not None and last.request_id == request.request_id and last.reason
+            yield from self._withdraw(told or "the agent does not ask any more")
+        if asking.waiting and not self._desk.is_open and not self._scheduler.ending:
+            asked = next(iter(asking.waiting.values()))
+            self._request = asked
+            question = _question(self._k, asked, asking.agent)
+            yield from self._desk.open(question, self._decide, within_s=self._within_s)
+
+    def end(self) -> Iterator[Event]:
+        """The session is over, and with it what it has asked."""
+        yield from self._withdraw("the session is over")
+
+    def _withdraw(self, reason: str) -> Iterator[Event]:
+        if self._request is not None:
+            self._request = None
+            yield from self._desk.withdraw(reason)
+
+    def _decide(self, given: QuestionAnswered) -> None:
+        request, self._request = self._request, None
+        session = self._scheduler.session
+        if request is not None and session is not None:
+            session.answer(request.request_id, self._answer(request, given))
+
+    def _answer(self, request: AgentRequest, given: QuestionAnswered) -> AgentAnswer:
+        match given.answer:
+            case "once":
+                return AgentAnswer("once")
+            case "session" if request.rule:
+                return AgentAnswer("session")
+            case "choose":
+                return AgentAnswer("once", choices=tuple(map(tuple, given.choices)))
+        return AgentAnswer("refuse", self._words(request, given))
+
+    def _words(self, request: AgentRequest, given: QuestionAnswered) -> str:
+        """Of a refusal, for the agent."""
+        then = "Decide it yourself." if request.choices else "Go on without it."
+        if given.by != SILENCE:
+            said = given.text.strip()
+            no = "The owner leaves it to you" if request.choices else "The owner refused it"
+            return f"{no}: {said}" if said else f"{no}. {then}"
+        if self._headless or not self._within_s:
+            return f"Nobody is here to be asked. {then}"
+        then = then[0].lower() + then[1:]
+        return f"The owner did not answer within {wait_time(self._within_s)}; {then}"
+
+
+def _question(k: int, asked: AgentAsked, agent: str) -> QuestionAsked:
+    session = Option(key="s", answer="session", verb=SESSION.format(asked.rule))
+    permits = [ONCE, *([session] if asked.rule else []), REFUSE, REFUSE_WORDS]
+    return QuestionAsked(
+        iteration=k,
+        question_id="",
+        topic="choice" if asked.choices else "permission",
+        text=asks_words(asked, agent),
+        options=[CHOOSE, LEAVE, LEAVE_WORDS] if asked.choices else permits,
+        default=REFUSE.answer,
+        request=AgentRequest.model_validate(asked.model_dump(exclude={"seq", "at", "kind"})),
+    )

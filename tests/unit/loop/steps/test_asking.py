@@ -1,0 +1,315 @@
+"""What an agent asks: one question after the other, none of which stops anything but the agent."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from ralph_tui.adapters.agents.asked import asked, choice
+from ralph_tui.commands import Answer, Checkpoint, Command, Guide, Hold, Interrupt, Pause, Stop
+from ralph_tui.commands.refusals import empowers, refusal
+from ralph_tui.events import (
+    AgentAsked,
+    AgentAskedNoMore,
+    AgentSpoke,
+    CheckpointCaptured,
+    EscalationRaised,
+    GuidanceQueued,
+    Paused,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionWithdrawn,
+    SessionFinished,
+    SnapshotTaken,
+)
+from ralph_tui.loop.run import Rules, WatchdogLimits
+from ralph_tui.ports import AgentAnswer
+from tests.world import World
+from tests.world.agents import FakeSession
+
+PUSH = asked(1, "r1", "Bash", input="git push origin main", why="to share", rule="Bash(git push *)")
+FETCH = asked(1, "r2", "WebFetch", input="https://example.org")
+COLOURS = asked(
+    1,
+    "r3",
+    "AskUserQuestion",
+    choices=[
+        choice("Which colour?", "Colour", [("Blue", "calm"), ("Red", "loud")]),
+        choice("Which sizes?", "Sizes", [("S", ""), ("L", "")], multiple=True),
+    ],
+)
+RULES = Rules(watchdog=WatchdogLimits(silence_s=600, answer_s=300), answer_s=300)
+
+
+def asks(*requests: AgentAsked) -> Callable[[FakeSession], None]:
+    """An act: ask all of it at once, and end the turn when all is answered."""
+
+    def act(session: FakeSession) -> None:
+        left = {request.request_id for request in requests}
+
+        def on_answer(of: FakeSession, request_id: str) -> None:
+            left.remove(request_id)
+            if not left:
+                of.finish()
+
+        session.on_answer = on_answer
+        for request in requests:
+            session.emit(request)
+
+    return act
+
+
+def asking(
+    *requests: AgentAsked,
+    mode: str = "attended",
+    rules: Rules = RULES,
+    passed: Sequence[int] = (2, 10),
+) -> World:
+    world = World(list(passed), mode=mode, rules=rules)  # type: ignore[arg-type]
+    world.agent.acts.append(asks(*requests))
+    return world
+
+
+def answering(*replies: dict[str, object]) -> Callable[[QuestionAsked], Command]:
+    left = list(replies)
+
+    def reply(question: QuestionAsked) -> Command:
+        return Answer.model_validate({"question_id": question.question_id, **left.pop(0)})
+
+    return reply
+
+
+def answers(world: World) -> list[tuple[str, AgentAnswer]]:
+    return world.agent.sessions[0].answers
+
+
+def test_the_owner_is_told_who_asks_for_what_and_why() -> None:
+    world = asking(PUSH.model_copy(update={"parent": "a1"}))
+    world.play(answering({"answer": "once"}))
+    question = world.only(QuestionAsked)
+    assert question.text == "a subagent of fake asks for Bash: git push origin main"
+    assert question.request is not None
+    assert (question.request.why, question.request.rule) == ("to share", "Bash(git push *)")
+    assert [(o.key, o.answer) for o in question.options] == [
+        ("y", "once"), ("s", "session"), ("n", "refuse"), ("g", "refuse")
+    ]  # fmt: skip
+    assert question.options[1].verb.endswith(": Bash(git push *)")
+    assert (question.topic, question.default) == ("permission", "refuse")
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"answer": "once"}, AgentAnswer("once")),
+        ({"answer": "session"}, AgentAnswer("session")),
+        ({"answer": "refuse"}, AgentAnswer("refuse", "The owner refused it. Go on without it.")),
+        (
+            {"answer": "refuse", "text": "open a pull request"},
+            AgentAnswer("refuse", "The owner refused it: open a pull request"),
+        ),
+    ],
+)
+def test_the_agent_gets_the_answer(said: dict[str, object], told: AgentAnswer) -> None:
+    assert answers(asking(PUSH).play(answering(said))) == [("r1", told)]
+
+
+def test_of_choices_the_agent_gets_the_labels_in_order() -> None:
+    said = {"answer": "choose", "choices": [["Red"], ["S", "an own word"]]}
+    world = asking(COLOURS).play(answering(said))
+    assert answers(world) == [("r3", AgentAnswer("once", "", (("Red",), ("S", "an own word"))))]
+    assert world.only(QuestionAsked).text == "fake asks: Which colour? (and 1 more)"
+
+
+def test_choices_can_be_left_to_the_agent() -> None:
+    world = asking(COLOURS).play(answering({"answer": "refuse"}))
+    told = answers(world)[0][1]
+    assert told == AgentAnswer("refuse", "The owner leaves it to you. Decide it yourself.")
+
+
+def test_nothing_is_allowed_for_a_session_where_no_rule_was_shown() -> None:
+    world = asking(FETCH)
+    world.play(lambda q: Answer(question_id=q.question_id, answer="session"))
+    assert answers(world)[0][1].decision == "refuse"
+    assert world.kinds("command_refused")
+
+
+def test_without_an_answer_it_is_refused_after_five_minutes() -> None:
+    world = asking(PUSH).run()
+    words = "The owner did not answer within 5 min; go on without it."
+    assert answers(world) == [("r1", AgentAnswer("refuse", words))]
+    assert world.only(QuestionAnswered).by == "the default"
+    assert 300 <= world.host.clock.seconds < 330
+    assert world.end.outcome == "completed"
+
+
+@pytest.mark.parametrize("rules", [RULES, Rules(answer_s=0)])
+def test_nobody_is_waited_for_where_nobody_is(rules: Rules) -> None:
+    world = asking(PUSH, COLOURS, mode="headless" if rules is RULES else "attended", rules=rules)
+    world.run()
+    assert [told.words for _, told in answers(world)] == [
+        "Nobody is here to be asked. Go on without it.",
+        "Nobody is here to be asked. Decide it yourself.",
+    ]
+    assert world.host.clock.seconds < 30
+
+
+def test_several_are_asked_one_after_the_other() -> None:
+    world = asking(PUSH, FETCH, COLOURS)
+    world.play(answering({"answer": "once"}, {"answer": "refuse"}, {"answer": "refuse"}))
+    assert [request for request, _ in answers(world)] == ["r1", "r2", "r3"]
+    order = world.kinds("question_asked", "question_answered")
+    assert order == ["question_asked", "question_answered"] * 3
+
+
+def later(world: World, *acts: Callable[[], object]) -> None:
+    """Once a question is open, one of these after the other."""
+
+    def look() -> object:
+        if world.state.needs.question is None:
+            world.host.idle.append(look)
+            return None
+        world.host.idle.extend(acts)
+        return None
+
+    world.host.idle.append(look)
+
+
+def test_what_the_agent_takes_back_needs_no_answer() -> None:
+    world = asking(PUSH, FETCH)
+    session = lambda: world.agent.sessions[0]  # noqa: E731
+    later(
+        world,
+        lambda: AgentAskedNoMore(iteration=1, request_id="r2", reason=""),
+        lambda: AgentAskedNoMore(iteration=1, request_id="r1", reason="the agent was interrupted"),
+        lambda: session().finish(),
+    )
+    world.run()
+    assert world.only(QuestionWithdrawn).reason == "the agent was interrupted"
+    assert len(world.all(QuestionAsked)) == 1
+    assert not answers(world)
+
+
+def test_an_agent_that_asks_and_dies_leaves_no_question() -> None:
+    world = asking(PUSH)
+    later(world, lambda: world.agent.sessions[0].finish("crashed"))
+    world.run()
+    assert world.only(QuestionWithdrawn).reason == "the session is over"
+    assert world.state.needs.question is None
+
+
+def test_what_is_asked_twice_is_asked_once() -> None:
+    world = asking(PUSH)
+    later(world, lambda: PUSH, lambda: Answer(question_id=question(world), answer="once"))
+    world.run()
+    assert len(world.all(QuestionAsked)) == 1
+    assert len(answers(world)) == 1
+
+
+def question(world: World) -> str:
+    assert world.state.needs.question is not None
+    return world.state.needs.question.question_id
+
+
+def test_while_it_is_open_the_watchdog_stands_still_and_checkpoints_go_on() -> None:
+    rules = Rules(
+        watchdog=WatchdogLimits(silence_s=600, answer_s=300),
+        checkpoint_interval_s=1000,
+        answer_s=300,
+    )
+    world = asking(PUSH, rules=rules)
+    nothing = [lambda: None] * 1500
+    later(
+        world,
+        lambda: Hold(question_id=question(world)),
+        lambda: Checkpoint(note="mine"),
+        lambda: Guide(text="hurry"),
+        *nothing,
+        lambda: Answer(question_id=question(world), answer="once"),
+    )
+    world.run()
+    assert [asked.topic for asked in world.all(QuestionAsked)] == ["permission"]
+    assert answers(world) == [("r1", AgentAnswer("once"))]
+    assert [taken.reason for taken in world.all(SnapshotTaken)].count("timer") == 1
+    assert world.all(CheckpointCaptured)
+    assert world.all(GuidanceQueued)
+    assert world.all(EscalationRaised), "a held question is told to people elsewhere, as any other"
+
+
+def test_other_signs_of_the_agent_do_not_withdraw_it() -> None:
+    world = asking(PUSH)
+    later(
+        world,
+        lambda: AgentSpoke(iteration=1, text="a subagent works beside it"),
+        lambda: Answer(question_id=question(world), answer="once"),
+    )
+    world.run()
+    assert not world.all(QuestionWithdrawn)
+    assert answers(world) == [("r1", AgentAnswer("once"))]
+
+
+def test_it_comes_before_the_question_of_a_silent_agent() -> None:
+    world = World([2, 10], mode="attended", rules=RULES)
+    world.agent.acts.append(lambda session: None)
+
+    def ask() -> object:
+        session = world.agent.sessions[0]
+        session.on_answer = lambda of, _: of.finish()
+        return PUSH
+
+    later(world, ask)
+    world.play(
+        lambda q: (
+            Answer(question_id=q.question_id, answer="once") if q.topic == "permission" else None
+        )
+    )
+    assert [asked.topic for asked in world.all(QuestionAsked)] == ["silence", "permission"]
+    assert world.only(QuestionWithdrawn).reason == "the agent asks"
+    assert answers(world) == [("r1", AgentAnswer("once"))]
+
+
+def test_a_pause_waits_for_the_iteration_and_an_interrupt_does_not() -> None:
+    world = asking(PUSH, passed=(2, 4, 10))
+    later(world, Pause, Interrupt)
+    for event in world.steps():
+        if isinstance(event, Paused):
+            world.send(Stop())
+    kinds = world.kinds("pause_requested", "interrupt_requested", "session_finished", "paused")
+    assert kinds[:4] == ["pause_requested", "interrupt_requested", "session_finished", "paused"]
+    assert world.only(QuestionWithdrawn).reason == "the session is over"
+
+
+def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
+    world = asking(PUSH)
+    later(world, Stop)
+    world.run()
+    assert world.end.outcome == "interrupted"
+    assert world.all(SessionFinished)[0].outcome == "stopped"
+    assert not world.all(QuestionAnswered)
+    assert world.state.needs.question is None
+    assert world.state.asking.waiting == {}
+
+
+@pytest.mark.parametrize(
+    ("choices", "why"),
+    [
+        ((), "it asks 2 things, and 0 are answered: answer each"),
+        ((("Blue", "Red"), ("S",)), "only one answer can be given to: Which colour?"),
+        ((("Blue",), (" ",)), "an answer is empty: Which sizes?"),
+        ((("Blue",), ("S", "L")), None),
+    ],
+)
+def test_choices_that_are_none_are_refused(
+    choices: tuple[tuple[str, ...], ...], why: str | None
+) -> None:
+    world = asking(COLOURS)
+    for event in world.steps():
+        if isinstance(event, QuestionAsked):
+            break
+    command = Answer(question_id=question(world), answer="choose", choices=choices)
+    assert refusal(command, world.state) == why
+
+
+def test_only_a_person_allows_and_anybody_of_yours_refuses() -> None:
+    assert empowers(Answer(question_id="q", answer="once"))
+    assert empowers(Answer(question_id="q", answer="session"))
+    assert not empowers(Answer(question_id="q", answer="refuse", text="no"))
+    assert not empowers(Answer(question_id="q", answer="choose", choices=(("Blue",),)))
