@@ -1,6 +1,6 @@
 """What an agent asks: one question after the other, none of which stops anything but the agent."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -69,7 +69,7 @@ def asking(
     return world
 
 
-def answering(*replies: dict[str, object]) -> Callable[[QuestionAsked], Command]:
+def answering(*replies: Mapping[str, object]) -> Callable[[QuestionAsked], Command]:
     left = list(replies)
 
     def reply(question: QuestionAsked) -> Command:
@@ -175,12 +175,11 @@ def later(world: World, *acts: Callable[[], object]) -> None:
 
 def test_what_the_agent_takes_back_needs_no_answer() -> None:
     world = asking(PUSH, FETCH)
-    session = lambda: world.agent.sessions[0]  # noqa: E731
     later(
         world,
         lambda: AgentAskedNoMore(iteration=1, request_id="r2", reason=""),
         lambda: AgentAskedNoMore(iteration=1, request_id="r1", reason="the agent was interrupted"),
-        lambda: session().finish(),
+        lambda: world.agent.sessions[0].finish(),
     )
     world.run()
     assert world.only(QuestionWithdrawn).reason == "the agent was interrupted"
