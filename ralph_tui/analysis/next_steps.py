@@ -52,7 +52,7 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
     if started.imported:
         return "another tool has recorded it: here it is read, and no more"
     if name not in {step.name for step in next_steps(state, gone=gone)}:
-        return "it is completed; n runs it again"
+        return "it is completed; {again} runs it again"
     if name == "resume" and scratch(started):
         return "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
     said = (started.command, started.criterion, started.objective)

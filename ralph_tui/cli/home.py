@@ -16,8 +16,9 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS
 from ralph_tui.cli.fronts.stage import Stage
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import RalphError
+from ralph_tui.keys import Keys
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.app import SideScreen, SideScreens
 from ralph_tui.tui.base_screen import BaseScreen
@@ -64,6 +65,7 @@ class Home:
     """See `Front`, which it implements anew for each of its screens; it remembers where one was."""
 
     theme: str | None
+    keys: Keys
     beside: SideScreens
 
     def __init__(self, root: Path) -> None:
@@ -82,6 +84,7 @@ class Home:
         from ralph_tui.tui.home.table import Listing  # noqa: PLC0415
 
         self._stage, self.theme = stage, first_theme(self._root, os.environ)
+        self.keys = first_keys(self._root, os.environ)
         self._listing = self._listing or Listing()
         return self
 

@@ -74,7 +74,7 @@ def described() -> Iterator[Described]:
         schema = model.model_json_schema()["properties"][key]
         yield Described(
             name,
-            _in_a_file(_docstrings(model)[key]),
+            _in_a_file(model.model_fields[key].description or _docstrings(model)[key]),
             _range(key, schema),
             in_toml(name, defaults[name]),
         )

@@ -17,6 +17,7 @@ from platformdirs import user_config_path
 
 from ralph_tui.config.positions import lines_of
 from ralph_tui.errors import UsageError, why
+from ralph_tui.keys import TABLE, Keys
 from ralph_tui.plain_files import reading
 from ralph_tui.text.foreign_json import bounded
 
@@ -101,6 +102,19 @@ def first_theme(
 ) -> str | None:
     """The theme for the first frame: what `sources.load` is going to find, looked at unchecked."""
     return next((name for name in _themes(root, environ, set_options) if name), None)
+
+
+def first_keys(root: Path | None, environ: Mapping[str, str]) -> Keys:
+    """The keys, where nothing checks settings: what is wrong there has its default."""
+    chosen: dict[str, object] = {}
+    files = [(root / REPOSITORY_FILE, False)] if root is not None else []
+    for path, follow in ((user_config_file(), True), *files):
+        with suppress(UsageError):  # which is told when the settings are loaded
+            file = read_file(path, follow=follow)
+            section = file.table.get("keys") if file is not None else None
+            chosen.update(section if isinstance(section, dict) else {})
+    variables = {name: environ.get(variable(f"keys.{name}")) for name in TABLE}
+    return Keys({**chosen, **{name: text for name, text in variables.items() if text}})
 
 
 def _themes(

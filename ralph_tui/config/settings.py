@@ -2,11 +2,21 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    create_model,
+)
 
+from ralph_tui.keys import TABLE, Keys, checked
 from ralph_tui.layers.context.settings import ContextSettings
 from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
@@ -188,6 +198,27 @@ class UiSettings(_Section):
     """A closed terminal: the run goes on without a screen, or is stopped."""
 
 
+_Keys: Any = create_model(
+    "_Keys",
+    __base__=_Section,
+    **{  # type: ignore[call-overload]  # it takes them one by one
+        action: (
+            Annotated[str, Field(max_length=200), AfterValidator(partial(checked, action))],
+            Field(default=row.keys, description=row.help),
+        )
+        for action, row in TABLE.items()
+    },
+)
+
+
+class KeySettings(_Keys):
+    """Keys of cockpit and home, separated by commas; the first is shown. Dialogs keep theirs."""
+
+    def as_keys(self) -> Keys:
+        """What a screen is given."""
+        return Keys(self.model_dump())
+
+
 class Settings(_Section):
     """Everything a user can set; immutable, passed explicitly, never global."""
 
@@ -203,12 +234,18 @@ class Settings(_Section):
     memory: MemorySettings = MemorySettings()
     outreach: OutreachSettings = OutreachSettings()
     ui: UiSettings = UiSettings()
+    keys: KeySettings = KeySettings()
     progress: Literal["auto", "tests", "plan", "agent", "estimate"] = "auto"
     """Which source says how complete the work is."""
 
     def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
         """Every value under its dotted name, fit to be shown: of secrets only what is none."""
         return {name: _shown(value) for name, value in leaves(self.model_dump())}
+
+    def of_the_run(self) -> dict[str, str | float | int | bool | list[str] | None]:
+        """What is recorded of a run: `by_name` without the keys, which are of a person."""
+        shown = self.by_name().items()
+        return {name: value for name, value in shown if not name.startswith("keys.")}
 
 
 def _shown(value: Any) -> Any:

@@ -8,7 +8,7 @@ limits.max_iterations=5``. The agent can write the repository's file, so what wo
 rights is ignored there, with a warning.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from ralph_tui.config.problems import closest, name_of, sentence, unknown
 from ralph_tui.config.repository_file import permitted
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.errors import SettingsError, UsageError
+from ralph_tui.keys import conflicts
 from ralph_tui.text.sanitize import clip
 
 FLAGS = {
@@ -132,7 +133,21 @@ def examine(
             origins[name] = layer.origin(name)
     files = {str(layer.file.path): layer.file for layer in layers if layer.file is not None}
     settings = Settings.model_validate(merged)
-    return Loaded(settings, origins, tuple(warnings), tuple(problems), files)
+    loaded = Loaded(settings, origins, tuple(warnings), (), files)
+    return replace(loaded, problems=(*problems, *_on_one_key(loaded)))
+
+
+def _on_one_key(loaded: Loaded) -> Iterator[str]:
+    """What is wrong with keys that are right one by one."""
+    for first, second, key in conflicts(loaded.settings.keys.model_dump()):
+        named = {name: loaded.place_of(f"keys.{name}") for name in (first, second)}
+        # What was set is named first: the other one may be as it always is.
+        one, other = sorted(named, key=lambda name: named[name] == "default")
+        if named[other] == "default":
+            theirs = f"keys.{other} has by itself: set that, too, or another one here"
+        else:
+            theirs = f"keys.{other} ({named[other]}) has, too: set one of them to another key"
+        yield f"keys.{one} ({named[one]}) is {key}, which {theirs}"
 
 
 def problem_of(name: str, text: str) -> str:

@@ -294,7 +294,7 @@ def _run_started(
         commit=repository.head(),
         pid=os.getpid(),
         host=socket.gethostname(),
-        config=settings.by_name(),
+        config=settings.of_the_run(),
     )
 
 

@@ -18,6 +18,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
 
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.tui.base_screen import BaseScreen
 from ralph_tui.tui.desktop import NEEDED, NEEDED_NO_MORE, desktop_call
@@ -94,10 +95,12 @@ class RalphApp(App[str], inherit_bindings=False):
         monotonic: Callable[[], float] = real_monotonic,
         ready: Callable[[], None] | None = None,
         beside: SideScreens | None = None,
+        keys: Keys = DEFAULTS,
     ) -> None:
         """`cockpit` makes the first screen; `ready` is called once, when its first frame is
-        painted; `beside`: what else can be shown; None: nothing.
+        painted; `beside`: what else can be shown; None: nothing. `keys`: as its user has set them.
         """
+        self.keys = keys
         colourless = "NO_COLOR" in os.environ
         super().__init__(ansi_color=True if colourless else None)
         self.animation_level = "none"
@@ -142,8 +145,10 @@ class RalphApp(App[str], inherit_bindings=False):
         theme: str | None,
         ready: Callable[[], None],
         beside: SideScreens,
+        keys: Keys,
     ) -> None:
         """Put another screen in the place of the first, with what was typed there meanwhile."""
+        self.keys = keys
         self._make_cockpit = cockpit
         self._put_beside(beside)
         if not self.no_color:

@@ -18,6 +18,7 @@ from ralph_tui.commands import (
     Unpause,
 )
 from ralph_tui.events import RunFinished
+from ralph_tui.keys import DEFAULTS
 from ralph_tui.tui.actions import ACTIONS, offered
 from ralph_tui.tui.cockpit import layout
 from ralph_tui.tui.modals.give_up import GiveUp
@@ -459,11 +460,11 @@ def test_help_explains_every_key_on_one_line(is_live: bool, size: tuple[int, int
             seen += driver.text()
             await driver.press("pagedown")
         text = "\n".join(seen)
-        second = {name for name, _, _ in TOGETHER.values()}
+        second = {name for name, _ in TOGETHER.values()}
         for action in ACTIONS:
             if offered(action, live=is_live) and action.name not in second:
-                row = TOGETHER.get(action.name, ("", action.shown_key, action.help))
-                assert re.search(rf"{re.escape(row[1][-1:])} +{re.escape(row[2])}", text)
+                other, words = TOGETHER.get(action.name, (action.name, action.help))
+                assert re.search(rf"{re.escape(DEFAULTS.shown(other))} +{re.escape(words)}", text)
         assert second <= {action.name for action in ACTIONS}
         for words in ("steer" if is_live else "replay", "agent at work", "fresh session went on"):
             assert words in text

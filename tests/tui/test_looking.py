@@ -14,6 +14,7 @@ from ralph_tui.events import (
     WorktreeRestored,
 )
 from ralph_tui.events.workspace import FileChange
+from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.diff import LONGEST, MOST_LINES, rows_of
 from ralph_tui.tui.draw.spans import Line
@@ -28,6 +29,7 @@ from ralph_tui.tui.panes.timeline_points import (
 )
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.held import DIFFS, Held
+from tests.unit.adapters.search.journals import attempt, write
 from tests.world.recorder import Recorder
 
 # the diff as rows --------------------------------------------------------------------------------
@@ -450,7 +452,7 @@ def test_an_old_rollback_is_no_news() -> None:
     [
         ("running", ("r",), "r restore: the files are in use; pause first: p"),
         ("paused", ("r",), "select a point with"),
-        ("steady", ("3", "home", "r"), "; the run is over"),
+        ("steady", ("3", "home", "r"), "; type it where the run was made"),
     ],
 )
 def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], says: str) -> None:
@@ -462,15 +464,36 @@ def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], say
     assert driver.sent == []
 
 
-def test_a_replay_restores_nothing() -> None:
+def test_a_replay_of_a_run_that_lies_elsewhere_names_the_command() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("3", *["up"] * 30, "r")
         notice = driver.cockpit.footer.notice
         command = "ralph-tui restore 1 --run task-001/001"
-        assert notice == f"r restore: {command} in /home/ada/parser; only in a live run"
+        assert notice == f"r restore: {command}; type it where the run was made"
         assert "r restore ·" not in "\n".join(driver.text()[:-1])
 
     drive(replay(story("steady"), files=Held()), look)
+
+
+def test_a_replay_ends_with_the_command_that_restores(tmp_path: Path) -> None:
+    driver = replay(story("steady"), files=Held())
+    driver.source.record = RunRecord(write(attempt(tmp_path), story("steady")))
+
+    async def look(driver: Driver) -> None:
+        await driver.press("r")
+        assert driver.cockpit.footer.notice == "r restore: select a point with ↑ ↓, then r"
+        await driver.press("3", *["up"] * 30)
+        await driver.sees("r restores it")
+        await driver.press("r")
+        await driver.sees("ralph-tui restore 1 --run task-001/001")
+        await driver.press("escape")
+        assert driver.app.onward is None
+        await driver.press("r", "y")
+        await driver.until(lambda: driver.app.onward is not None)
+
+    drive(driver, look)
+    assert driver.sent == []
+    assert driver.app.onward == (("restore", "1", "--run", "task-001/001"), tmp_path)
 
 
 def test_a_run_that_is_over_names_the_command_that_restores(
@@ -484,7 +507,7 @@ def test_a_run_that_is_over_names_the_command_that_restores(
     async def look(driver: Driver) -> None:
         await driver.press("3", "home", "right", "r")
         assert driver.cockpit.footer.notice == (
-            "r restore: ralph-tui restore 3 --run task-001/001; the run is over"
+            "r restore: ralph-tui restore 3 --run task-001/001; type it where the run was made"
         )
         assert timeline(driver).subtitle(80)[-1][0] == " mark"
         back = WorktreeRestored(iteration=6, snapshot=3, present=9, tree="0" * 40, files=1)

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from ralph_tui.cli.fronts.side_screens import side_screens
+from ralph_tui.keys import DEFAULTS
 from ralph_tui.sources.live import Live
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit import layout
@@ -44,6 +45,7 @@ def opened(*keys: str, size: tuple[int, int] = (80, 24)) -> list[type[Screen[obj
             theme=None,
             ready=stands.set,
             beside=side_screens(source),
+            keys=DEFAULTS,
         )
         await stands.wait()
         await pilot.pause()

@@ -20,7 +20,7 @@ def summarize(state: RunState, now: datetime | None = None) -> dict[str, Any]:
     signal = control.latest
     started = run.started
     end = run.finished
-    says = verdict(state, now or state.at, keys=False)
+    says = verdict(state, now or state.at, keys=None)
     return {
         "version": STATUS_VERSION,
         "seq": state.seq,

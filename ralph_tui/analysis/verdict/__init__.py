@@ -26,6 +26,7 @@ from ralph_tui.analysis.verdict.work import (
     outlook,
     verifying,
 )
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 
 __all__ = ["LOST", "UNHEARD", "Verdict", "iterations_left", "verdict"]
@@ -37,14 +38,14 @@ def verdict(
     *,
     lost: bool = False,
     recorded: bool = False,
-    keys: bool = True,
+    keys: Keys | None = DEFAULTS,
 ) -> Verdict:
     """What the owner should know first; `lost`: the run's process is gone, without an end.
 
     `recorded`: nobody can command what is shown, so nobody is needed. `keys`: of a screen that
-    offers them; where nobody can press one the same is said without.
+    offers them; None: nobody can press one, and the same is said without.
     """
-    keys = keys and not recorded
+    keys = None if recorded else keys
     return (
         end(state)
         or (disconnected(state) if lost else None)

@@ -5,6 +5,7 @@ from datetime import datetime
 from ralph_tui.analysis.context import handing_over_words
 from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
 from ralph_tui.events import QuestionAsked
+from ralph_tui.keys import Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.wording import background_words, wait_words
 from ralph_tui.text.format import day_and_clock, duration
@@ -58,7 +59,9 @@ def disconnected(state: RunState) -> Verdict:
     return UNHEARD if state.run.started and state.run.started.watched else LOST
 
 
-def question(state: RunState, now: datetime, *, recorded: bool, keys: bool) -> Verdict | None:
+def question(
+    state: RunState, now: datetime, *, recorded: bool, keys: Keys | None
+) -> Verdict | None:
     """The one that is open: how to answer, what silence does, and what is to be decided."""
     asked = state.needs.question
     if asked is None or state.run.aborting or state.run.stopping == "now":
@@ -68,7 +71,8 @@ def question(state: RunState, now: datetime, *, recorded: bool, keys: bool) -> V
     term = ASKED if recorded else NEEDS_YOU
     wish = None if recorded else pause(state, keys=keys)
     then = f", {THEN[wish.word]}" if wish is not None else ""
-    head = f"{term.word}{', press d' * keys}{default}{then}: "
+    press = f", press {keys.shown('decide')}" if keys else ""
+    head = f"{term.word}{press}{default}{then}: "
     text = head + clip(_decides(asked), ROOM_CELLS - len(head))
     return Verdict(term.glyph, "warn", term.word, text)
 
@@ -93,13 +97,14 @@ def giving_up(state: RunState) -> Verdict | None:
     return None
 
 
-def wait(state: RunState, now: datetime, *, keys: bool) -> Verdict | None:
+def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None:
     """For what, and until when; what was wished for meanwhile stands beside it."""
     waits = state.needs.wait
     if waits is None:
         return None
     wish = pause(state, keys=keys)
-    then = THEN[wish.word] if wish is not None else "w retries now" * keys
+    retry = f"{keys.shown('retry')} retries now" if keys else ""
+    then = THEN[wish.word] if wish is not None else retry
     if waits.until is None:
         goes_on = "until there is room"
     else:
@@ -109,12 +114,13 @@ def wait(state: RunState, now: datetime, *, keys: bool) -> Verdict | None:
     return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
 
 
-def pause(state: RunState, *, keys: bool) -> Verdict | None:
+def pause(state: RunState, *, keys: Keys | None) -> Verdict | None:
     """What the owner has wished for: it is paused, or will be, or stops."""
     run = state.run
     paused, stopped = PHASES["paused"].glyph, PHASES["finished"].glyph
     if run.paused:
-        text = f"paused: the agent does not run{'; press p to go on' * keys}"
+        press = f"; press {keys.shown('pause')} to go on" if keys else ""
+        text = f"paused: the agent does not run{press}"
         return Verdict(paused, "owner", "paused", text)
     if run.stopping == "after_iteration":
         return Verdict(stopped, "owner", "stopping", "stopping: this iteration ends first")
@@ -123,13 +129,14 @@ def pause(state: RunState, *, keys: bool) -> Verdict | None:
     return None
 
 
-def held(state: RunState, *, keys: bool) -> Verdict | None:
+def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
     """By what the agent left running when its turn ended."""
     left = state.run.background
     if left is None:
         return None
     limit = f"ended after {duration(left.silence_s)} of silence"
-    text = f"waiting: the session {row(background_words(left))}; {limit}{'; i ends it now' * keys}"
+    press = f"; {keys.shown('interrupt')} ends it now" if keys else ""
+    text = f"waiting: the session {row(background_words(left))}; {limit}{press}"
     return Verdict(PHASES["waiting"].glyph, "warn", "waiting", text)
 
 

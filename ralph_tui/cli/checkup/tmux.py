@@ -67,7 +67,7 @@ def check_clipboard(around: Surroundings) -> Iterator[Finding]:
         says = "this terminal takes no copies from programs (OSC 52)"
         yield Finding("warning", CLIPBOARD, says, "use another one, or select with the mouse")
         return
-    says = "y copies through the terminal (OSC 52), over ssh too, where it allows that"
+    says = "copying goes through the terminal (OSC 52), over ssh too, where it allows that"
     yield Finding("ok", CLIPBOARD, says)
 
 

@@ -17,7 +17,7 @@ from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import here
 from ralph_tui.cli.status_words import next_step, told
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import UsageError
 from ralph_tui.sources.found import find_run, read_run
 from ralph_tui.text.terms import outcome_word
@@ -61,14 +61,15 @@ def run(args: argparse.Namespace) -> int:
         from ralph_tui.sources.hooked import Watched  # noqa: PLC0415
         from ralph_tui.sources.snapshots import RecordedFiles  # noqa: PLC0415
 
-        theme = load_settings(root, {}, os.environ, []).settings.ui.theme
+        settings = load_settings(root, {}, os.environ, []).settings
+        theme, keys = settings.ui.theme, settings.keys.as_keys()
         if living_one:
             kind = Watched if watched else Attached
             source = kind(found, here(), files=RecordedFiles(found.folder))
-            return Onlooker(source, stage, theme)
+            return Onlooker(source, stage, theme, keys)
         note = f"{_over(found, status)}; this is its replay"
         # Who attaches wants to know how it stands: it is held at its end.
-        return replayed(found.journal, stage, note=note, theme=theme, at=-1)
+        return replayed(found.journal, stage, note=note, theme=theme, keys=keys, at=-1)
 
     code = Stage(load, first_theme(root, os.environ), left=ExitCode.COMPLETED).show()
     if living_one:
@@ -88,7 +89,8 @@ def _show_past(root: Path, found: ImportedRun) -> int:
 
         recording = read_run(found)
         note = f"{found.name} is past: {TOOL} recorded it, and it is only looked at"
-        return replayed(recording, stage, note=note, theme=theme, at=-1)
+        keys = first_keys(root, os.environ)
+        return replayed(recording, stage, note=note, theme=theme, keys=keys, at=-1)
 
     return Stage(load, theme, left=ExitCode.COMPLETED).show()
 

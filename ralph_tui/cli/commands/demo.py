@@ -66,6 +66,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         args.headless,
         args.json,
         settings.ui.theme,
+        settings.keys.as_keys(),
         lasting=kept is not None,
         on_hangup=settings.ui.on_hangup,
     )

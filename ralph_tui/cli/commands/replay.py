@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
-from ralph_tui.config.files import first_theme
+from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import UsageError
 from ralph_tui.sources.found import find_run, read_run, to_replay
 from ralph_tui.text.sanitize import one_line
@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
             # Behind the first frame.
             from ralph_tui.cli.fronts.onlooker import replayed  # noqa: PLC0415
 
-            return replayed(to_replay(found), stage, theme=theme, at=args.at)
+            keys = first_keys(root, os.environ)
+            return replayed(to_replay(found), stage, theme=theme, keys=keys, at=args.at)
 
         return Stage(load, theme, left=ExitCode.COMPLETED).show()
     return _as_lines(found, args.at, as_json=args.json)

@@ -86,8 +86,13 @@ def _prepared(
         resume_request(args, presentation.mode),
         lambda recorded: load_settings(args, root, recorded, warn).settings,
     )
-    ui = resumption.request.settings.ui
-    presentation = replace(presentation, theme=ui.theme, on_hangup=ui.on_hangup)
+    settings = resumption.request.settings
+    presentation = replace(
+        presentation,
+        theme=settings.ui.theme,
+        keys=settings.keys.as_keys(),
+        on_hangup=settings.ui.on_hangup,
+    )
 
     words = checkpoint_words(resumption.state)
 

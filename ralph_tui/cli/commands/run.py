@@ -109,6 +109,7 @@ def _prepared(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Present
         args.headless,
         args.json,
         settings.ui.theme,
+        settings.keys.as_keys(),
         on_hangup=settings.ui.on_hangup,
         detached=args.detached,
     )

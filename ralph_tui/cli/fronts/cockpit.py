@@ -54,7 +54,7 @@ class CockpitRun:
         self.inbox: deque[Event] = deque()
         self.live = Live(self.inbox, self.send)
         self.live.restores_ended = True
-        self.theme = presentation.theme
+        self.theme, self.keys = presentation.theme, presentation.keys
         self.beside = side_screens(self.live)
         self.stage = stage
         self.code: int = ExitCode.COMPLETED

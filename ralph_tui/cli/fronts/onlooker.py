@@ -11,6 +11,7 @@ from ralph_tui.cli.fronts.common import collect_garbage_again
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.cli.fronts.stage import Stage
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.recorded import opened, was_left
 from ralph_tui.tui.base_screen import BaseScreen
@@ -29,6 +30,7 @@ def replayed(
     *,
     note: str = "",
     theme: str | None = None,
+    keys: Keys = DEFAULTS,
     at: int | None = None,
 ) -> "Onlooker":
     """A recorded run: held at event number `at` (-1: its last), else played from its beginning.
@@ -37,10 +39,11 @@ def replayed(
     """
     source = opened(record, note=note, at=None if at == -1 else at)
     if at is None and was_left(source):
-        return Onlooker(source, stage, theme, kind=partial(FilmedCockpit, film=source.begin))
+        return Onlooker(source, stage, theme, keys, kind=partial(FilmedCockpit, film=source.begin))
     if at is None:
         source.begin()
-    return Onlooker(source, stage, theme, kind=ReturningCockpit if at == -1 else CockpitScreen)
+    kind = ReturningCockpit if at == -1 else CockpitScreen
+    return Onlooker(source, stage, theme, keys, kind=kind)
 
 
 class Onlooker:
@@ -51,12 +54,13 @@ class Onlooker:
         source: Source,
         stage: Stage,
         theme: str | None = None,
+        keys: Keys = DEFAULTS,
         *,
         kind: Callable[[Source], BaseScreen] = ReturningCockpit,
     ) -> None:
         """`kind` makes its screen."""
         self._kind = kind
-        self.theme = theme
+        self.theme, self.keys = theme, keys
         self.beside = side_screens(source)
         self._source = source
         self._stage = stage

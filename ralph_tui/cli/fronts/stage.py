@@ -21,6 +21,7 @@ prepare_textual(os.environ)
 from ralph_tui.cli.exit_codes import ExitCode, GoOn  # noqa: E402
 from ralph_tui.cli.fronts import signals  # noqa: E402
 from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS  # noqa: E402
+from ralph_tui.keys import Keys  # noqa: E402
 from ralph_tui.text.sanitize import one_line  # noqa: E402
 from ralph_tui.tui.app import RalphApp, SideScreens  # noqa: E402
 from ralph_tui.tui.base_screen import BaseScreen  # noqa: E402
@@ -32,6 +33,7 @@ class Front(Protocol):
 
     beside: SideScreens
     theme: str | None
+    keys: Keys
 
     def screen(self) -> BaseScreen:
         """The first screen."""
@@ -126,6 +128,7 @@ class Stage:
                     theme=front.theme or self._default,
                     ready=front.begin,
                     beside=front.beside,
+                    keys=front.keys,
                 )
         finally:
             if self._front is None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from textual.app import ComposeResult
 from textual.containers import Container
 
+from ralph_tui.keys import Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.tui.cockpit import layout
@@ -30,10 +31,10 @@ from ralph_tui.tui.panes.verification import VerificationPane
 class Body(Container):
     """All panes; every one keeps up with the run, also while it is not seen."""
 
-    def __init__(self, source: Source, refused: Callable[[str], str | None]) -> None:
+    def __init__(self, source: Source, keys: Keys, refused: Callable[[str], str | None]) -> None:
         """`refused`: see `EndPane`."""
         super().__init__(id="body")
-        self.timeline = IterationsPane(source)
+        self.timeline = IterationsPane(source, keys, refused)
         self.panes: dict[str, Pane] = {
             pane.key: pane
             for pane in (
@@ -44,12 +45,12 @@ class Body(Container):
                 LearningsPane(),
                 AgentPane(lambda: source.lost),
                 VerificationPane(),
-                PromptPane(source),
+                PromptPane(source, keys),
                 AssessmentPane(),
                 ContextPane(source),
             )
         }
-        self.end = EndPane(refused)
+        self.end = EndPane(refused, keys)
         self.ended = False
         """Whether how the run ended stands in the place of the agent's group."""
         self.zoomed: str | None = None

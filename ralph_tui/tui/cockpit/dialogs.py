@@ -74,7 +74,7 @@ class Dialogs:
         self._source.send(commands.Unpause() if waiting else commands.Pause())
         first = "it pauses after the wait" if needs.wait else "this iteration ends first"
         words = "go on: sent" if waiting else f"pause: sent; {first}"
-        self._host.say(f"p {words}")
+        self._host.say(f"{self._app.keys.shown('pause')} {words}")
 
     def guide(self) -> None:
         """Ask for words to the agent."""
@@ -115,7 +115,7 @@ class Dialogs:
             self._source.send(wish)
             asked = "it is shown to you before it is sent"
             reason = f"sent; the next prompt: {asked if wish.wanted else 'sent as it is'}"
-        self._host.say(f"e edit: {reason}")
+        self._host.say(f"{self._app.keys.shown('export')} edit: {reason}")
 
     def keep_draft(self, text: str) -> None:
         """Words that were written elsewhere and not sent: they wait as a draft of guidance."""
@@ -159,7 +159,8 @@ class Dialogs:
             because = refused()
             if because is None and yes:
                 self._source.send(wish)
-            self._host.say(f"C roll over: {because or 'sent; a running tool may end first'}")
+            key, sent = self._app.keys.shown("roll_over"), "sent; a running tool may end first"
+            self._host.say(f"{key} roll over: {because or sent}")
 
         dialog = Confirm(
             question,
@@ -187,7 +188,9 @@ class Dialogs:
 
     def help(self) -> None:
         """Keys and signs."""
-        self._app.push_screen(Help(blocks(live=self._source.live), clock=self._clock))
+        self._app.push_screen(
+            Help(blocks(self._app.keys, live=self._source.live), clock=self._clock)
+        )
 
     def palette(self) -> None:
         """All commands, to search."""

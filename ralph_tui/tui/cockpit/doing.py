@@ -36,6 +36,7 @@ class Doing:
     def __init__(self, screen: "CockpitScreen") -> None:
         self._screen = screen
         self.source: Source = screen.source
+        self._keys = screen.ralph.keys
         self._outcome: Outcome | None = None
         self._label = ""
         self._said = ""
@@ -58,10 +59,13 @@ class Doing:
         action = BY_NAME[name]
         refused = self.refusal(action)
         if refused is not None:
-            alike = [a for a in ACTIONS if a.keys == action.keys and self.refusal(a) is None]
+            mine = set(self._keys.of(name))
+            alike = [
+                a for a in ACTIONS if mine & {*self._keys.of(a.name)} and self.refusal(a) is None
+            ]
             action, refused = (alike[0], None) if alike else (action, refused)
         verb = verb_of(action, self._state, self.source.player)
-        self._label = f"{action.shown_key} {verb}"
+        self._label = f"{self._keys.shown(action.name)} {verb}"
         if refused is not None:
             self._screen.say(f"{self._label}: {refused}")
             return
@@ -74,6 +78,10 @@ class Doing:
 
     def refusal(self, action: Action) -> str | None:
         """Why it cannot be done here and now; None: it can."""
+        why = self._refusal(action)
+        return None if why is None else self._keys.told(why)
+
+    def _refusal(self, action: Action) -> str | None:
         # Of some more is known here than the state tells: the point that is selected, the record.
         match action.name:
             case "resume" | "again" as step:
@@ -183,7 +191,7 @@ class Doing:
         """See `ActionTarget`."""
         if not self._screen.ralph.show_search():
             words = "this screen shows one run alone; ralph-tui search finds in all"
-            self._screen.say(f"/ search: {words}")
+            self._screen.say(f"{self._label}: {words}")
 
     def next_theme(self) -> None:
         """See `ActionTarget`."""

@@ -27,7 +27,7 @@ NAMES: "dict[What, str]" = {
     "report": "report.md",
     "events": "events.jsonl",
 }
-NOTHING_YET = "nothing of this run is recorded yet; press e again in a moment"
+NOTHING_YET = "nothing of this run is recorded yet; press it again in a moment"
 
 
 class ExportView:
@@ -36,6 +36,7 @@ class ExportView:
     def __init__(self, host: DialogHost) -> None:
         self._host = host
         self._app = host.ralph
+        self._key = host.ralph.keys.shown
         self._source = host.source
         self._dialog: Export | Report | None = None
         self._busy = False
@@ -47,7 +48,7 @@ class ExportView:
 
         record = self._source.record
         if record is None:
-            self._host.say(f"e export: {NOTHING_YET}")
+            self._host.say(f"{self._key('export')} export: {NOTHING_YET}")
             return
         lines = "".join(f"{row}\n" for row in pane.text_rows())
 
@@ -65,9 +66,9 @@ class ExportView:
         """Show the report, as soon as it is made."""
         record = self._source.record
         if record is None:
-            self._host.say(f"o report: {NOTHING_YET}")
+            self._host.say(f"{self._key('report')} report: {NOTHING_YET}")
             return
-        self._host.say("o report: it is being made…")
+        self._host.say(f"{self._key('report')} report: it is being made…")
         self._app.run_worker(self._show(record))
 
     async def _show(self, record: OnDisk) -> None:
@@ -77,7 +78,7 @@ class ExportView:
         try:
             page = await asyncio.to_thread(record.report)
         except RalphError as error:
-            self._host.say(f"o report: {flat(str(error))}")
+            self._host.say(f"{self._key('report')} report: {flat(str(error))}")
             return
         if self._host.in_front:
 
@@ -125,4 +126,4 @@ class ExportView:
         if self._dialog is not None:
             self._dialog.answer(words, style, flat(path, limit=4096))
         else:
-            self._host.say(f"e export: {words} {flat(path)}".rstrip())
+            self._host.say(f"{self._key('export')} export: {words} {flat(path)}".rstrip())

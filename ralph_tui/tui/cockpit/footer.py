@@ -4,7 +4,9 @@ Rule: keys come from the table of actions alone; what cannot be done now is dim.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
@@ -28,7 +30,13 @@ def verb(action: Action, state: RunState, player: Player | None) -> str:
     return action.verb
 
 
-def keys_line(state: RunState, source: Source, width: int, refused: Refused | None = None) -> Line:
+def keys_line(
+    state: RunState,
+    source: Source,
+    width: int,
+    refused: Refused | None = None,
+    keys: Keys = DEFAULTS,
+) -> Line:
     """Keys and verbs on one row; where room is short, what cannot be done now is left out first,
     then what can be spared, then verbs, from the right. `refused`: why not, where the screen
     knows more than the state.
@@ -38,34 +46,37 @@ def keys_line(state: RunState, source: Source, width: int, refused: Refused | No
     actions = [a for a in ACTIONS if in_footer(a, live=source.live)]
     able = [a for a in actions if why(a) is None]
     shown = [a for a in actions if a in able or not (a.urgent or (over and a.where == "live"))]
-    spans = _keys(shown, able, 0, state, source.player)
+    row = partial(_row, state=state, player=source.player, keys=keys)
+    spans = row(shown, able, 0)
     if cells(spans) > width:
-        spans = _keys(able, able, 0, state, source.player)
+        spans = row(able, able, 0)
     if cells(spans) > width:
         able = [a for a in able if not a.spare]
     bare = 0
     while cells(spans) > width and bare <= len(able):
-        spans = _keys(able, able, bare, state, source.player)
+        spans = row(able, able, bare)
         bare += 1
     return clip_line(spans, width)
 
 
-def _keys(
+def _row(
     actions: Sequence[Action],
     able: Sequence[Action],
     bare: int,
+    *,
     state: RunState,
     player: Player | None,
+    keys: Keys,
 ) -> Line:
     """The actions in a row, the last `bare` of them without their verbs."""
     spans: Line = [(" ", "")]
     for index, action in enumerate(actions):
         can = action in able
-        here: Line = [(action.shown_key, "key" if can else "dim")]
+        here: Line = [(action.shown_key(keys), "key" if can else "dim")]
         if index < len(actions) - bare:
             style = "warn" if action.urgent and action.where == "live" else "text" if can else "dim"
             here.append((f" {verb(action, state, player)}", style))
-        spans += [*clickable(here, action.keys.split(",")[0]), ("  ", "")]
+        spans += [*clickable(here, keys.of(action.name)[0]), ("  ", "")]
     return spans[:-1]
 
 
@@ -73,11 +84,15 @@ class Footer(LineWidget):
     """One row: the keys, or for a few seconds a notice."""
 
     def __init__(
-        self, source: Source, monotonic: Callable[[], float], refused: Refused | None = None
+        self,
+        source: Source,
+        monotonic: Callable[[], float],
+        refused: Refused | None = None,
+        keys: Keys = DEFAULTS,
     ) -> None:
         """`refused`: see `keys_line`."""
         super().__init__(id="footer")
-        self._refused = refused
+        self._refused, self._keys = refused, keys
         self._source = source
         self._monotonic = monotonic
         self._notice = ""
@@ -124,7 +139,7 @@ class Footer(LineWidget):
         """See `LineWidget`."""
         if self._notice:
             return [(" ▸ ", "warn"), (clip(self._notice, width - 4), "text")]
-        return keys_line(self._state, self._source, width, self._refused)
+        return keys_line(self._state, self._source, width, self._refused, self._keys)
 
 
 class Note(LineWidget):

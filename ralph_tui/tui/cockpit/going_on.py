@@ -39,30 +39,37 @@ class GoingOn:
 
     def refusal(self, name: Literal["resume", "again"]) -> str | None:
         """Why not; None: it can be done."""
-        state, record = self._host.state, self._source.record
+        state = self._host.state
         why = refusal_to_go_on(name, state, gone=self._gone)
         if why is not None:
             return why
-        if not self._host.alone:
-            return f"{self.command(name)}; not beside another run"
         again = name == "again" and state.run.started is not None and state.run.started.scenario
-        if not again and (record is None or record.worktree is None):
-            return f"{self.command(name)}; type it where the run was made"
+        return self.refused(self.command(name), anywhere=bool(again))
+
+    def refused(self, command: str, *, anywhere: bool = False) -> str | None:
+        """Why this screen cannot end with a command; `anywhere`: it needs no worktree."""
+        record = self._source.record
+        if not self._host.alone:
+            return f"{command}; not beside another run"
+        if not anywhere and (record is None or record.worktree is None):
+            return f"{command}; type it where the run was made"
         return None
 
     def ask(self, name: Literal["resume", "again"]) -> None:
         """End the screen with it, after one question."""
-        words, record, started = (
-            self.command(name),
-            self._source.record,
-            self._host.state.run.started,
-        )
-        question, verb = ASKED[name]
+        started = self._host.state.run.started
+        demo = started is not None and started.scenario and name == "again"
+        self.ask_to_end_with(self.command(name), *ASKED[name], anywhere=bool(demo))
+
+    def ask_to_end_with(
+        self, words: str, question: str, verb: str, *, anywhere: bool = False
+    ) -> None:
+        """End the screen with a command, after a question that `verb` answers."""
+        record = self._source.record
 
         def answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
-                demo = started is not None and started.scenario and name == "again"
-                place = None if record is None or demo else record.worktree
+                place = None if record is None or anywhere else record.worktree
                 self._app.go_on_with(shlex.split(words)[1:], place)
 
         detail = f"this screen ends, then: {words}"

@@ -4,8 +4,6 @@ Rule: git is asked through the source's `Files` alone, and never on the UI threa
 command like any other, which the run may refuse.
 """
 
-from pathlib import Path
-
 from ralph_tui import commands
 from ralph_tui.analysis.next_steps import whole_change
 from ralph_tui.commands import IMPORTED, WATCHED, over
@@ -13,7 +11,8 @@ from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
-from ralph_tui.tui.draw.spans import Line, clip
+from ralph_tui.tui.cockpit.going_on import GoingOn
+from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.outlook import lacking, preview
 from ralph_tui.tui.modals.restore import Restore
 from ralph_tui.tui.panes.facts import between
@@ -27,11 +26,11 @@ RECENT_S = 60.0
 class HistoryView:
     """Serves the timeline."""
 
-    def __init__(self, host: DialogHost, timeline: IterationsPane) -> None:
+    def __init__(self, host: DialogHost, timeline: IterationsPane, going_on: GoingOn) -> None:
         self._host = host
         self._app = host.ralph
         self._source = host.source
-        self._timeline = timeline
+        self._timeline, self._going_on = timeline, going_on
         self._seen = 0
         """The last rollback that was told of."""
         self._pointed: tuple[Key, int] | None = None
@@ -81,7 +80,9 @@ class HistoryView:
     def restore(self) -> bool:
         """Ask whether the files shall go back to the selected point; False where none is."""
         if not self._timeline.display or self._timeline.chosen is None:
-            self._host.say("r restore: select a point with ← →, then r")
+            arrows = "← →" if self._source.player is None else "↑ ↓"  # it moves with the others
+            told = f"{{restore}} restore: select a point with {arrows}, then {{restore}}"
+            self._host.say(self._app.keys.told(told))
             return False
         point = self._timeline.points[self._timeline.current]
         target = to_restore(point, self._host.state)
@@ -89,6 +90,12 @@ class HistoryView:
             self._host.say(f"{point.name} has no snapshot: select another point")
             return True
         number = target.number
+        if not self._here:
+            question = (
+                f"{_question(point, number)} In this terminal: what would change is shown first."
+            )
+            self._going_on.ask_to_end_with(self._command(number), question, "restore")
+            return True
 
         def answered(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
@@ -102,24 +109,30 @@ class HistoryView:
     def refusal(self) -> str | None:
         """Why the files cannot be brought back from here now, and how else; None: they can."""
         state = self._host.state
-        live, started, points = self._source.live, state.run.started, self._timeline.points
+        started, points = state.run.started, self._timeline.points
         if started is not None and started.watched:
             return WATCHED  # hooks hold no snapshots
         if started is not None and started.imported:
             return IMPORTED
-        if live and not (self._source.lost or over(state)):
-            return BY_NAME["restore"].refusal(state)
-        if live and self._source.restores_ended:
-            return None
+        if started is None:
+            return "nothing of this run is recorded yet"
+        if self._here:
+            return None if over(state) else BY_NAME["restore"].refusal(state)
         target = to_restore(points[self._timeline.current], state) if points else None
-        number = f" {target.number}" if target is not None else ""
+        return self._going_on.refused(self._command(None if target is None else target.number))
+
+    @property
+    def _here(self) -> bool:
+        """The run itself restores; else a command does, which takes the place of this screen."""
+        if not self._source.live or self._source.lost:
+            return False
+        return self._source.restores_ended or not over(self._host.state)
+
+    def _command(self, number: int | None) -> str:
+        started = self._host.state.run.started
         # Another run may be the newest one by now.
         run = f" --run {started.task}/{started.attempt}" if started else ""
-        why = "the run is over" if live else "only in a live run"
-        # It is recorded where the run was made, which may be elsewhere.
-        root = started.root if started is not None else "/"
-        place = "" if Path.cwd().is_relative_to(root) else f" in {clip(root, 40)}"
-        return f"ralph-tui restore{number}{run}{place}; {why}"
+        return f"ralph-tui restore{'' if number is None else f' {number}'}{run}"
 
     def follow(self) -> None:
         """Say how a rollback that has just happened is undone, and select it for that."""
@@ -135,7 +148,11 @@ class HistoryView:
             self._pointed = (("back", last.seq), state.run.iteration)
             self._timeline.choose(self._pointed[0])
             here = over(state) is None or self._source.restores_ended
-            undo = "r on ↶ undoes it" if here else f"ralph-tui restore {last.present} undoes it"
+            undo = (
+                self._app.keys.told("{restore} on ↶ undoes it")
+                if here
+                else f"ralph-tui restore {last.present} undoes it"
+            )
             self._host.say(f"{_restored(last)}; {undo}")
 
     def _let_go(self) -> None:

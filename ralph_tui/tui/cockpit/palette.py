@@ -56,7 +56,7 @@ def offers(host: DialogHost) -> Iterator[Offer]:
             refused = host.refusal(action)
             text = f"{action.verb}: {action.help}"
             act = partial(host.action_do, action.name)
-            offer = Offer(text, act, refused, action.key_display[-1:] or action.shown_key)
+            offer = Offer(text, act, refused, host.ralph.keys.shown(action.name))
             (able if refused is None else unable).append(offer)
     going = host.source.live and stopping(host.state) is None
     if going:

@@ -153,7 +153,7 @@ class QuestionPresenter:
         for text in lost:
             self._keep_draft(text)
         if not here:
-            kept = "; g has what you wrote" if lost else ""
+            kept = f"; {self._kept}" if lost else ""
             self._host.say(f"the question is settled: {how}{kept}")
 
     def _place(self, by: str) -> str:
@@ -161,6 +161,11 @@ class QuestionPresenter:
         if self._source.elsewhere and by == Answer.model_fields["by"].default:
             return "at the run's own terminal"
         return f"by {clip(flat(by), 30)}"
+
+    @property
+    def _kept(self) -> str:
+        """Where words are that were not sent."""
+        return f"{self._app.keys.shown('guide')} has what you wrote"
 
     def _written(self) -> list[str]:
         return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
@@ -171,4 +176,4 @@ class QuestionPresenter:
         for text in texts:
             self._keep_draft(text)
         if texts:
-            self._host.say("g has what you wrote")
+            self._host.say(self._kept)

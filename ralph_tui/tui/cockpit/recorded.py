@@ -6,7 +6,7 @@ from ralph_tui.tui.app import SideScreen
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.draw.spans import clip, flat
 
-HINT = "found by a search: esc leads back, / to what was found"
+HINT = "found by a search: esc leads back, {search} to what was found"
 
 
 class RecordedScreen(SideScreen, CockpitScreen):
@@ -24,7 +24,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
     def on_mount(self) -> None:
         """Begin, and say how it ends."""
         super().on_mount()
-        self.say(HINT)
+        self.say(self.ralph.keys.told(HINT))
 
     def action_unzoom(self) -> None:
         """All panes again, else back."""

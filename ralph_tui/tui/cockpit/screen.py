@@ -8,15 +8,15 @@ from typing import ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from ralph_tui import commands
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
-from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, ignored, offered
+from ralph_tui.tui.actions import BY_NAME, Action, ignored
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
-from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit import key_bindings, layout
 from ralph_tui.tui.cockpit.body import Body
 from ralph_tui.tui.cockpit.calling import EndCall
 from ralph_tui.tui.cockpit.dialogs import Dialogs
@@ -44,15 +44,7 @@ class CockpitScreen(BaseScreen):
     HORIZONTAL_BREAKPOINTS = layout.HORIZONTAL
     VERTICAL_BREAKPOINTS = layout.VERTICAL
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(str(i % 10), f"pane('{name}')", show=False)
-            for i, name in enumerate(layout.ORDER, start=1)
-        ),
-        Binding("tab", "next(1)", show=False),
-        Binding("shift+tab", "next(-1)", show=False),
-        Binding("escape", "unzoom", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*key_bindings.PLACES]
 
     KEEPS_SEEN = False
     """What is seen here is put down also where it is no live run."""
@@ -62,28 +54,26 @@ class CockpitScreen(BaseScreen):
         self.source = source
         self.state = RunState()
         self._stamp: object = None
-        self.body = Body(source, lambda name: self.refusal(BY_NAME[name]))
+        keys = self.ralph.keys
+        self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(
-            kind(recorded=not source.live, replay=source.player is not None) for kind in HEADS
+            kind(keys, recorded=not source.live, replay=source.player is not None) for kind in HEADS
         )
-        self.footer = Footer(source, self.ralph.monotonic, self.refusal)
+        self.footer = Footer(source, self.ralph.monotonic, self.refusal, keys)
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
         self.questions = QuestionPresenter(self, self.dialogs.keep_draft)
-        self.history = HistoryView(self, self.body.timeline)
-        self.exports = ExportView(self)
         self.going_on = GoingOn(self)
+        self.history = HistoryView(self, self.body.timeline, self.going_on)
+        self.exports = ExportView(self)
         self.looks = Looks(self, kept=self.KEEPS_SEEN or source.live)
         self.looking_back = LookingBack(self, self.body)
         self.ending = Ending(self.body)
         self.doing = Doing(self)
         self.end_call = EndCall(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
-        for action in ACTIONS:
-            if offered(action, live=source.live):
-                # In a replay a key to move in time means that from every pane.
-                moves = action.where == "replay" or (not source.live and action.moves)
-                self._bindings.bind(action.keys, f"do('{action.name}')", show=False, priority=moves)
+        for bound, does, moves in key_bindings.of_actions(keys, live=source.live):
+            self._bindings.bind(bound, does, show=False, priority=moves)
 
     @property
     def ralph(self) -> RalphApp:
@@ -270,7 +260,7 @@ class CockpitScreen(BaseScreen):
         """An ignored key says why."""
         if event.key in self.active_bindings or not self.in_front:
             return
-        why = ignored(event.key, self.history.refusal() or "", live=self.source.live)
+        why = ignored(event.key, self.ralph.keys, live=self.source.live)
         self.footer.say(f"{key_name(event)} {why}")
 
     def action_do(self, name: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from shlex import join
 
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.terms import NEEDS_YOU, WARNING
 from ralph_tui.tui.draw.line_widget import LineWidget
@@ -97,8 +98,9 @@ def detail(listing: Listing, now: datetime) -> list[tuple[Line, Line]]:
 class KeysRow(LineWidget):
     """The last row: what the keys do now, and which command enter types; or an answer to a key."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, monotonic: Callable[[], float], keys: Keys = DEFAULTS) -> None:
         super().__init__(id="home-foot")
+        self._keys = keys
         self._monotonic = monotonic
         self._listing: Listing | None = None
         self._answer = ""
@@ -146,9 +148,9 @@ class KeysRow(LineWidget):
         shown = [k for k in KEYS if k.footer in ("always", here) and not k.refusal(listing)]
         spans: Line = [(" ", "")]
         for index, key in enumerate(shown):
-            told: Line = [(key.shown, "key")]
+            told: Line = [(key.shown(self._keys), "key")]
             if index < len(shown) - bare:
                 verb = typed or key.verb if key.action == "open" else key.verb
                 told.append((f" {verb}", "text"))
-            spans += [*clickable(told, key.keys.split(",")[0]), ("  ", "")]
+            spans += [*clickable(told, key.bound(self._keys).split(",")[0]), ("  ", "")]
         return spans[:-1]

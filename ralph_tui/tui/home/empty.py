@@ -1,6 +1,6 @@
 """What stands in the place of the runs where there are none yet: what to do first, what is missing.
 
-Home shows it; its keys are home's: ``n`` opens the form, ``d`` plays the demo.
+Home shows it; its keys are home's.
 """
 
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS
-from ralph_tui.tui.draw.spans import Line, flat, wrap
-from ralph_tui.tui.modals.modal import pressing
+from ralph_tui.tui.draw.spans import Line, clickable, flat, wrap
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ LABEL = 17
 """Cells of what is looked at."""
 MARGIN = 2
 KEYS = (
-    ("n", "start the first run: say what to reach, and the command that tells when"),
-    ("d", "see it work on a sample project: a minute, no account"),
+    ("home_new", "start the first run: say what to reach, and the command that tells when"),
+    ("home_demo", "see it work on a sample project: a minute, no account"),
 )
 TYPED = 'ralph-tui run "Fix the failing tests" -c "pytest -q"'
 
@@ -32,8 +32,9 @@ class EmptyState(ScrollText):
 
     can_focus = False
 
-    def __init__(self, name: str = "empty") -> None:
+    def __init__(self, keys: Keys = DEFAULTS, name: str = "empty") -> None:
         super().__init__(name)
+        self._keys = keys
         self._place: Surroundings | None = None
 
     def tell(self, place: "Surroundings | None") -> None:
@@ -48,17 +49,18 @@ class EmptyState(ScrollText):
     def _lay(self) -> None:
         width = self.size.width - self.EDGE - 2 * MARGIN
         if width > 0:
-            self.rows = [[(" " * MARGIN, ""), *row] for row in rows(self._place, width)]
+            self.rows = [[(" " * MARGIN, ""), *row] for row in rows(self._place, width, self._keys)]
             self.roll(0)
 
 
-def rows(place: "Surroundings | None", width: int) -> list[Line]:
+def rows(place: "Surroundings | None", width: int, keys: Keys = DEFAULTS) -> list[Line]:
     """The page."""
     where = f" in {flat(place.folder)}" if place is not None and place.folder else " here"
     page: list[Line] = [[], *_plain(f"No run is recorded{where} yet.", "strong", width), []]
-    for key, what in KEYS:
+    for action, what in KEYS:
         first, *more = wrap(what, max(8, width - 4), 3)
-        page.append(pressing([(key, "key"), ("   ", ""), (first, "text")], key))
+        head: Line = [(f"{keys.shown(action):<3} ", "key"), (first, "text")]
+        page.append(clickable(head, keys.of(action)[0]))
         page += [[("    ", ""), (row, "text")] for row in more]
     page += [[], *_plain("As a command:", "dim", width), *_plain(TYPED, "accent", width), []]
     if place is None:

@@ -1,5 +1,6 @@
 """The help of home: its keys by what one wants to do, and what stands in a row."""
 
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.terms import (
     CRITICAL,
     DIED,
@@ -35,11 +36,11 @@ COLUMNS: Block = (
 )
 
 
-def blocks() -> list[Block]:
+def blocks(keys: Keys = DEFAULTS) -> list[Block]:
     """All that is explained."""
     told: list[Block] = []
     for task in TASKS:
-        rows = [(key.shown, key.help) for key in KEYS if key.task == task]
+        rows = [(key.shown(keys), key.help) for key in KEYS if key.task == task]
         if task == "find a run":
             rows.append(MOUSE)
         if task == "open":

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ralph_tui.analysis.means import MORE
 from ralph_tui.analysis.run_row import RunRow
+from ralph_tui.keys import TABLE, Keys
 from ralph_tui.tui.home.table import Listing
 
 Refusal = Callable[[Listing], str]
@@ -52,13 +53,10 @@ def _always(_: Listing) -> str:
 class Key:
     """One row."""
 
-    keys: str
-    """Textual's names, comma-separated."""
-    shown: str
+    name: str
+    """Of its keys in `keys.TABLE`, which say what they do; empty: they are always the same."""
     verb: str
     """What the footer says."""
-    help: str
-    """At most 27 cells."""
     task: str
     """Below which heading of the help it stands."""
     action: str
@@ -66,23 +64,45 @@ class Key:
     refusal: Refusal = _always
     footer: Literal["always", "runs", "empty", ""] = ""
     """When the footer names it: where there are runs, where there are none yet."""
+    fixed: str = ""
+    """Textual's names, comma-separated."""
+    written: str = ""
+    said: str = ""
+    """How fixed keys are written, and what they do in at most 27 cells."""
+
+    def bound(self, keys: Keys) -> str:
+        """Textual's names, comma-separated."""
+        return self.fixed or ",".join(keys.of(self.name))
+
+    def shown(self, keys: Keys) -> str:
+        """How it is written."""
+        return self.written or keys.shown(self.name)
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return self.said or TABLE[self.name].help
+
+
+def _fixed(keys: str, shown: str, said: str, action: str, verb: str = "", **more: Any) -> Key:
+    task = "open" if verb else "find a run"
+    return Key("", verb, task, action, fixed=keys, written=shown, said=said, **more)
 
 
 KEYS: tuple[Key, ...] = (
-    Key("enter", "enter", "open", "open the selected run", "open", "open", _none_selected, "runs"),
-    Key("n", "n", "new run", "start a run: a form", "open", "new", footer="always"),
-    Key("r", "r", "resume", "go on with one that ended", "open", "resume", _cannot_go_on,
-        "runs"),
-    Key("d", "d", "demo", "see it work on a sample", "open", "demo", footer="empty"),
-    Key("slash", "/", "search", "search all runs here", "find a run", "search", footer="runs"),
-    Key("down,j", "↓ j", "", "the next one", "find a run", "move(1)"),
-    Key("up,k", "↑ k", "", "the one before", "find a run", "move(-1)"),
-    Key("pagedown,space", "page ↓", "", "a screenful further", "find a run", "page(1)",),
-    Key("pageup", "page ↑", "", "a screenful back", "find a run", "page(-1)"),
-    Key("home", "home", "", "the newest", "find a run", "move(-1000000)"),
-    Key("end", "end", "", "the oldest", "find a run", "move(1000000)"),
-    Key("t", "t", "theme", "dark, light, terminal's own", "look", "theme"),
-    Key("question_mark,f1", "?", "help", "explain keys and signs", "look", "help", footer="always"),
-    Key("q", "q", "leave", "leave; nothing runs in here", "leave", "leave",
-        footer="always"),
+    _fixed("enter", "enter", "open the selected run", "open", "open", refusal=_none_selected,
+           footer="runs"),
+    Key("home_new", "new run", "open", "new", footer="always"),
+    Key("home_resume", "resume", "open", "resume", _cannot_go_on, "runs"),
+    Key("home_demo", "demo", "open", "demo", footer="empty"),
+    Key("search", "search", "find a run", "search", footer="runs"),
+    _fixed("down,j", "↓ j", "the next one", "move(1)"),
+    _fixed("up,k", "↑ k", "the one before", "move(-1)"),
+    _fixed("pagedown,space", "page ↓", "a screenful further", "page(1)"),
+    _fixed("pageup", "page ↑", "a screenful back", "page(-1)"),
+    _fixed("home", "home", "the newest", "move(-1000000)"),
+    _fixed("end", "end", "the oldest", "move(1000000)"),
+    Key("theme", "theme", "look", "theme"),
+    Key("help", "help", "look", "help", footer="always"),
+    Key("leave", "leave", "leave", "leave", footer="always"),
 )  # fmt: skip

@@ -45,7 +45,6 @@ class HomeScreen(BaseScreen):
     """See above."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key.keys, key.action, show=False) for key in KEYS),
         Binding("escape", "nothing_open", show=False),
     ]
 
@@ -68,7 +67,7 @@ class HomeScreen(BaseScreen):
         self.listing = listing
         self.head, self.notes = bars.Rows("home-head"), bars.Rows("home-notes")
         self.table, self.detail = RunTable(listing), bars.Rows("home-detail")
-        self.foot = bars.KeysRow(self.ralph.monotonic)
+        self.foot = bars.KeysRow(self.ralph.monotonic, self.ralph.keys)
         self._new_runs = new_runs
         self._empty: EmptyState | None = None
         self._said = said
@@ -77,6 +76,9 @@ class HomeScreen(BaseScreen):
         self._found: Sequence[str] = listing.names
         """All runs, in the order in which they were written to."""
         self._looking = False
+        self._key = self.ralph.keys.shown
+        for key in KEYS:
+            self._bindings.bind(key.bound(self.ralph.keys), key.action, show=False)
 
     @property
     def ralph(self) -> RalphApp:
@@ -188,7 +190,7 @@ class HomeScreen(BaseScreen):
         if self._empty is not None:
             self._empty.display = none
         elif none:
-            self._empty = EmptyState()
+            self._empty = EmptyState(self.ralph.keys)
             await self.mount(self._empty, after=self.table)
             place = await asyncio.to_thread(lambda: self._new_runs().look())
             self._empty.tell(place)
@@ -219,7 +221,9 @@ class HomeScreen(BaseScreen):
     def on_key(self, event: events.Key) -> None:
         """A key that does nothing says so."""
         if event.key not in self.active_bindings and self.app.screen is self:
-            self.foot.say(f"{key_name(event)} does nothing here; ? lists the keys")
+            self.foot.say(
+                f"{key_name(event)} does nothing here; {self._key('help')} lists the keys"
+            )
 
     def action_move(self, by: int) -> None:
         """Another run."""
@@ -271,7 +275,7 @@ class HomeScreen(BaseScreen):
 
     def action_nothing_open(self) -> None:
         """Nothing is to be closed."""
-        self.foot.say("esc: nothing is open; q leaves")
+        self.foot.say(f"esc: nothing is open; {self._key('leave')} leaves")
 
     def action_help(self) -> None:
         """Explain keys and signs."""
@@ -299,7 +303,7 @@ class HomeScreen(BaseScreen):
         from ralph_tui.tui.home.help import blocks  # noqa: PLC0415
         from ralph_tui.tui.modals.help import Help  # noqa: PLC0415
 
-        self.app.push_screen(Help(blocks(), clock=self.ralph.monotonic))
+        self.app.push_screen(Help(blocks(self.ralph.keys), clock=self.ralph.monotonic))
 
     def leave(self) -> None:
         """See `BaseScreen`."""

@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 
+from ralph_tui.keys import DEFAULTS, TABLE, Keys
 from ralph_tui.text.terms import (
     ASKED,
     BEST,
@@ -61,7 +62,7 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("esc", "close; then all panes again"),
         ("mouse", "click; shift+drag selects"),
     ),
-    "steer": (("8, e", "edit the next prompt once"),),
+    "steer": (("8, {export}", "edit the next prompt once"),),
     "go back": (
         ("3, ← →", "select an iteration"),
         ("v", "mark it, to compare two"),
@@ -74,7 +75,10 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("┼", "an iteration begins"),
     ),
 }
-"""Keys of panes, by what they are good for; where they are no action of the whole screen."""
+"""Keys of panes, by what they are good for; where they are no action of the whole screen.
+
+An action in braces stands for its key.
+"""
 IN_A_QUESTION: Block = (
     "in a question",
     (
@@ -82,18 +86,18 @@ IN_A_QUESTION: Block = (
         ("e", "edit what is proposed"),
         ("space", "stop its countdown"),
         ("↑ ↓", "read on"),
-        ("esc", "answer later; d opens it"),
+        ("esc", "answer later; {decide} opens it"),
     ),
 )
-TOGETHER: dict[str, tuple[str, str, str]] = {
-    "grant": ("take_back", "+ -", "one iteration more, fewer"),
-    "back": ("forward", "← →", "one event back, forward"),
-    "back_iteration": ("forward_iteration", "< >", "one iteration back, forward"),
-    "slower": ("faster", "[ ]", "half, double the speed"),
-    "start": ("end", "home end", "to the beginning, the end"),
-    "next_mark": ("previous_mark", "m M", "next alarm, the one before"),
+TOGETHER: dict[str, tuple[str, str]] = {
+    "grant": ("take_back", "one iteration more, fewer"),
+    "back": ("forward", "one event back, forward"),
+    "back_iteration": ("forward_iteration", "one iteration back, forward"),
+    "slower": ("faster", "half, double the speed"),
+    "start": ("end", "to the beginning, the end"),
+    "next_mark": ("previous_mark", "next alarm, the one before"),
 }
-"""Actions that are told in one row: by the first of two the second, both keys, what they do."""
+"""Actions that are told in one row: by the first of two the second, and what they do."""
 LEARNINGS: Block = (
     "learnings",
     (
@@ -139,24 +143,32 @@ SIGNS: tuple[Block, ...] = (
 )
 
 
-def _keys(actions: Sequence[Action]) -> list[tuple[str, str]]:
+def _keys(actions: Sequence[Action], keys: Keys) -> list[tuple[str, str]]:
     """A row for each, or for two."""
-    second = {told for told, _, _ in TOGETHER.values()}
-    alone = [action for action in actions if action.name not in second]
-    return [TOGETHER.get(a.name, ("", a.shown_key, a.help))[1:] for a in alone]
+    second = {told for told, _ in TOGETHER.values()}
+    rows = []
+    for name in (action.name for action in actions if action.name not in second):
+        other, words = TOGETHER.get(name, ("", TABLE[name].help))
+        rows.append((" ".join(keys.shown(each) for each in (name, other) if each), words))
+    return rows
 
 
-def blocks(*, live: bool) -> list[Block]:
+def blocks(keys: Keys = DEFAULTS, *, live: bool) -> list[Block]:
     """All that is explained on this kind of screen."""
     told: list[Block] = []
     for task in TASKS:
-        keys = _keys([a for a in ACTIONS if a.task == task and offered(a, live=live)])
-        rows = (*keys, *(BESIDE.get(task, ()) if live or task != "steer" else ()))
-        if keys:
-            told.append((task, rows))
+        rows = _keys([a for a in ACTIONS if a.task == task and offered(a, live=live)], keys)
+        if rows:
+            beside = BESIDE.get(task, ()) if live or task != "steer" else ()
+            told.append((task, [*rows, *_told(beside, keys)]))
         if task == "steer" and live:
-            told.append(IN_A_QUESTION)
+            title, asked = IN_A_QUESTION
+            told.append((title, _told(asked, keys)))
     return [*told, LEARNINGS, *SIGNS]
+
+
+def _told(rows: Sequence[tuple[str, str]], keys: Keys) -> list[tuple[str, str]]:
+    return [(keys.told(key), keys.told(words)) for key, words in rows]
 
 
 def _rows(block: Block) -> list[Line]:

@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 
 from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch
 from ralph_tui.analysis.touched import deciding, touched_by
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.text.format import count, duration, percent, points_gained
@@ -22,8 +23,6 @@ from ralph_tui.tui.draw.words import cost, elapsed
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
-KEYS = {"resume": "u", "report": "o", "diff": "d", "restore": "r", "again": "n"}
-"""The keys of the steps that this screen can do itself."""
 VERB_CELLS = 11
 MOST_ASKED = 3
 """Interventions that are told; the rest is in what happened."""
@@ -39,10 +38,10 @@ class EndPane(LinesPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "screen.close_end", show=False)]
 
-    def __init__(self, refused: Callable[[str], str | None]) -> None:
+    def __init__(self, refused: Callable[[str], str | None], keys: Keys = DEFAULTS) -> None:
         """`refused`: why an action of the table cannot be done here; None: it can."""
         super().__init__()
-        self._refused = refused
+        self._refused, self._keys = refused, keys
         self._commands: dict[int, str] = {}
         """By row, as they were built last."""
         self.display = False
@@ -87,8 +86,9 @@ class EndPane(LinesPane):
         for step in next_steps(self.state):
             if step.name == "replay":
                 continue  # of what stands here it would show no more
-            key = KEYS[step.name] if self._refused(step.name) is None else ""
-            yield from ((line, step.command) for line in _step(step, key, width))
+            able = self._refused(step.name) is None
+            keys = self._keys if able else None
+            yield from ((line, step.command) for line in _step(step, keys, width))
         if scratch(started):
             words = "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
@@ -171,10 +171,17 @@ def _told(made: Intervention) -> str:
     return f"{made.level} in iteration {made.iteration}{decided}{gained}"
 
 
-def _step(step: NextStep, key: str, width: int) -> Iterator[Line]:
-    """A command is never cut: one that is too long for its row goes on below."""
-    head: Line = [(f"{key:<2}", "key"), (f"{step.verb:<{VERB_CELLS}}", "text")]
+def _step(step: NextStep, keys: Keys | None, width: int) -> Iterator[Line]:
+    """A command is never cut: one that is too long for its row goes on below.
+
+    `keys`: None where this screen cannot do it.
+    """
+    key = f"{keys.shown(step.name)} " if keys else ""
+    head: Line = [
+        (f"{key:<2}", "key"),
+        (f"{step.verb:<{VERB_CELLS + 2 - max(2, len(key))}}", "text"),
+    ]
     first, *more = wrap(step.command, width - VERB_CELLS - 2, LONGEST)
-    yield [*(clickable(head, key) if key else head), (first, "accent")]
+    yield [*(clickable(head, keys.of(step.name)[0]) if keys else head), (first, "accent")]
     for piece in more:
         yield [(" " * (VERB_CELLS + 2), ""), (piece, "accent")]

@@ -276,7 +276,7 @@ def _saved(point: TimelinePoint, state: RunState, way_back: str) -> list[Line]:
     row: Line = [(f"saved as snapshot {taken.number}", "text")]
     if point.rollback is not None:
         row = [(f"as it was before: snapshot {taken.number}", "text")]
-    return [[*row, (f" · {way_back.format(taken.number)}", "dim")] if way_back else row]
+    return [[*row, (f" · {way_back.replace('{}', str(taken.number))}", "dim")] if way_back else row]
 
 
 def of_session(checkpoint: CheckpointPoint) -> str:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from ralph_tui.analysis.verdict import Verdict, verdict
 from ralph_tui.events.base import EPOCH
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import NEEDS_YOU
@@ -42,7 +43,7 @@ def header_lines(
     lost: bool = False,
     recorded: bool = False,
     replay: bool = False,
-    keys: bool = True,
+    keys: Keys | None = DEFAULTS,
 ) -> tuple[Line, Line, Line]:
     """The three rows, each of exactly `width` cells.
 
@@ -128,14 +129,17 @@ class Header(LineWidget):
 
     key: ClassVar[str] = "header"
 
-    def __init__(self, *, recorded: bool = False, replay: bool = False) -> None:
+    def __init__(
+        self, keys: Keys = DEFAULTS, *, recorded: bool = False, replay: bool = False
+    ) -> None:
         """`recorded`: of a run that nobody can command; `replay`: it is played again."""
         super().__init__(id=self.key)
+        self._set_keys = keys
         self._recorded, self._replay = recorded, replay
         self.state = RunState()
         self.now = EPOCH
         self.lost = False
-        self._keys = True
+        self._keys: Keys | None = keys
         self._stamp: object = None
         self._key: object = None
         self._lines: tuple[Line, ...] = ()
@@ -157,22 +161,29 @@ class Header(LineWidget):
         if state is self.state and stamp == self._stamp:
             return
         self._stamp, self.state, self.now, self.lost = stamp, state, now, lost
-        self._keys = keys
+        self._keys = self._set_keys if keys else None
         self.repaint()
 
     @property
     def says(self) -> Verdict:
         """The run in one sentence."""
-        told = {"lost": self.lost, "recorded": self._recorded, "keys": self._keys}
-        return verdict(self.state, self.now, **told)
+        return verdict(
+            self.state, self.now, lost=self.lost, recorded=self._recorded, keys=self._keys
+        )
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         key = (self._stamp, width)
         if key != self._key:
-            told = {"lost": self.lost, "recorded": self._recorded, "replay": self._replay}
-            told["keys"] = self._keys
-            self._lines = header_lines(self.state, self.now, width, **told)
+            self._lines = header_lines(
+                self.state,
+                self.now,
+                width,
+                lost=self.lost,
+                recorded=self._recorded,
+                replay=self._replay,
+                keys=self._keys,
+            )
             self._key = key
         return self._lines[y] if y < len(self._lines) else []
 

@@ -1,5 +1,6 @@
 """The iterations of the run; a point of it can be looked at, compared with another, restored."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
@@ -9,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.commands import over
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.terms import BEST, CHECKPOINTS, CRITICAL, ROLLED_BACK, Term
@@ -44,10 +46,15 @@ class IterationsPane(LinesPane):
     class Wanted(Message):
         """The changes of the selected point are wanted."""
 
-    def __init__(self, source: Source) -> None:
-        """The source says whether the files can be restored from here."""
+    def __init__(
+        self,
+        source: Source,
+        keys: Keys = DEFAULTS,
+        refused: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        """`refused`: why an action of the table cannot be done here; None: it can."""
         super().__init__()
-        self._source = source
+        self._source, self._keys, self._refused = source, keys, refused
         self._hits: list[tuple[Hit, ...]] = []
         """Where points are drawn, row by row."""
         self.points: list[TimelinePoint] = []
@@ -189,22 +196,18 @@ class IterationsPane(LinesPane):
     def _way_back(self) -> str:
         """How the selected point is restored from here; ``{}`` stands for its snapshot."""
         if self._able:
-            return "r restores it"
+            return self._keys.told("{restore} restores it")
         started = self.state.run.started
         if started is not None and started.watched:
             return ""
         if self._source.live and over(self.state) is None:
-            return "to restore it: p pause, then r"
+            return self._keys.told("to restore it: {pause} pause, then {restore}")
         return "ralph-tui restore {}"
 
     @property
     def _able(self) -> bool:
-        """Whether r restores now."""
-        if not self._source.live:
-            return False
-        if over(self.state) is not None:
-            return self._source.restores_ended
-        return BY_NAME["restore"].refusal(self.state) is None
+        """Whether the selected point can be restored now."""
+        return self._refused("restore") is None
 
     def subtitle(self, width: int) -> Line:
         """See `Pane`; what the keys do while it has the focus, as far as there is room."""
@@ -212,7 +215,7 @@ class IterationsPane(LinesPane):
             return self._legend(width)
         if self.marked is None:
             keys = [("←→", "select"), ("enter", "changes"), ("v", "mark")]
-            keys += [("r", "restore")] if self._able else []
+            keys += [(self._keys.shown("restore"), "restore")] if self._able else []
         else:
             keys = [("enter", "compare"), ("esc", "unmark"), ("←→", "select")]
         spans: Line = []

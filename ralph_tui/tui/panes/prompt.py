@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from ralph_tui.events import PromptPrepared
+from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
@@ -23,14 +23,14 @@ class PromptPane(IterationPane):
 
     key: ClassVar[str] = "prompt"
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", show=False)]
-
     @dataclass
     class EditWanted(Message):
         """The next prompt shall be shown before it is sent, or no longer."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, keys: Keys = DEFAULTS) -> None:
         super().__init__()
+        self._key = keys.shown("export")  # here, it edits what is still to be sent
+        self._bindings.bind(",".join(keys.of("export")), "edit", show=False)
         self._source = source
         self._read: dict[int, tuple[str, str]] = {}
         """By number of the event: text, and why there is none."""
@@ -64,7 +64,8 @@ class PromptPane(IterationPane):
         """See `LinesPane`."""
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.intelligence.edit_requested:
-            told = "the next prompt waits for your edit before it is sent; e takes that back"
+            told = "the next prompt waits for your edit before it is sent; "
+            told += f"{self._key} takes that back"
             rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
         if self.chosen is None and (always := self.state.intelligence.standing_instruction):
             told = f"in every prompt: {flat(always)}"

@@ -105,7 +105,7 @@ def _all_places_say(said: Verdict, state: RunState, now: datetime) -> None:
     head = OneLine()
     head.state, head.now = state, now
     assert _text(head.line(0, 300)).endswith(f" {said.text}")
-    told = verdict(state, now, keys=False)
+    told = verdict(state, now, keys=None)
     status = {**summarize(state, now), "alive": state.run.finished is None}
     assert (status["verdict"], status["verdict_word"]) == (told.text, told.word)
     first, *rows = status_text(status).splitlines()

@@ -422,7 +422,7 @@ def test_a_recorded_question_says_that_it_was_asked() -> None:
     rest = " (no answer in 1m 59s: approve): Send the agent new instructions? "
     rest += "No rise for 3 iterations"
     assert verdict(run.world.state, run.at, recorded=True).line == f"? asked{rest}"
-    assert verdict(run.world.state, run.at, keys=False).line == f"? needs you{rest}"
+    assert verdict(run.world.state, run.at, keys=None).line == f"? needs you{rest}"
 
 
 def test_a_health_check_that_finds_the_circuit_open_says_nothing_of_files() -> None:

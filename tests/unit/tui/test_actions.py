@@ -4,6 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from ralph_tui.events import AbortRequested, RunFinished, StopRequested
+from ralph_tui.keys import DEFAULTS
 from ralph_tui.state import RunState
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, offered
 from ralph_tui.tui.modals.help import RIGHT
@@ -15,7 +16,7 @@ from tests.world.stories import STORIES
 def test_no_key_means_two_things_at_once(story: str, live: bool) -> None:  # noqa: FBT001
     by_key: dict[str, list[Action]] = {}
     for action in ACTIONS:
-        for key in action.keys.split(",") if offered(action, live=live) else ():
+        for key in DEFAULTS.of(action.name) if offered(action, live=live) else ():
             by_key.setdefault(key, []).append(action)
     shared = [actions for actions in by_key.values() if len(actions) > 1]
     assert [[action.name for action in actions] for actions in shared] in ([["decide", "diff"]], [])
@@ -30,7 +31,7 @@ def test_no_key_means_two_things_at_once(story: str, live: bool) -> None:  # noq
 def test_every_action_explains_itself() -> None:
     for action in ACTIONS:
         assert 0 < cell_len(action.help) <= RIGHT, "it fits into half of 80 columns"
-        assert action.shown_key
+        assert action.shown_key(DEFAULTS)
         assert BY_NAME[action.name] is action
 
 

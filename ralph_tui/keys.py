@@ -1,0 +1,202 @@
+"""Which key does what: the table of keys that can be set, and what a user has set instead.
+
+Rule: whoever names a key of the cockpit or of home, in a row of keys or in a sentence, asks `Keys`.
+Keys of dialogs, panes and text fields are their own. It is read before the first frame: it loads
+next to nothing.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import combinations
+from typing import Literal
+
+Where = Literal["live", "replay", "everywhere", "home", "home too"]
+"""On which screens an action exists: ``everywhere`` is the cockpit, ``home too`` all of them."""
+
+
+@dataclass(frozen=True)
+class KeyRow:
+    """An action as far as its key goes."""
+
+    keys: str
+    """As written in a settings file, comma-separated; the first is the one that is shown."""
+    help: str
+    """What it does: at most 27 cells, half a line of a small terminal."""
+    where: Where = "everywhere"
+    moves: bool = False
+    """It moves in time, so it may have keys that move in a pane as well."""
+
+
+TABLE: Mapping[str, KeyRow] = {
+    "decide": KeyRow("d", "answer the open question", "live"),
+    "diff": KeyRow("d", "when over: what it changed"),
+    "report": KeyRow("o", "when over: its report"),
+    "resume": KeyRow("u", "go on with it (asks)"),
+    "again": KeyRow("n", "the same anew (asks)"),
+    "retry": KeyRow("w", "try again now, do not wait", "live"),
+    "pause": KeyRow("p", "pause, or go on again", "live"),
+    "guide": KeyRow("g", "send words to the agent", "live"),
+    "abort": KeyRow("a", "abort the run (asks)", "live"),
+    "checkpoint": KeyRow("c", "save the files as they are", "live"),
+    "roll_over": KeyRow("C", "a fresh session (asks)", "live"),
+    "interrupt": KeyRow("i", "end this turn, and measure", "live"),
+    "grant": KeyRow("+", "one iteration more", "live"),
+    "take_back": KeyRow("-", "one iteration less", "live"),
+    "restore": KeyRow("r", "restore that point (asks)"),
+    "play": KeyRow("space", "play or hold", "replay", moves=True),
+    "back": KeyRow("left,comma", "one event back", "replay", moves=True),
+    "forward": KeyRow("right,.", "one event forward", "replay", moves=True),
+    "back_iteration": KeyRow("<,shift+left", "one iteration back", moves=True),
+    "forward_iteration": KeyRow(">,shift+right", "one iteration forward", moves=True),
+    "slower": KeyRow("[", "half the speed", "replay", moves=True),
+    "faster": KeyRow("]", "double the speed", "replay", moves=True),
+    "start": KeyRow("home", "go to the beginning", "replay", moves=True),
+    "end": KeyRow("end", "go to the end", "replay", moves=True),
+    "next_mark": KeyRow("m", "next alarm or question", "replay", moves=True),
+    "previous_mark": KeyRow("M", "the one before", "replay", moves=True),
+    "copy_text": KeyRow("y", "copy the text of the pane"),
+    "export": KeyRow("e", "write text, JSON, a picture"),
+    "zoom": KeyRow("z", "one pane alone, or all"),
+    "prompt": KeyRow("P", "read the prompt as sent"),
+    "search": KeyRow("/", "search all runs here", "home too"),
+    "palette": KeyRow(":,ctrl+p", "find any command by name"),
+    "theme": KeyRow("t", "dark, light, terminal's own", "home too"),
+    "help": KeyRow("?,f1", "explain keys and signs", "home too"),
+    "leave": KeyRow("q,ctrl+q,ctrl+c", "leave; a live run asks how", "home too"),
+    "home_new": KeyRow("n", "start a run: a form", "home"),
+    "home_resume": KeyRow("r", "go on with one that ended", "home"),
+    "home_demo": KeyRow("d", "see it work on a sample", "home"),
+}
+"""By the name of the action, which is its setting's."""
+
+_NAMED = ("space", "left", "right", "home", "end", "insert", "delete")
+_FUNCTION = tuple(f"f{number}" for number in range(1, 25))
+_MOVING = frozenset({"space", "left", "right", "home", "end", "shift+left", "shift+right"})
+"""Keys of panes that a replay uses to move in time, from every pane."""
+_NEEDED = frozenset(
+    {"escape", "esc", "enter", "return", "tab", "shift+tab", "up", "down", "pageup", "pagedown",
+     "backspace", "j", "k", "v", *string.digits}
+)  # fmt: skip
+"""Keys of panes, dialogs and text fields."""
+_SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
+"""What a terminal sends for these."""
+_LEAVING = ("ctrl+c", "ctrl+q")
+"""They leave on every screen, whatever is set."""
+_SIGNS = {
+    **{sign: unicodedata.name(sign).lower().replace("-", "_").replace(" ", "_")
+       for sign in string.punctuation},
+    "/": "slash", "\\": "backslash", "@": "at", "-": "minus", "+": "plus", "_": "underscore",
+}  # fmt: skip
+"""Textual's names of signs."""
+_SHOWN = {
+    **{name: sign for sign, name in _SIGNS.items()},
+    "left": "←",
+    "right": "→",
+    "shift+left": "shift+←",
+    "shift+right": "shift+→",
+}
+_EXAMPLES = "must be a key such as p, P, f5, ctrl+g or space"
+
+
+def checked(action: str, text: str) -> str:
+    """What was written for an action; raises ``ValueError`` with what it must be."""
+    text = text.strip()
+    allowed = _MOVING if TABLE[action].moves else frozenset()
+    for name in _names(text):
+        if name in _LEAVING and action != "leave":
+            raise ValueError(f"must be another key: {name} always leaves")
+        if name in _SENT_AS:
+            raise ValueError(f"must be another key: terminals send {_SENT_AS[name]} for {name}")
+        if name in _NEEDED or name in _MOVING - allowed:
+            raise ValueError(f"must be another key: panes and dialogs need {_shown(name)}")
+    return text
+
+
+def conflicts(chosen: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Two actions of the same screen and the key that both would have, as it is written."""
+    of = {name: set(_names(chosen.get(name, row.keys))) for name, row in TABLE.items()}
+    for first, second in combinations(TABLE, 2):
+        # Of two that never mean something at once one key does both.
+        alike = bool({*_names(TABLE[first].keys)} & {*_names(TABLE[second].keys)})
+        both = of[first] & of[second]
+        if both and _meet(TABLE[first].where, TABLE[second].where) and not alike:
+            yield first, second, _shown(min(both))
+
+
+class Keys:
+    """The keys as they are set: of each action the names that Textual has for them."""
+
+    def __init__(self, chosen: Mapping[str, object] | None = None) -> None:
+        """`chosen`: by action what is written; what cannot be has its default."""
+        written = {name: row.keys for name, row in TABLE.items()}
+        for name, text in (chosen or {}).items():
+            if name in TABLE and isinstance(text, str) and _can_be(name, text):
+                written[name] = text
+        if any(conflicts(written)):
+            written = {name: row.keys for name, row in TABLE.items()}
+        self._of = {name: tuple(_names(text)) for name, text in written.items()}
+
+    def of(self, action: str) -> tuple[str, ...]:
+        """Textual's names of an action's keys."""
+        return self._of[action]
+
+    def shown(self, action: str) -> str:
+        """The key of an action as it is written for people."""
+        return _shown(self._of[action][0])
+
+    def told(self, sentence: str) -> str:
+        """A sentence in which an action stands in braces for its key."""
+        return re.sub(r"\{([a-z_]+)\}", lambda found: self._named(found[1], found[0]), sentence)
+
+    def _named(self, action: str, otherwise: str) -> str:
+        return self.shown(action) if action in self._of else otherwise
+
+
+def _names(text: str) -> Iterator[str]:
+    for written in text.split(","):
+        yield _name(written.strip())
+
+
+def _name(written: str) -> str:
+    """Textual's name of a key; raises ``ValueError`` where it is none."""
+    if len(written) == 1:
+        if not written.isprintable() or written.isspace():
+            raise ValueError(_EXAMPLES)
+        return _SIGNS.get(written, written)
+    held, plus, key = written.lower().rpartition("+")
+    known = (*_NAMED, *_FUNCTION, *(name for name in _NEEDED if len(name) > 1 and "+" not in name))
+    if not plus and (key in known or key in _SIGNS.values()):
+        return key
+    if held == "shift" and re.fullmatch("[a-z]", key):
+        return key.upper()
+    if held in ("ctrl", "alt", "shift") and (key in known or re.fullmatch("[a-z]", key)):
+        return f"{held}+{key}"
+    meant = get_close_matches(key[:20], (*known, *_SIGNS.values()), n=1)
+    guess = f" (did you mean {held}{plus}{meant[0]}?)" if meant else ""
+    raise ValueError(f"{_EXAMPLES}{guess}")
+
+
+def _shown(name: str) -> str:
+    return _SHOWN.get(name, name)
+
+
+def _can_be(action: str, text: str) -> bool:
+    try:
+        checked(action, text)
+    except ValueError:
+        return False
+    return True
+
+
+def _meet(one: Where, other: Where) -> bool:
+    """Whether two actions can exist on the same screen."""
+    if "home" in (one, other):
+        return {one, other} <= {"home", "home too"}
+    return {one, other} != {"live", "replay"}
+
+
+DEFAULTS = Keys()

@@ -1,0 +1,114 @@
+"""Keys that are set: what can be one, what is wrong with one, and what every screen is given."""
+
+from pathlib import Path
+
+import pytest
+from textual.keys import _character_to_key
+
+from ralph_tui.config.described import commented_file
+from ralph_tui.config.files import first_keys, variable
+from ralph_tui.config.settings import Settings
+from ralph_tui.config.sources import load
+from ralph_tui.errors import SettingsError
+from ralph_tui.keys import _SIGNS, DEFAULTS, TABLE, Keys, checked, conflicts
+
+
+@pytest.fixture
+def user_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    path = tmp_path / "config/ralph-tui/config.toml"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def test_by_itself_no_key_does_two_things_and_each_can_be_set() -> None:
+    assert list(conflicts({})) == []
+    for action, row in TABLE.items():
+        assert checked(action, row.keys) == row.keys
+    assert all(_character_to_key(sign) == name for sign, name in _SIGNS.items())
+
+
+def test_the_strongest_source_counts_and_screens_without_settings_see_the_same(
+    tmp_path: Path, user_file: Path
+) -> None:
+    user_file.write_text('[keys]\npause = "f5"\nguide = "G,ctrl+g"\ncopy_text = "?"')
+    (tmp_path / ".ralph-tui.toml").write_text('[keys]\npause = "F6"\nhelp = "h"')
+    environ = {variable("keys.zoom"): "alt+z"}
+    loaded = load(tmp_path, {}, environ)
+    assert loaded.place_of("keys.pause") == f"{tmp_path}/.ralph-tui.toml:2", "it harms nobody"
+    assert not loaded.warnings
+    for keys in (loaded.settings.keys.as_keys(), first_keys(tmp_path, environ)):
+        assert keys.of("pause") == ("f6",)
+        assert keys.of("guide") == ("G", "ctrl+g")
+        assert keys.shown("guide") == "G"
+        assert (keys.of("copy_text"), keys.shown("copy_text")) == (("question_mark",), "?")
+        assert keys.shown("zoom") == "alt+z"
+        assert keys.shown("abort") == "a"
+    set_once = load(tmp_path, {}, environ, ["keys.pause=f7"])
+    assert set_once.settings.keys.as_keys().shown("pause") == "f7"
+    assert not [name for name in loaded.settings.of_the_run() if name.startswith("keys")]
+
+
+WRONG = """\
+[keys]
+paus = "f5"
+zoom = "escape"
+guide = "spce"
+theme = "3"
+export = "ctrl+i"
+search = "ctrl+c"
+help = ""
+play = 4
+copy_text = "w"
+next_mark = "f9"
+previous_mark = "f9"
+home_new = "f8"
+leave = "f8"
+"""
+
+
+def test_all_that_is_wrong_is_told_with_line_and_suggestion(user_file: Path) -> None:
+    user_file.write_text(WRONG)
+    with pytest.raises(SettingsError) as caught:
+        load(None, {}, {})
+    told = caught.value.sentences
+    for line, said in (
+        (2, "is not a setting: did you mean keys.pause?"),
+        (3, "must be another key: panes and dialogs need escape, not 'escape'"),
+        (4, "(did you mean space?), not 'spce'"),
+        (5, "must be another key: panes and dialogs need 3"),
+        (6, "must be another key: terminals send tab for ctrl+i"),
+        (7, "must be another key: ctrl+c always leaves"),
+        (8, "must be a key such as p, P, f5, ctrl+g or space, not ''"),
+        (9, "must be text, not 4"),
+        (10, "is w, which keys.retry has by itself: set that, too, or another one here"),
+        (11, f"is f9, which keys.previous_mark ({user_file}:12) has, too"),
+        (13, "has, too: set one of them to another key"),
+    ):
+        assert [each for each in told if f"{user_file}:{line})" in each and said in each], said
+    assert len(told) == 11
+    assert first_keys(None, {}).of("pause") == ("p",), "it waits for no settings to be right"
+
+
+def test_two_that_are_never_on_one_screen_may_have_one_key() -> None:
+    chosen = {"guide": "x", "play": "x", "home_demo": "x"}
+    assert list(conflicts(chosen)) == []
+    assert list(conflicts({"decide": "x", "diff": "x"})) == [], "as d, where nothing is set"
+    assert list(conflicts({**chosen, "zoom": "x"})) == [
+        ("guide", "zoom", "x"), ("play", "zoom", "x"),
+    ]  # fmt: skip
+    assert Keys({**chosen, "zoom": "x"}).of("guide") == ("g",), "then all are as they always were"
+
+
+def test_the_commented_file_has_them_all() -> None:
+    text = commented_file()
+    assert '# pause, or go on again\n#pause = "p"\n' in text
+    assert '#leave = "q,ctrl+q,ctrl+c"' in text
+    for action in TABLE:
+        assert getattr(Settings().keys, action)
+        assert f"\n#{action} = " in text
+
+
+def test_a_sentence_names_the_key_that_is_set() -> None:
+    assert Keys({"pause": "f5"}).told("{pause} pauses, {nothing} {}") == "f5 pauses, {nothing} {}"
+    assert DEFAULTS.told("{back}{forward}") == "←→"
