@@ -50,7 +50,7 @@ def parser(version: str) -> argparse.ArgumentParser:
             parse.add_argument(flag, action="store_true")
     for flag in ("--model", "--fallback-model", "--session-id", "--permission-mode",
                  "--settings", "--append-system-prompt", "--json-schema", "--system-prompt",
-                 "--effort"):  # fmt: skip
+                 "--effort", "--permission-prompt-tool"):  # fmt: skip
         parse.add_argument(flag)
     parse.add_argument("-r", "--resume")
     if known >= FLAGS_OF_LATER_VERSIONS["--max-budget-usd"]:

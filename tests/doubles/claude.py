@@ -86,6 +86,7 @@ def _play(options: Namespace, scenario: Scenario, version: str, root: Path) -> i
         budget_usd=getattr(options, "max_budget_usd", None),
         allowed=tuple(rule for item in options.allowedTools for rule in item.split(",")),
         replay=options.replay_user_messages,
+        asks=options.permission_prompt_tool == "stdio",
         structured=bool(options.json_schema),
     )
     session = Session(scenario, script, wire, limits, root)

@@ -198,10 +198,14 @@ class Session:
     def _hear(self, line: Json) -> None:
         if line.get("type") == "control_request":
             request = line.get("request", {})
+            if request.get("subtype") == "interrupt":
+                self._bench.asker.cancel()
             queued = [message.uuid for message in self._messages]
             respond(self._wire, line.get("request_id"), request, queued)
             if request.get("subtype") == "interrupt" and self._working:
                 raise InterruptedTurnError
+        elif line.get("type") == "control_response":
+            self._bench.asker.hear(line)
         elif line.get("type") == "user":
             message = Message(line["message"]["content"], line.get("uuid") or "")
             self._messages.append(message)

@@ -40,6 +40,8 @@ class Limits:
     budget_usd: float | None = None
     allowed: tuple[str, ...] = ()
     replay: bool = False
+    asks: bool = False
+    """Whether somebody answers about tools that are not allowed."""
     structured: bool = False
     """Whether an answer of a given form is wanted."""
 

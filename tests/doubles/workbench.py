@@ -5,6 +5,7 @@ import uuid
 from pathlib import Path
 
 from tests.doubles.inbox import EndedBySignalError, Inbox, InterruptedTurnError
+from tests.doubles.permission import CHOICE, Asker, Permission, chosen
 from tests.doubles.scenario import ToolUse
 from tests.doubles.tools import FILE_TOOLS, Outcome, Shell, failure
 from tests.doubles.turns import Limits, Message, Turn
@@ -33,6 +34,7 @@ class Workbench:
         self._limits = limits
         self._root = root
         self._seen: set[Path] = set()
+        self.asker = Asker(wire, inbox)
         self._shells: list[Shell] = []
 
     def use(self, tool: ToolUse, tool_id: str, turn: Turn, about: Json) -> None:
@@ -40,13 +42,21 @@ class Workbench:
         if not about:
             turn.user_events += 1
         refusal = self._refusal(tool)
-        if refusal:
+        if refusal and self._limits.asks:
+            permission = self._asked(tool, tool_id, turn, refusal, about)
+            if not permission.allowed:
+                self._refuse(tool, tool_id, turn, permission.message, about)
+                return
+            tool = ToolUse(tool.name, permission.input)
+        elif refusal:
             self._deny(tool, tool_id, turn, refusal)
             return
         if tool.name in FILE_TOOLS:
             outcome = FILE_TOOLS[tool.name](self._root, tool.input, self._seen)
         elif tool.name == "Bash" and tool.input.get("run_in_background"):
             outcome = self._in_background(tool, tool_id)
+        elif tool.name == CHOICE:
+            outcome = Outcome(chosen(tool.input), tool.input)
         elif tool.name == "Bash":
             outcome = self._bash(tool, tool_id, turn, about)
         else:
@@ -155,7 +165,9 @@ class Workbench:
         if mode == "acceptEdits" and tool.name in ("Edit", "Write"):
             return ""
         command = str(tool.input.get("command", ""))
-        for rule in self._limits.allowed:
+        if tool.name == CHOICE:
+            return "it asks its user"
+        for rule in (*self._limits.allowed, *self.asker.rules):
             name, _, pattern = rule.partition("(")
             if name == tool.name and command.startswith(pattern.rstrip(")").rstrip("*: ")):
                 return ""
@@ -163,6 +175,26 @@ class Workbench:
             return "This command requires approval"
         path = tool.input.get("file_path")
         return f"Claude requested permissions to write to {path}, but you haven't granted it yet."
+
+    def _asked(
+        self, tool: ToolUse, tool_id: str, turn: Turn, reason: str, about: Json
+    ) -> Permission:
+        turn.in_tool = True
+        try:
+            permission = self.asker.ask(tool, tool_id, reason, about)
+        except InterruptedTurnError:
+            told = {**about, "is_error": True, "meta": REJECTED}
+            self._wire.tool_result(tool_id, STOPPED, "User rejected tool use", told)
+            raise
+        turn.in_tool = False
+        return permission
+
+    def _refuse(self, tool: ToolUse, tool_id: str, turn: Turn, message: str, about: Json) -> None:
+        """By who was asked: his words are the tool's result."""
+        denial = {"tool_name": tool.name, "tool_use_id": tool_id, "tool_input": tool.input}
+        turn.denials.append(denial)
+        told = {**about, "is_error": True, "meta": {"non_execution_kind": "permission-rule"}}
+        self._wire.tool_result(tool_id, message, f"Error: {message}", told)
 
     def _deny(self, tool: ToolUse, tool_id: str, turn: Turn, refusal: str) -> None:
         denial = {"tool_name": tool.name, "tool_use_id": tool_id}

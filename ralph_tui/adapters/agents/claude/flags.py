@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ralph_tui.adapters.agents.claude.requests import NO_PLANS
 from ralph_tui.adapters.agents.permission_rules import rules_for_command
 from ralph_tui.ports import Permissions, Turn
 
@@ -108,10 +109,13 @@ def permission_flags(permissions: Permissions, command: str) -> list[str]:
     """What the agent may do. The list of tools ends at the next flag, so one must follow."""
     if permissions.mode == "skip":
         return ["--dangerously-skip-permissions"]
+    # With asking come tools that wait for somebody to approve of a plan.
+    asks = ["--disallowedTools", *NO_PLANS, "--permission-prompt-tool", "stdio"]
     rules = [*rules_for_command(command), *permissions.allow]
     # A rule is never taken for a flag.
     allowed = [rule for rule in dict.fromkeys(map(str.strip, rules)) if rule and rule[0] != "-"]
     return [
+        *(asks if permissions.mode == "ask" else []),
         *(["--allowedTools", *allowed] if allowed else []),
         "--permission-mode",
         "acceptEdits",

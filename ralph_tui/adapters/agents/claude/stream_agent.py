@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ralph_tui.adapters.agents.claude.requests import MOST_OPEN, NOT_NOW
 from ralph_tui.adapters.agents.claude.stream_reader import StreamReader
 from ralph_tui.adapters.agents.claude.usage import Ledger
 from ralph_tui.adapters.agents.description import AgentContext
@@ -18,8 +19,14 @@ from ralph_tui.adapters.agents.process_session import ProcessSession
 from ralph_tui.adapters.agents.session_end import SessionEnd, Tally
 from ralph_tui.adapters.agents.start import start_child
 from ralph_tui.adapters.processes.child import Child
-from ralph_tui.events import BackgroundAwaited, Event, GuidanceAcknowledged, GuidanceDelivered
-from ralph_tui.ports import Emit, Session, Turn
+from ralph_tui.events import (
+    AgentAsked,
+    BackgroundAwaited,
+    Event,
+    GuidanceAcknowledged,
+    GuidanceDelivered,
+)
+from ralph_tui.ports import AgentAnswer, Emit, Session, Turn
 
 LONGEST_LINE = 64 << 20
 RECEIPT_S = 10.0
@@ -122,6 +129,7 @@ class StreamSession(ProcessSession):
         self._sent: set[str] = set()
         self._on_its_way: set[str] = set()
         self._input_closed = False
+        self._asks = turn.permissions.mode == "ask"
         self._awaits = False
         """Whether work in the background was told to hold the session."""
         self._send(user_message(turn.prompt))
@@ -137,6 +145,20 @@ class StreamSession(ProcessSession):
             self._send(user_message(text, guidance_id))
         return True
 
+    def answer(self, request_id: str, answer: AgentAnswer) -> bool:
+        """Answer a request of the program's; False when it is not open, or the session ends."""
+        with self._lock:
+            if self._input_closed or self._finished or self._end_requested:
+                return False
+            found = self._reader.requests.answer(request_id, answer)
+            if found is None:
+                return False
+            request, line = found
+            refused = answer.decision == "refuse"
+            self._reader.tool_calls.decided(request, time.monotonic(), refused=refused)
+            self._send(_line(line))
+        return True
+
     def _events_of(self, line: str, offset: int) -> Iterable[Event]:
         reader = self._reader
         turns_ended = reader.results
@@ -148,6 +170,9 @@ class StreamSession(ProcessSession):
                 case GuidanceAcknowledged(guidance_id=guidance_id):
                     self._on_its_way.discard(guidance_id)
                     self._close_when_done(force=False)
+                case AgentAsked() if not self._asks or len(reader.requests) > MOST_OPEN:
+                    self.answer(event.request_id, AgentAnswer("refuse", NOT_NOW))
+                    continue
                 case _:
                     pass
             yield event
@@ -166,18 +191,23 @@ class StreamSession(ProcessSession):
 
     def _idle_after_s(self) -> float | None:
         reader = self._reader
-        if not reader.results or reader.in_turn or self._end_requested:
+        if not reader.results or reader.in_turn or self._end_requested or len(reader.requests):
             return None
-        if not self._input_closed:
+        if not self._input_closed and not self._may_still_ask:
             return RECEIPT_S
         return BACKGROUND_S if len(reader.background) else LINGER_S
 
     def _on_idle(self) -> Iterable[Event]:
-        if self._input_closed:
+        if self._input_closed or self._may_still_ask:
             if self._awaits:
                 yield self._background(given_up=True)
             self._end(SessionEnd("success"))
         self._close_when_done(force=True)
+
+    @property
+    def _may_still_ask(self) -> bool:
+        """Whether a subagent that works on when the turn is over could ask."""
+        return self._asks and len(self._reader.background) > 0
 
     def _awaited(self, *, turn_ended: bool) -> Iterable[Event]:
         """What holds the session, when a turn ends; and that nothing does, when that is over."""
@@ -211,7 +241,8 @@ class StreamSession(ProcessSession):
         if not reader.results or reader.in_turn:
             return
         with self._lock:
-            if not self._input_closed and (force or not self._on_its_way):
+            waits = self._on_its_way or self._may_still_ask or len(reader.requests)
+            if not self._input_closed and (force or not waits):
                 self._input_closed = True
                 self._close_stdin()
 

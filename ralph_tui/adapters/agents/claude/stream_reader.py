@@ -12,6 +12,7 @@ from ralph_tui.adapters.agents.claude import notices
 from ralph_tui.adapters.agents.claude.background import BackgroundTasks
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
 from ralph_tui.adapters.agents.claude.receipts import Receipts
+from ralph_tui.adapters.agents.claude.requests import Requests
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
@@ -40,8 +41,7 @@ _BEATS = frozenset(
 """Signs of life without news: a tool or the model is at work."""
 _SILENT = frozenset(
     {"keep_alive", "system/background_tasks_changed", "system/session_state_changed",
-     "system/files_persisted", "system/post_turn_summary", "prompt_suggestion", "tool_use_summary",
-     "control_request", "control_cancel_request"}
+     "system/files_persisted", "system/post_turn_summary", "prompt_suggestion", "tool_use_summary"}
 )  # fmt: skip
 """Details that other events tell better."""
 _BILLING: Mapping[str, str | None] = {
@@ -76,6 +76,7 @@ class StreamReader:
         self.in_turn = False
         """Whether a turn has begun and not ended."""
         self.background = BackgroundTasks()
+        self.requests = Requests(iteration)
         self._described: SessionDescribed | None = None
         self._told: dict[str, str] = {}
         self._beat = float("-inf")
@@ -265,6 +266,9 @@ class StreamReader:
             yield self._note(f"The agent refused a request: {as_text(response.get('error'))}")
         yield from self.usage.context_answer(as_map(response.get("response")))
 
+    def _request(self, fields: Json) -> Iterator[Event]:
+        yield from self.requests.feed(fields)
+
     def _result(self, fields: Json) -> Iterator[Event]:
         if type(fields.get("is_error")) is not bool and not as_text(fields.get("subtype")):
             yield from self._complain("result", "A result as no known agent gives it")
@@ -296,6 +300,8 @@ class StreamReader:
         "command_lifecycle": _lifecycle,
         "system/compact_boundary": _compacted,
         "control_response": _answer,
+        "control_request": _request,
+        "control_cancel_request": _request,
         "result": _result,
     }
 

@@ -58,6 +58,21 @@ class ToolCalls:
         call = self._running.get(tool_id)
         return "" if call is None else as_text(call.input.get("command"))
 
+    def decided(self, request: Json, now: float, *, refused: bool) -> None:
+        """A tool was asked about: it takes its time from the answer on, or does no work."""
+        tool_id = as_text(request.get("tool_use_id")) or self._asked_for(request)
+        if call := self._running.get(tool_id):
+            call.started = now
+        if refused:
+            self._denied.add(tool_id)
+
+    def _asked_for(self, request: Json) -> str:
+        """Older versions do not name the call: it is the one with this input."""
+        tool, arguments = as_text(request.get("tool_name")), as_map(request.get("input"))
+        same = (tool, _kept(arguments))
+        calls = reversed(list(self._running.items()))
+        return next((key for key, call in calls if (call.tool, call.input) == same), "")
+
     def turn_ended(self) -> None:
         """What has not answered never will."""
         self._running.clear()
@@ -70,8 +85,7 @@ class ToolCalls:
             return
         tool = as_text(block.get("name")) or "tool"
         arguments = as_map(block.get("input"))
-        kept = {name: as_text(arguments.get(name))[:_LONGEST] for name in _NAMED_IN_RULES}
-        self._running[tool_id] = _Call(self._now, tool, kept)
+        self._running[tool_id] = _Call(self._now, tool, _kept(arguments))
         self.calls += 1
         yield ToolStarted(
             iteration=self._iteration,
@@ -128,3 +142,7 @@ class ToolCalls:
             also=[shorten(line) for line in lines[1:]],
             final=not lines,
         )
+
+
+def _kept(arguments: Json) -> Json:
+    return {name: as_text(arguments.get(name))[:_LONGEST] for name in _NAMED_IN_RULES}

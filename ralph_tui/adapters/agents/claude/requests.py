@@ -1,0 +1,187 @@
+"""What Claude Code asks over its stream, and our answers in its form.
+
+Rule: what a session allows is what its program has suggested, and holds for that session alone:
+nothing is written into the project or into settings. Of a suggestion that is not understood whole
+nothing is offered. Pure, but for what is open.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ralph_tui.adapters.agents.asked import MOST_INPUT, asked, choice
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.events import AgentAsked, AgentAskedNoMore, Event
+from ralph_tui.events.asking import AgentChoice
+from ralph_tui.ports import AgentAnswer
+from ralph_tui.text.sanitize import shorten
+
+Json = Mapping[str, object]
+
+MOST_OPEN = 20
+"""Requests of one session; more of them are refused."""
+NOT_NOW = "Nobody can be asked about it now. Go on without it."
+TAKEN_BACK = "the agent has taken it back"
+NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
+"""Tools that come with asking, and wait for an approval that no run needs."""
+_CHOICE = "AskUserQuestion"
+_WHOLE = {"Bash": "command", "WebFetch": "url", "WebSearch": "query", "Read": "file_path"}
+"""Tools that one field tells whole."""
+_PATHS = ("file_path", "notebook_path")
+
+
+class Requests:
+    """The open ones of a session, by their ids."""
+
+    def __init__(self, iteration: int) -> None:
+        self._iteration = iteration
+        self._open: dict[str, Json] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def feed(self, fields: Json) -> Iterator[Event]:
+        """A ``control_request``, which may be a question, or a ``control_cancel_request``."""
+        request, request_id = as_map(fields.get("request")), _id(fields)
+        if as_text(fields.get("type")) == "control_cancel_request":
+            if self._open.pop(request_id, None) is not None:
+                yield AgentAskedNoMore(
+                    iteration=self._iteration, request_id=request_id, reason=TAKEN_BACK
+                )
+        elif request_id in self._open or as_text(request.get("subtype")) != "can_use_tool":
+            return
+        elif request_id:
+            self._open[request_id] = fields
+            yield asked_of(self._iteration, request_id, request)
+
+    def answer(self, request_id: str, answer: AgentAnswer) -> tuple[Json, dict[str, object]] | None:
+        """The request, and the line that answers it; None where it is not open."""
+        fields = self._open.pop(request_id, None)
+        if fields is None:
+            return None
+        request = as_map(fields.get("request"))
+        response = {
+            "subtype": "success",
+            "request_id": fields.get("request_id"),
+            "response": decision(request, answer),
+        }
+        return request, {"type": "control_response", "response": response}
+
+
+def asked_of(iteration: int, request_id: str, request: Json) -> AgentAsked:
+    """What is asked, as an event."""
+    tool, arguments = as_text(request.get("tool_name")), as_map(request.get("input"))
+    return asked(
+        iteration,
+        request_id,
+        tool or "a tool",
+        input=would_do(tool, arguments),
+        why=_why(request, arguments),
+        rule=rule_words(allowances(request)),
+        choices=_choices(arguments) if tool == _CHOICE else (),
+        parent=shorten(as_text(request.get("agent_id"))) or None,
+    )
+
+
+def would_do(tool: str, arguments: Json) -> str:
+    """The command or address; of an edit the file and a diff; else its whole input."""
+    if tool in _WHOLE and (told := as_text(arguments.get(_WHOLE[tool]))):
+        return told
+    path = next((text for name in _PATHS if (text := as_text(arguments.get(name)))), "")
+    edits = [as_map(edit) for edit in as_list(arguments.get("edits"))] or [arguments]
+    if path and any("new_string" in edit or "content" in edit for edit in edits):
+        return "\n".join([path, *(line for edit in edits for line in _diff(edit))])
+    return json.dumps(arguments, ensure_ascii=False, indent=1, default=str) if arguments else ""
+
+
+def _diff(edit: Json) -> list[str]:
+    before = as_text(edit.get("old_string"))[: MOST_INPUT * 2]
+    after = as_text(edit.get("new_string")) or as_text(edit.get("content"))
+    removed = [f"-{line}" for line in before.splitlines()]
+    return [*removed, *(f"+{line}" for line in after[: MOST_INPUT * 2].splitlines())]
+
+
+def _why(request: Json, arguments: Json) -> str:
+    """What the agent says that it is for, and why it is asked about."""
+    path = as_text(request.get("blocked_path"))
+    said = (
+        as_text(arguments.get("description")),
+        as_text(request.get("decision_reason")),
+        f"outside of the project: {path}" if path else "",
+    )
+    return "\n".join(dict.fromkeys(part.strip() for part in said if part.strip()))
+
+
+def allowances(request: Json) -> list[dict[str, object]]:
+    """What the program suggests to allow, for this session only; nothing where not all is known."""
+    found: list[dict[str, object]] = []
+    for suggestion in map(as_map, as_list(request.get("permission_suggestions"))):
+        kind = as_text(suggestion.get("type"))
+        rules = [as_map(rule) for rule in as_list(suggestion.get("rules"))]
+        folders = [as_text(folder) for folder in as_list(suggestion.get("directories"))]
+        if kind == "setMode" and suggestion.get("mode") == "acceptEdits":
+            continue  # it is in that mode
+        allows = suggestion.get("behavior") == "allow" and all(map(_rule, rules))
+        if kind == "addRules" and allows:
+            about: dict[str, object] = {"rules": rules, "behavior": "allow"}
+        elif kind == "addDirectories" and all(folders):
+            about = {"directories": folders}
+        else:
+            return []
+        found.append({"type": kind, **about, "destination": "session"})
+    return found
+
+
+def rule_words(allowed: list[dict[str, object]]) -> str:
+    """``Bash(curl *), Bash(git push *), files in /srv/data``."""
+    said: list[str] = []
+    for one in allowed:
+        said += [_rule(as_map(rule)) for rule in as_list(one.get("rules"))]
+        said += [f"files in {folder}" for folder in as_list(one.get("directories"))]
+    return ", ".join(said)
+
+
+def _rule(rule: Json) -> str:
+    tool, content = as_text(rule.get("toolName")), as_text(rule.get("ruleContent"))
+    return f"{tool}({content})" if tool and content else tool
+
+
+def _choices(arguments: Json) -> list[AgentChoice]:
+    return [
+        choice(
+            as_text(one.get("question")),
+            as_text(one.get("header")),
+            [
+                (as_text(option.get("label")), as_text(option.get("description")))
+                for option in map(as_map, as_list(one.get("options")))
+            ],
+            multiple=one.get("multiSelect") is True,
+        )
+        for one in map(as_map, as_list(arguments.get("questions")))
+        if as_text(one.get("question")).strip()
+    ]
+
+
+def decision(request: Json, answer: AgentAnswer) -> dict[str, object]:
+    """The answer, as the program takes it."""
+    if answer.decision == "refuse":
+        return {"behavior": "deny", "message": answer.words or "Refused. Go on without it."}
+    arguments = as_map(request.get("input"))
+    allowed: dict[str, object] = {"behavior": "allow", "updatedInput": dict(arguments)}
+    if answer.choices:
+        questions = [
+            text
+            for one in map(as_map, as_list(arguments.get("questions")))
+            if (text := as_text(one.get("question"))).strip()
+        ]
+        chosen = {
+            question: ", ".join(labels)
+            for question, labels in zip(questions, answer.choices, strict=False)
+        }
+        allowed["updatedInput"] = {**arguments, "answers": chosen}
+    elif answer.decision == "session" and (rules := allowances(request)):
+        allowed["updatedPermissions"] = rules
+    return allowed
+
+
+def _id(fields: Json) -> str:
+    return shorten(as_text(fields.get("request_id")))
