@@ -1,6 +1,7 @@
 """The agent `claude` in the mode `ask`, on the stub: questions over its stream, and our answers."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.unit.adapters.agents.test_sessions import Heard, alive
 from tests.waiting import until
 
 
-def bash(command: str) -> dict[str, object]:
+def bash(command: str) -> dict[str, Any]:
     return {"tools": [{"name": "Bash", "input": {"command": command, "description": "run"}}]}
 
 
@@ -27,7 +28,7 @@ QUESTIONS = {
          "options": [{"label": "Blue", "description": "calm"}, {"label": "Red"}]},
     ]
 }  # fmt: skip
-PUSHES: dict[str, object] = {
+PUSHES: dict[str, Any] = {
     "answers": [bash("touch one"), bash("touch two"), bash("mkdir three"), {"text": "done"}]
 }
 
@@ -39,7 +40,7 @@ def bench(tmp_path: Path) -> Bench:
     return bench
 
 
-def begin(bench: Bench, scenario: dict[str, object], **environ: str) -> tuple[Session, Heard]:
+def begin(bench: Bench, scenario: dict[str, Any], **environ: str) -> tuple[Session, Heard]:
     heard = Heard()
     return bench.agent(scenario, **environ).start(bench.turn(), heard), heard
 
@@ -89,7 +90,7 @@ def test_a_choice_reaches_the_model(bench: Bench) -> None:
 
 def test_a_subagent_that_asks_is_named(bench: Bench) -> None:
     task = {"description": "look", "prompt": "SUB", "subagent_type": "general-purpose"}
-    story = {
+    story: dict[str, Any] = {
         "answers": [{"tools": [{"name": "Task", "input": task}]}, {"text": "done"}],
         "subagents": {"SUB": [bash("touch one"), {"text": "done"}]},
     }

@@ -180,6 +180,7 @@ OPENERS = {
     "cli/__init__.py": "the null device",
     "cli/fronts/signals.py": "the null device",
     "hook/installable.py": "data of this package",
+    "loop/steps/asking.py": "a question",
     "loop/steps/questions.py": "questions are opened there",
     "loop/steps/watchdog.py": "a question",
     "text/secrets/formats.py": "data of this package",
