@@ -100,6 +100,10 @@ class Trial(Protocol):
         """Run it to its end; blocks. Raises ``RalphError`` where it cannot be run now."""
         ...
 
+    def last_line(self) -> str:
+        """What it printed last, sanitized; empty before it has; quick, any thread may call."""
+        ...
+
     def cancel(self) -> None:
         """End it, also before it has begun; returns at once, any thread may call."""
         ...

@@ -19,6 +19,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import FLAGS, Loaded, examine, problem_of
 from ralph_tui.errors import LockHeldError, RalphError
 from ralph_tui.layers.sensor import GateResult
+from ralph_tui.plain_files import reading
 from ralph_tui.ports.new_runs import (
     AgentOffer,
     Default,
@@ -29,6 +30,9 @@ from ralph_tui.ports.new_runs import (
 )
 from ralph_tui.text.durations import as_typed
 from ralph_tui.text.sanitize import one_line
+
+LAST_BYTES = 4096
+"""Of a log in which the last line is looked for."""
 
 
 class NewRunsHere:
@@ -101,6 +105,7 @@ class _Trial:
     def __init__(self, root: Path, command: str, timeout_s: float) -> None:
         self._root = root
         self._gate = ShellGate(command, cwd=root, run_id=str(uuid4()), timeout_s=timeout_s)
+        self._log: Path | None = None
 
     def run(self) -> GateResult:
         """See `Trial`."""
@@ -111,7 +116,20 @@ class _Trial:
                 "its half-made edits: try it when that run is over"
             )
         with TemporaryDirectory(prefix="ralph-tui-trial-", ignore_cleanup_errors=True) as scratch:
-            return self._gate.run(Path(scratch) / "output.log")
+            self._log = Path(scratch) / "output.log"
+            return self._gate.run(self._log)
+
+    def last_line(self) -> str:
+        """See `Trial`; the log has whole lines, without secrets."""
+        if self._log is None:
+            return ""
+        try:
+            with reading(self._log) as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_BYTES))
+                lines = log.read(LAST_BYTES).decode("utf-8", "replace").splitlines()
+        except OSError:
+            return ""
+        return next((one_line(line) for line in reversed(lines) if line.strip()), "")
 
     def cancel(self) -> None:
         """See `Trial`."""

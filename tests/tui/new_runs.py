@@ -67,6 +67,9 @@ class Played:
     def run(self) -> GateResult:
         return self.result
 
+    def last_line(self) -> str:
+        return ""
+
     def cancel(self) -> None:
         """Nothing runs."""
 

@@ -4,10 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual import events
 
 from ralph_tui.text.terms import OUTCOMES, PHASES
 from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.home.columns import columns, line_of, titles
+from ralph_tui.tui.home.form import NewRun
 from ralph_tui.tui.home.screen import BATCH, EAGER
 from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
 
@@ -350,3 +352,30 @@ def test_what_cannot_be_read_is_named_in_a_line() -> None:
         await home.until(lambda: "state.json cannot be used" not in home.page)
 
     at_home(story, home)
+
+
+def test_it_is_said_at_once_that_the_form_opens_and_what_is_typed_behind_it_is_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    home, seen = HomeDriver(DONE), list[str]()
+
+    def opened(*arguments: Any) -> NewRun:
+        seen.append(home.page)
+        for key in ("n", "q"):  # while it loads
+            home.app.post_message(events.Key(key, key))
+        return NewRun(*arguments)
+
+    monkeypatch.setattr("ralph_tui.tui.home.form.NewRun", opened)
+
+    async def story(home: HomeDriver) -> None:
+        await home.press("n")
+        await home.until(lambda: isinstance(home.app.screen, NewRun))
+        form = home.app.screen
+        assert isinstance(form, NewRun)
+        await home.until(lambda: form.page.objective.text == "nq")
+        assert "▸ opening the form…" in seen[0]
+        await home.press("escape")
+        await home.until(lambda: "n new run" in home.page)
+
+    at_home(story, home)
+    assert len(seen) == 1

@@ -319,6 +319,16 @@ def test_esc_stops_the_command_that_is_tried_and_not_the_form(git_repo: Path) ->
     trying(git_repo, f"sleep 300 & echo $! $$ > {pids}; wait", look)
 
 
+def test_a_command_that_is_tried_tells_what_it_printed_last(git_repo: Path) -> None:
+    async def look(driver: FormDriver) -> None:
+        await driver.sees("it runs for")
+        await driver.sees("│ collected 7 tests")
+        await driver.press("escape")
+        await driver.sees("stopped after")
+
+    trying(git_repo, r"printf 'first\ncollected \033[2J7 tests\n'; sleep 300", look)
+
+
 def test_leaving_in_any_way_leaves_no_process(git_repo: Path) -> None:
     pids = git_repo / "pids"
 
@@ -335,3 +345,21 @@ def test_a_command_that_needs_a_terminal_gets_none(git_repo: Path) -> None:
         await driver.sees("exit 1 after")
 
     trying(git_repo, "read line", look)
+
+
+def test_a_model_is_named_for_an_agent_that_takes_one() -> None:
+    async def fill(driver: FormDriver) -> None:
+        await driver.type("Fix it")
+        await driver.to("command")
+        await driver.type("make")
+        await driver.to("agent.model")
+        await driver.sees("model empty: the agent's own choice")
+        await driver.type("opus")
+        await driver.sees("-c make --model opus")
+        await driver.to("agent.name")
+        await driver.press("right")
+        assert not driver.form.page.fields["agent.model"].display
+        await driver.until(lambda: "--model" not in driver.form.typed_line.command)
+        await driver.press("left", "ctrl+s")
+
+    assert answered(fill) == [["run", "Fix it", "-c", "make", "--model", "opus"]]

@@ -135,7 +135,9 @@ def _status(run: RecordedRun) -> dict[str, Any]:
         if status is not None and "phase" in status:
             return status
         if record := read_json(run.folder / "attempt.json", most=ROW_BYTES):
-            return _from_record(record)
+            told = _from_record(record)
+            # How many iterations were granted stands in the journal alone.
+            return _from_ends(run.journal) | {k: v for k, v in told.items() if v is not None}
     return _from_ends(run.journal)
 
 
@@ -144,12 +146,14 @@ def _from_record(record: dict[str, Any]) -> dict[str, Any]:
     did = _mapping(record.get("execution"))
     history = did.get("quality_history")
     qualities = [_mapping(each) for each in history] if isinstance(history, list) else []
+    first = next((each for each in qualities if each.get("iteration") == 0), {})
     return {
         "objective": record.get("description"),
         "outcome": _mapping(record.get("outcome")).get("outcome"),
         "agent": did.get("agent"),
         "iteration": did.get("iterations"),
-        "completions": [each.get("quality") for each in qualities],
+        "baseline": first.get("quality"),
+        "completions": [each.get("quality") for each in qualities if each is not first],
         "cost_usd": did.get("cost_usd"),
         "started": record.get("started"),
         "updated": record.get("updated"),
@@ -166,12 +170,13 @@ def _from_ends(journal: Path) -> dict[str, Any]:
     ends = [event for event in seen if event.get("kind") in _ENDINGS]
     ended = ends[-1] if ends and ends[-1].get("kind") != "run_resumed" else {}
     finished = [event for event in seen if event.get("kind") == "iteration_finished"]
+    granted = [event["max_iterations"] for event in seen if event.get("max_iterations")]
     return {
         "objective": begun.get("objective"),
         "outcome": "failed" if ended.get("kind") == "run_crashed" else ended.get("outcome"),
         "agent": begun.get("agent"),
         "iteration": max((_Known(event).count("iteration") or 0 for event in seen), default=0),
-        "max_iterations": begun.get("max_iterations"),
+        "max_iterations": granted[-1] if granted else None,
         "completions": [event.get("completion") for event in finished],
         "started": begun.get("at"),
         "updated": last.get("at"),

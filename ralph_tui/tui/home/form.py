@@ -26,7 +26,7 @@ from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import PHASES
 from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, clip_line, flat
+from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat
 from ralph_tui.tui.home.form_line import NO_COMMAND, PLAYS_DEMO, arguments, objections, typed
 from ralph_tui.tui.home.form_page import Page
 from ralph_tui.tui.home.trial_words import MARKS, last_lines, outcome
@@ -37,6 +37,8 @@ LOOK_S = 0.25
 KEEP_S = 1.0
 """After which what was typed is kept."""
 ONE_MOMENT = "one moment: it is still looked at what is here"
+LAST_LINE = 200
+"""Characters of what a command that is tried printed last."""
 TRY, STOP = "try it", "stop  "
 STYLES = {"good": "$success", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 
@@ -201,7 +203,11 @@ class NewRun(Modal[list[str] | None]):
     def _tick(self) -> None:
         if self._trial is not None:
             runs = f"{PHASES['verifying'].glyph} it runs for {duration(monotonic() - self._began)}"
-            self.page.fields["command"].hint(f"{runs}; esc stops it")
+            said = clip(flat(self._trial.last_line(), LAST_LINE), LAST_LINE)
+            told = Content(f"{runs}; esc stops it")
+            if said:
+                told = told + Content.styled(f"\n│ {said}", STYLES["dim"])
+            self.page.fields["command"].hint(told)
 
     def _tell_outcome(self, result: GateResult) -> None:
         tone, sentence = outcome(result)

@@ -10,6 +10,7 @@ PLAYS_DEMO = "demo"
 OPTIONS = {
     "agent.name": "--agent",
     "agent.command": "--agent-command",
+    "agent.model": "--model",
     "limits.max_iterations": "--max-iterations",
     "limits.budget_usd": "--budget",
     "limits.session_timeout_s": "--timeout",
@@ -39,9 +40,15 @@ def arguments(draft: Draft, place: Surroundings) -> list[str]:
     else:
         words += _option("--criterion", "--criterion", draft.criterion.strip())
     for name, option in OPTIONS.items():
-        if name in draft.settings and (name != "agent.command" or agent == "command"):
+        if name in draft.settings and concerns(name, agent):
             words += _option(option, option, draft.settings[name].strip())
     return [*words, "--", objective] if objective.startswith("-") else words
+
+
+def concerns(name: str, agent: str) -> bool:
+    """Whether a setting of the form means anything to an agent."""
+    takes_model = agent not in ("command", PLAYS_DEMO)
+    return {"agent.command": agent == "command", "agent.model": takes_model}.get(name, True)
 
 
 def typed(words: list[str]) -> str:
@@ -81,7 +88,7 @@ def _objections(
         yield "agent.command", NO_PROGRAM
     checked = set(OPTIONS) - {"agent.name", *(() if program.strip() else ("agent.command",))}
     for name in checked & set(draft.settings):
-        if said := problem(name, draft.settings[name].strip()):
+        if concerns(name, agent) and (said := problem(name, draft.settings[name].strip())):
             yield name, said
 
 

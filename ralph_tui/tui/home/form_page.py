@@ -15,7 +15,7 @@ from ralph_tui.ports.new_runs import AgentOffer, Draft, Finding, Surroundings
 from ralph_tui.text.terms import LEVELS, permission_words
 from ralph_tui.tui.draw.spans import flat
 from ralph_tui.tui.home.form_fields import Button, Choice, Field, OneLine
-from ralph_tui.tui.home.form_line import OPTIONS, PLAYS_DEMO, agent_of
+from ralph_tui.tui.home.form_line import OPTIONS, PLAYS_DEMO, agent_of, concerns
 from ralph_tui.tui.modals.guide import PlainArea
 
 NUMBERS = (
@@ -81,6 +81,7 @@ class Page(VerticalScroll):
             "command": self.command,
             "criterion": OneLine("in words; you are asked each time the agent says so"),
             "agent.command": OneLine("any program that takes the prompt on stdin"),
+            "agent.model": OneLine("empty: the agent's own choice"),
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
         self.agent = Choice(())
@@ -96,6 +97,7 @@ class Page(VerticalScroll):
         yield Field("criterion", "in words", self.texts["criterion"])
         yield Field("agent.name", "agent", self.agent, hint="looking for agents…")
         yield Field("agent.command", "its command", self.texts["agent.command"])
+        yield Field("agent.model", "model", self.texts["agent.model"])
         for name, label, hint in NUMBERS:
             yield Field(name, label, self.texts[name], hint=hint, beside=True)
         yield Field("permissions.mode", "permissions", self.permissions)
@@ -129,9 +131,10 @@ class Page(VerticalScroll):
                 field.value = draft.settings.get(name, place.text(name))
         mode = draft.settings.get("permissions.mode", place.text("permissions.mode"))
         self.permissions.value = mode or "edits"
-        for name, _, hint in NUMBERS:
+        for name, _, hint in (*NUMBERS, ("agent.model", "", "")):
             origin = place.defaults[name].origin if name in place.defaults else ""
-            self.fields[name].hint(f"{hint}; from {flat(origin)}" if origin else hint)
+            told = [hint, f"from {flat(origin)}" if origin else ""]
+            self.fields[name].hint("; ".join(filter(None, told)))
         self.command.offered = tuple(one.command for one in place.suggestions)
         self.head.update(_head(place, draft))
         self.offer_commands()
@@ -188,7 +191,8 @@ class Page(VerticalScroll):
     def _arrange(self) -> None:
         self.fields["command"].display = self.by.value == "command"
         self.fields["criterion"].display = self.by.value == "criterion"
-        self.fields["agent.command"].display = self.agent.value == "command"
+        for name in ("agent.command", "agent.model"):
+            self.fields[name].display = concerns(name, self.agent.value)
         self.fields["permissions.mode"].hint(FREE if self.agent.value == "command" else "")
         offer = next((one for one in self.place.agents if one.name == self.agent.value), None)
         if offer is not None:

@@ -254,12 +254,15 @@ class HomeScreen(BaseScreen):
         """See one work."""
         self._end_with(["demo"])
 
-    def action_new(self) -> None:
-        """Start a run; the screen waits, so that keys that follow are the form's."""
+    async def action_new(self) -> None:
+        """Start a run; the app waits, so that keys that follow are the form's."""
+        self.foot.say("opening the form…")
+        await self.wait_for_refresh()
         # Its text fields take long to import, and few homes open it.
         from ralph_tui.tui.home.form import NewRun  # noqa: PLC0415
 
         self.app.push_screen(NewRun(self._new_runs, self.ralph.monotonic), self._filled)
+        self.foot.say("")
 
     def _filled(self, command: Sequence[str] | None) -> None:
         if command:

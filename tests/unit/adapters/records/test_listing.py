@@ -127,6 +127,20 @@ def test_without_a_status_its_record_is_told(tmp_path: Path) -> None:
     assert row.interventions is None  # that record does not count them
 
 
+@pytest.mark.parametrize("story", ["steady", "stuck", "empty"])
+def test_a_row_is_the_same_whichever_of_its_files_is_left(tmp_path: Path, story: str) -> None:
+    attempt = record(tmp_path, story_of(story))
+    status = read_status(RecordedRun(attempt.journal))
+    (attempt.folder / "status.json").write_text(json.dumps(status))
+    whole = only(tmp_path)
+    assert whole.max_iterations
+    (attempt.folder / "status.json").unlink()
+    os.mkfifo(attempt.folder / "status.json")
+    left = only(tmp_path)
+    assert (left.iterations, left.max_iterations) == (whole.iterations, whole.max_iterations)
+    assert left.completions == pytest.approx(whole.completions)
+
+
 @pytest.mark.parametrize("name", ["v1-stuck", "v1-steady", "v1-oscillating"])
 def test_where_there_is_but_a_journal_its_ends_are_told(tmp_path: Path, name: str) -> None:
     folder = put(tmp_path, "task-001/001")
