@@ -51,10 +51,10 @@ def refusal_to_go_on(name: StepName, state: RunState, *, gone: bool = False) -> 
         return "hooks have recorded it: the next session of Claude Code goes on with it"
     if started.imported:
         return "another tool has recorded it: here it is read, and no more"
-    if name not in {step.name for step in next_steps(state, gone=gone)}:
-        return "it is completed; {again} runs it again"
     if name == "resume" and scratch(started):
         return "its folder goes when you leave; ralph-tui demo --keep FOLDER keeps it"
+    if name not in {step.name for step in next_steps(state, gone=gone)}:
+        return "it is completed; {again} runs it again"
     said = (started.command, started.criterion, started.objective)
     if any(HIDDEN in words for words in said if words) or HIDDEN in run_again(started):
         return "a secret in its command was kept out of the record; type it again"
@@ -70,7 +70,7 @@ def _steps(state: RunState, started: RunStarted) -> Iterator[NextStep]:
         yield NextStep("report", "report", f"ralph-tui report {name}")
         yield NextStep("replay", "replay", f"ralph-tui replay {name}")
         return
-    if not completed and not started.watched:
+    if not (completed or started.watched or scratch(started)):
         yield NextStep("resume", "resume", f"ralph-tui resume {name}{_more(state)}")
     yield NextStep("report", "report", f"ralph-tui report {name}")
     trees = whole_change(state)
@@ -99,7 +99,8 @@ def _more(state: RunState) -> str:
 def run_again(started: RunStarted) -> str:
     """The command that begins the same anew."""
     if started.scenario:
-        return f"ralph-tui demo --scenario {shlex.quote(started.scenario)}"
+        fast = " --fast" if started.fast else ""
+        return f"ralph-tui demo --scenario {shlex.quote(started.scenario)}{fast}"
     words = ["ralph-tui", "run", started.objective]
     options = {
         "-c": started.command,

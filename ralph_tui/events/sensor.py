@@ -88,3 +88,9 @@ class ReadingTaken(Event):
         """By whom it was made 100, a person or a model, where no command stands; else empty."""
         said = self.completion >= 100 and self.note.startswith("accepted by ")
         return self.note if said else ""  # other notes tell of the source
+
+    @property
+    def by_command(self) -> bool:
+        """It is 100 because the completion command passed, which counts nothing."""
+        whole = self.source == "tests" and self.completion >= 100 and not self.held
+        return whole and self.passed is None

@@ -77,6 +77,8 @@ class Source(Protocol):
     """That process is gone, and no end was recorded."""
     restores_ended: bool
     """Takes a `Restore` also when the run is over."""
+    overtaken: str
+    """Who has gone on with the run since its end, as a sentence; empty: nobody is at it."""
     refused: deque[tuple[Command, str]]
     """Refused commands, each with the reason; the screen takes them out and says why."""
     folder: Path | None

@@ -46,6 +46,7 @@ class Attached:
     live = True
     elsewhere = True
     restores_ended = False
+    overtaken = ""
     player: Player | None = None
     record: OnDisk | None
 

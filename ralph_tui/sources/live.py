@@ -30,6 +30,7 @@ class Live:
     name = "you"
     lost = False
     restores_ended = False
+    overtaken = ""
     player: Player | None = None
     files: Files | None = None
     record: OnDisk | None = None

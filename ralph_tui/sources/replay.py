@@ -35,6 +35,7 @@ class Replay:
     live = False
     elsewhere = False
     restores_ended = False
+    overtaken = ""
     name = "you"
     lost = False
     gone: Callable[[RunState], bool] | None = None

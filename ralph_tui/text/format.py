@@ -124,14 +124,17 @@ def plain_points(value: float) -> str:
 def ending(outcome: str, reason: str) -> str:
     """``limit reached: …``, ``aborted by you``: the outcome, unless the reason says it itself."""
     word = outcome_word(outcome)
-    if not reason or ending_reason(outcome, reason) != reason:
-        return reason or word
+    if ending_reason(outcome, reason) != reason:
+        return reason
+    if not reason:
+        return word
     return f"{word}: {reason}"
 
 
 def ending_reason(outcome: str, reason: str) -> str:
     """The reason where its outcome stands before it: ``by you`` of ``aborted by you``."""
-    return reason.removeprefix(f"{outcome_word(outcome)} ")
+    word = outcome_word(outcome)
+    return "" if reason == word else reason.removeprefix(f"{word} ")
 
 
 def money(usd: float, *, known: bool = True, estimated: bool = False, exact: bool = False) -> str:

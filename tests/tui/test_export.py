@@ -133,3 +133,18 @@ def test_it_bears_small_screens(tmp_path: Path, size: tuple[int, int]) -> None:
         await driver.sees("written:")
 
     drive(driver, look, size)
+
+
+def test_a_replay_says_what_is_of_the_moment_and_what_of_the_whole_run(tmp_path: Path) -> None:
+    driver = replay(story("steady"))
+    exporting(driver, tmp_path, "steady")
+    told = "screen and pane are of the moment shown; report and events are of the whole run"
+
+    async def look(driver: Driver) -> None:
+        await driver.press("e")
+        await driver.sees("the events")
+        assert told not in "\n".join(driver.text()), "at its end they are one"
+        await driver.press("escape", "left", "e")
+        await driver.sees(told)
+
+    drive(driver, look, (140, 45))

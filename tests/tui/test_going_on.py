@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tui.events import RunStarted
+from ralph_tui.sources.replay import Replay
 from ralph_tui.sources.run_record import RunRecord
 from ralph_tui.tui.cockpit.palette import offers
 from ralph_tui.tui.modals.confirm import Confirm
@@ -97,6 +98,42 @@ def test_a_run_whose_process_is_gone_can_be_resumed_from_its_screen(tmp_path: Pa
     drive(driver, look)
     assert driver.app.onward is not None
     assert driver.app.onward[0][:2] == ("resume", "task-001/001")
+
+
+@pytest.mark.parametrize("kind", [live, replay])
+def test_a_run_that_was_killed_has_an_end_as_well(tmp_path: Path, kind: type) -> None:
+    driver = with_record(kind(story("running")), tmp_path, "running")
+    if isinstance(driver.source, Replay):
+        driver.source.gone = lambda _: True
+    else:
+        driver.source.lost = driver.source.elsewhere = True
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("─ the end ─")
+        await driver.sees("u resume")
+        await driver.sees("ralph-tui resume task-001/001")
+        await driver.sees("disconnected: its process is gone")
+        await driver.press("o")
+        await driver.until(lambda: isinstance(driver.app.screen, Report))
+        await driver.press("escape", "d")
+        await driver.sees("changes of the whole run")
+
+    drive(driver, look)
+
+
+def test_what_another_terminal_goes_on_with_is_not_begun_twice(tmp_path: Path) -> None:
+    driver = with_record(live(story("stuck")), tmp_path, "stuck")
+    told = "it goes on in another terminal: ralph-tui attach task-001/001 shows it"
+
+    async def look(driver: Driver) -> None:
+        await driver.sees("u resume")
+        driver.source.overtaken = driver.source.note = told
+        await driver.sees(told)
+        await driver.press("u")
+        assert driver.cockpit.footer.notice == f"u resume: {told}"
+        assert driver.app.onward is None
+
+    drive(driver, look)
 
 
 def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ class CockpitRun:
         self._lock = threading.Lock()
         self._receive: Callable[[Event], None] = self.inbox.append
         self._lines: Lines = SimpleQueue()
-        self._last_screen = LastScreen(self.inbox, self.live.refused)
+        self._last_screen = LastScreen(self.inbox, self.live)
         self._warnings: list[str] = []
         """Of the end of the run, to be printed behind the screen."""
         self._settled = threading.Event()

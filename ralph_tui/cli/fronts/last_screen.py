@@ -1,30 +1,35 @@
 """What the screen of a run that is over still does: it brings files back, until it is left.
 
 Rule: the run holds nothing any more. Each restore takes the worktree's lock for itself, and is
-refused where the run has gone on elsewhere.
+refused where the run has gone on elsewhere, which the screen says as soon as it is recorded.
 """
 
 from collections import deque
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from ralph_tui.adapters.records.lock import owner_of
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.commands import Command, Restore
+from ralph_tui.commands import Restore
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event
+from ralph_tui.sources.live import Live
 from ralph_tui.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
+LOOK_S = 1.0
+"""How often it is looked whether another terminal has gone on with the run."""
+
 
 class LastScreen:
     """Serves the screen from the thread that has seen the run through."""
 
-    def __init__(self, inbox: deque[Event], refused: deque[tuple[Command, str]]) -> None:
-        """What is recorded goes to `inbox`, what cannot be done to `refused`."""
+    def __init__(self, inbox: deque[Event], live: Live) -> None:
+        """What is recorded goes to `inbox`, and what cannot be done is said by `live`."""
         self._inbox = inbox
-        self._refused = refused
+        self._live = live
         self._wishes: SimpleQueue[Restore | None] = SimpleQueue()
 
     def restore(self, wish: Restore) -> None:
@@ -38,14 +43,45 @@ class LastScreen:
     def serve(self, run: "AssembledRun") -> None:
         """Do what is asked for, until the screen is left."""
         past, shown = RecordedRun(run.attempt.journal), run.engine.state.seq
-        while (wish := self._wishes.get()) is not None:
+        started = run.engine.state.run.started
+        known = _size(past)
+        while True:
+            try:
+                wish = self._wishes.get(timeout=LOOK_S)
+            except Empty:
+                if _size(past) != known:
+                    self._tell_who_went_on(past, started.run_id if started else "")
+                continue
+            if wish is None:
+                return
             # It loads git; few screens need it.
             from ralph_tui.runtime.restoring import restore_ended  # noqa: PLC0415
 
             try:
                 told = restore_ended(past, wish.snapshot, wish.by, shown)
             except (RalphError, OSError) as error:
-                self._refused.append((wish, one_line(str(error))))
+                self._live.refused.append((wish, one_line(str(error))))
             else:
-                shown += len(told)
+                shown, known = shown + len(told), _size(past)
                 self._inbox.extend(told)
+
+    def _tell_who_went_on(self, past: RecordedRun, run_id: str) -> None:
+        """More of the run is recorded than its screen shows."""
+        name = past.name
+        if owner_of(past.lock, run_id) is not None:
+            said = f"it goes on in another terminal: ralph-tui attach {name} shows it"
+            self._live.note = self._live.overtaken = said
+        else:
+            self._live.overtaken = ""
+            self._live.note = (
+                f"another terminal has gone on with it or restored files since: "
+                f"ralph-tui attach {name} shows how it stands"
+            )
+
+
+def _size(run: RecordedRun) -> int:
+    """Bytes that are recorded; -1 where they cannot be looked at."""
+    try:
+        return run.journal.stat().st_size
+    except OSError:
+        return -1

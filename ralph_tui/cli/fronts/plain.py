@@ -109,7 +109,7 @@ WHOLE = 2000
 """Lines that say what to do, and the agent's own words, are not cut so soon."""
 UNCUT = (
     RunFinished, RunCrashed, Noticed, AgentNoted, AgentSpoke, AgentReported, StrategyPlanned,
-    ReflectionWritten, GuidanceQueued,
+    ReflectionWritten, GuidanceQueued, RedirectDecided,
 )  # fmt: skip
 LEVEL_WORDS = {"warn": "warn", "log": "log"}
 """Of an alarm that is no more than that."""
@@ -128,7 +128,15 @@ def _iteration_started(e: IterationStarted) -> str:
 
 def _redirect(e: RedirectDecided) -> str:
     by = "no answer" if e.by == SILENCE else f"by {e.by}"
-    return f"redirect {subject_words(e.about)}: {'approved' if e.approved else 'declined'}, {by}"
+    sent = f"; {words}" if (words := redirect_sends(e)) else ""
+    decided = "approved" if e.approved else "declined"
+    return f"redirect {subject_words(e.about)}: {decided}, {by}{sent}"
+
+
+def redirect_sends(e: RedirectDecided) -> str:
+    """The first line of the instructions that go to the agent; empty where none do."""
+    first = next((line for line in e.instructions.splitlines() if line.strip()), "")
+    return f"it sends: {first.strip()}" if e.approved and first else ""
 
 
 def _gate_finished(e: GateFinished) -> str:
@@ -145,7 +153,8 @@ def _gate_finished(e: GateFinished) -> str:
 def _reading_taken(e: ReadingTaken) -> str:
     where = "at the start" if e.iteration == 0 else f"after iteration {e.iteration}"
     kept = ", as before: nothing new could be read" if e.held else ""
-    source = e.accepted or f"from {e.source}{kept}"
+    passed = "the completion command passed" if e.by_command else ""
+    source = e.accepted or passed or f"from {e.source}{kept}"
     return f"progress {percent(e.completion)} {where} ({source})"
 
 

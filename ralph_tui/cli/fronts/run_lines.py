@@ -1,6 +1,13 @@
 """The plain lines of one run in their order: time, iteration, and each fact once."""
 
-from ralph_tui.cli.fronts.plain import question_line, row_line, run_finished, stamped, text_of
+from ralph_tui.cli.fronts.plain import (
+    question_line,
+    redirect_sends,
+    row_line,
+    run_finished,
+    stamped,
+    text_of,
+)
 from ralph_tui.events import (
     AlarmCleared,
     AlarmRaised,
@@ -99,7 +106,8 @@ class PlainLines:
                     return f"{asked.topic:<8} {decision_words(event, asked)} ({about})"
             case RedirectDecided() if self._decided:
                 self._decided = False
-                return None
+                sent = redirect_sends(event)
+                return f"redirect {sent}" if sent else None
             case RunStarted() if self._imported:
                 return f"{text_of(event)} (recorded by {self._imported})"
             case ForeignVerdict():

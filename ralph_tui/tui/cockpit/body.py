@@ -50,7 +50,7 @@ class Body(Container):
                 ContextPane(source),
             )
         }
-        self.end = EndPane(refused, keys)
+        self.end = EndPane(refused, keys, lambda: source.lost)
         self.ended = False
         """Whether how the run ended stands in the place of the agent's group."""
         self.zoomed: str | None = None

@@ -86,6 +86,10 @@ class Doing:
         match action.name:
             case "resume" | "again" as step:
                 return self._screen.going_on.refusal(step)
+            case "report" if self.source.lost:
+                return None
+            case "diff" if self.source.lost and not self._state.foreign.tool:
+                return None
             case _ if self.source.lost and action.where == "live":
                 return LOST.text.partition(": ")[2]
             case "restore":

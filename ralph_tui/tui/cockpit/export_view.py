@@ -56,7 +56,9 @@ class ExportView:
             name = NAMES.get(what, f"{heading.replace(' ', '-')}.txt")
             self._begin(record, name, self._made(record, what, rows, lines))
 
-        self._dialog = Export(heading, write, self._app.monotonic)
+        player = self._source.player
+        moment = player is not None and player.position < player.length
+        self._dialog = Export(heading, write, self._app.monotonic, of_a_moment=moment)
         self._app.push_screen(self._dialog, self._closed)
 
     def _closed(self, _: None) -> None:

@@ -12,8 +12,9 @@ from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.actions import ACTIONS, BY_NAME, Action, in_footer
+from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
 
 Refused = Callable[[Action], str | None]
 """Why an action cannot be done now; None: it can."""
@@ -52,11 +53,14 @@ def keys_line(
         spans = row(able, able, 0)
     if cells(spans) > width:
         able = [a for a in able if not a.spare]
-    bare = 0
-    while cells(spans) > width and bare <= len(able):
-        spans = row(able, able, bare)
-        bare += 1
-    return clip_line(spans, width)
+    if cells(spans) <= width:
+        return spans
+    return fitted(able, lambda left, bare: row(left, left, bare), width, _goes_last)
+
+
+def _goes_last(action: Action) -> bool:
+    """It is of use where nothing else fits."""
+    return action.name in ("decide", "help", "leave")
 
 
 def _row(

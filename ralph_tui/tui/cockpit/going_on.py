@@ -43,6 +43,8 @@ class GoingOn:
         why = refusal_to_go_on(name, state, gone=self._gone)
         if why is not None:
             return why
+        if self._source.overtaken:
+            return self._source.overtaken
         again = name == "again" and state.run.started is not None and state.run.started.scenario
         return self.refused(self.command(name), anywhere=bool(again))
 

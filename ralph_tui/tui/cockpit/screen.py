@@ -179,7 +179,7 @@ class CockpitScreen(BaseScreen):
         for head in self.heads:
             head.sync(state, clock, lost=self.source.lost, keys=self.in_front)
         self.note.say(self.source.note)
-        if self.ending.follow(state):
+        if self.ending.follow(state, lost=self.source.lost):
             self._place_end()
         self.body.sync(state, clock)
         self.history.follow()

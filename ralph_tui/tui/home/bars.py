@@ -7,9 +7,10 @@ from shlex import join
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.terms import NEEDS_YOU, WARNING
+from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread, wrap
-from ralph_tui.tui.home.keys import KEYS, opening
+from ralph_tui.tui.home.keys import KEYS, Key, opening
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.home.words import state_of
 
@@ -133,19 +134,24 @@ class KeysRow(LineWidget):
         command = opening(row) if row is not None else []
         ways = ([PROGRAM, *command], command, command[:1]) if command else ([],)
         for typed in ways:
-            spans = self._spans(listing, join(typed), 0)
+            spans = self._row(self._able(listing), join(typed), 0)
             if cells(spans) <= width:
                 return spans
-        for bare in range(1, len(KEYS)):
-            spans = self._spans(listing, ways[-1][0] if command else "", bare)
-            if cells(spans) <= width:
-                break
-        return clip_line(spans, width)
+        shortest = command[0] if command else ""
+        return fitted(
+            self._able(listing),
+            lambda shown, bare: self._row(shown, shortest, bare),
+            width,
+            lambda key: key.name in ("help", "leave"),
+        )
 
-    def _spans(self, listing: Listing, typed: str, bare: int) -> Line:
-        """The keys that can be used, the last `bare` of them without their verbs."""
+    def _able(self, listing: Listing) -> list[Key]:
+        """The keys that can be used."""
         here = "empty" if listing.loaded and not listing.names else "runs"
-        shown = [k for k in KEYS if k.footer in ("always", here) and not k.refusal(listing)]
+        return [k for k in KEYS if k.footer in ("always", here) and not k.refusal(listing)]
+
+    def _row(self, shown: Sequence[Key], typed: str, bare: int) -> Line:
+        """Keys, the last `bare` of them without their verbs."""
         spans: Line = [(" ", "")]
         for index, key in enumerate(shown):
             told: Line = [(key.shown(self._keys), "key")]

@@ -23,10 +23,19 @@ class Export(Choosing[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter", "close", show=False)]
 
     def __init__(
-        self, pane: str, write: Callable[[What], None], clock: Callable[[], float] = monotonic
+        self,
+        pane: str,
+        write: Callable[[What], None],
+        clock: Callable[[], float] = monotonic,
+        *,
+        of_a_moment: bool = False,
     ) -> None:
-        """`pane`: what the pane is called; `write` begins to write, and ends with `answer`."""
+        """`pane`: what the pane is called; `write` begins to write, and ends with `answer`.
+
+        `of_a_moment`: what is on the screen is an earlier moment of the run.
+        """
         super().__init__("Write which of these into a file?", clock)
+        self._of_a_moment = of_a_moment
         self._pane, self._write = pane, write
         self._path, self._said, self._style = "", "", ""
 
@@ -35,6 +44,11 @@ class Export(Choosing[None]):
         self._said, self._style, self._path = words, style, path
         if self.is_mounted:
             self.lay()
+
+    def hints(self) -> Sequence[str]:
+        """See `Choosing`."""
+        told = "screen and pane are of the moment shown; report and events are of the whole run"
+        return (told,) if self._of_a_moment else ()
 
     def choices(self) -> Sequence[Choice]:
         """See `Choosing`."""

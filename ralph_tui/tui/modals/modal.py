@@ -15,8 +15,9 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
+from ralph_tui.tui.draw.key_row import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
-from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat
+from ralph_tui.tui.draw.spans import Line, clickable, clip, flat
 from ralph_tui.tui.draw.veil import Veiled
 
 T = TypeVar("T")
@@ -81,22 +82,26 @@ class KeysRow(LineWidget):
         self.said = ""
 
     def line(self, y: int, width: int) -> Line:
-        """See `LineWidget`; where room is short, the last verbs are left out first."""
+        """See `LineWidget`; the key that leads back is left out last."""
         if self.said:
             return [(" ▸ ", "warn"), (clip(self.said, width - 4), "text")]
-        for bare in range(len(self.pairs) + 1):
-            spans = self._spans(bare)
-            if cells(spans) <= width:
-                return spans
-        return clip_line(self._spans(len(self.pairs)), width)
+        told: list[list[Pair]] = [[]]
+        for pair in self.pairs:  # keys that do the same stay together
+            told[-1].append(pair)
+            if pair[1]:
+                told.append([])
+        groups = [group for group in told if group]
+        return fitted(groups, self._spans, width, lambda group: group[-1][0] == "esc")
 
-    def _spans(self, bare: int) -> Line:
+    @staticmethod
+    def _spans(groups: Sequence[Sequence[Pair]], bare: int) -> Line:
         spans: Line = [(" ", "")]
-        for index, (key, verb) in enumerate(self.pairs):
-            here: Line = [(key, "key")]
-            if verb and index < len(self.pairs) - bare:
-                here.append((f" {verb}", "text"))
-            spans += [*pressing(here, key), ("  " if verb else " ", "")]
+        for index, group in enumerate(groups):
+            for key, verb in group:
+                here: Line = [(key, "key")]
+                if verb and index < len(groups) - bare:
+                    here.append((f" {verb}", "text"))
+                spans += [*pressing(here, key), ("  " if verb else " ", "")]
         return spans[:-1]
 
 

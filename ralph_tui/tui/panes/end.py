@@ -38,17 +38,25 @@ class EndPane(LinesPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "screen.close_end", show=False)]
 
-    def __init__(self, refused: Callable[[str], str | None], keys: Keys = DEFAULTS) -> None:
-        """`refused`: why an action of the table cannot be done here; None: it can."""
+    def __init__(
+        self,
+        refused: Callable[[str], str | None],
+        keys: Keys = DEFAULTS,
+        lost: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`refused`: why an action of the table cannot be done here; None: it can.
+
+        `lost`: whether nobody works on the run any more, though no end was recorded.
+        """
         super().__init__()
-        self._refused, self._keys = refused, keys
+        self._refused, self._keys, self._lost = refused, keys, lost
         self._commands: dict[int, str] = {}
         """By row, as they were built last."""
         self.display = False
 
     def stamp(self, state: RunState, now: datetime) -> object:
         """See `Pane`."""
-        return (state.run.revision, state.oversight.revision, state.run.live)
+        return (state.run.revision, state.oversight.revision, state.run.live, self._lost())
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`; its title has no digit."""
@@ -83,7 +91,7 @@ class EndPane(LinesPane):
         started = self.state.run.started
         if started is None:
             return
-        for step in next_steps(self.state):
+        for step in next_steps(self.state, gone=self._lost()):
             if step.name == "replay":
                 continue  # of what stands here it would show no more
             able = self._refused(step.name) is None

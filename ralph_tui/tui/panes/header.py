@@ -7,14 +7,16 @@ is the verdict; they never wrap, and no field ever moves.
 from datetime import datetime
 from typing import ClassVar
 
+from ralph_tui.analysis.next_steps import refusal_to_go_on
 from ralph_tui.analysis.verdict import Verdict, verdict
 from ralph_tui.events.base import EPOCH
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import NEEDS_YOU
+from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.draw.line_widget import LineWidget
-from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, spread
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, clip_line, flat, spread
 from ralph_tui.tui.panes.header_doing import doing
 from ralph_tui.tui.panes.header_fields import (
     CONTEXT,
@@ -189,23 +191,49 @@ class Header(LineWidget):
 
 
 class OneLine(Header):
-    """All that fits where there is no room for a cockpit."""
+    """All that fits where there is no room for a cockpit, and the one key that matters most."""
 
     key: ClassVar[str] = "status"
 
     def line(self, y: int, width: int) -> Line:
         """See `LineWidget`."""
         run = self.state.run
-        says = self.says
+        key = self._what_matters()
+        says = verdict(
+            self.state,
+            self.now,
+            lost=self.lost,
+            recorded=self._recorded,
+            keys=None if key else self._keys,
+        )
         done = percent(run.completion) if run.completion is not None else "— %"
-        return clip_line(
-            [
-                (f"{says.glyph} ", says.tone),
-                (f"{run.iteration}/{run.max_iterations} ", "text"),
-                (f"{done} ", "strong"),
-                (clip(says.text, max(1, width - 14)), says.tone),
-            ],
-            width,
+        told: Line = [
+            (f"{says.glyph} ", says.tone),
+            (f"{run.iteration}/{run.max_iterations} ", "text"),
+            (f"{done} ", "strong"),
+        ]
+        room = width - cells(told) - (cells(key) + GAP if key else 0)
+        told.append((clip(says.text, max(1, room)), says.tone))
+        return clip_line(spread(told, key, width, gap=GAP) if key else told, width)
+
+    def _what_matters(self) -> Line:
+        """The key of what its user would do next."""
+        state, keys = self.state, self._keys
+        if keys is None:
+            return []
+        wanted = ["resume", "report"]
+        if not (self._recorded or self.lost):
+            wanted = ["decide", *(["pause"] if state.run.paused else []), "retry", *wanted]
+        refused = {name: BY_NAME[name].refusal(state) for name in wanted}
+        if self.lost:
+            refused["resume"] = refusal_to_go_on("resume", state, gone=True)
+        able = (BY_NAME[name] for name in wanted if refused[name] is None)
+        action = next(able, None) if state.run.started is not None else None
+        if action is None:
+            return []
+        verb = "go on" if action.name == "pause" else action.verb
+        return clickable(
+            [(keys.shown(action.name), "key"), (f" {verb}", "text")], keys.of(action.name)[0]
         )
 
 

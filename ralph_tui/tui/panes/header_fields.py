@@ -195,6 +195,8 @@ def _counts(state: RunState, size: int) -> Line:
     source = SOURCES.get(run.source or "", "estimate")
     if run.passed is not None and run.total is not None:
         return [(f"{run.passed}/{run.total}", "text"), (f" {source}", "dim")]
+    if run.source == "tests" and run.completion >= 100:
+        source = "passed"  # the completion command, which counts nothing
     return [(source, "dim")]
 
 

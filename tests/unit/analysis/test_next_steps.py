@@ -30,3 +30,15 @@ def test_every_command_is_understood_as_it_stands(story: str) -> None:
 
 def test_a_run_that_goes_on_has_no_next_step() -> None:
     assert next_steps(ended("running")) == []
+
+
+@pytest.mark.parametrize("root", ["/tmp/ralph-tui-demo-x1y2/calculator", "/home/ada/kept"])
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_demo_is_played_again_as_it_was_and_resumed_only_where_it_is_kept(
+    root: str, *, fast: bool
+) -> None:
+    first, *rest = STORIES["stuck"]()
+    played = first.model_copy(update={"scenario": "stuck", "fast": fast, "root": root})
+    steps = {s.name: s.command for s in next_steps(RunState().apply_all([played, *rest]))}
+    assert steps["again"] == f"ralph-tui demo --scenario stuck{' --fast' * fast}"
+    assert ("resume" in steps) == (root == "/home/ada/kept")

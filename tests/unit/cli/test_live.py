@@ -203,6 +203,7 @@ class TestWishes:
         ("limit_reached", "limit reached twice", "limit reached twice"),
         ("completed", "completedness is all", "completed: completedness is all"),
         ("completed", "", "completed"),
+        ("aborted", "aborted", "aborted"),
         ("interrupted", "stopped by SIGTERM", "stopped by SIGTERM"),
         (
             "interrupted",

@@ -18,6 +18,7 @@ from ralph_tui.events import (
     IterationStarted,
     QuestionAnswered,
     QuestionAsked,
+    ReadingTaken,
     RedirectDecided,
     RunFinished,
     SessionFinished,
@@ -71,6 +72,7 @@ def test_a_reason_is_told_once_however_many_events_carry_it() -> None:
         " 3/10 iteration 3 of 10",
         f" 3/10 warn    stuck: {REASON}",
         " 3/10 redirect nobody to ask: approved (stuck)",
+        " 3/10 redirect it sends: x",
     ]
 
 
@@ -142,9 +144,10 @@ def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:
 
 def test_a_question_that_somebody_may_answer_has_a_line() -> None:
     answer = QuestionAnswered(question_id="q", answer="approve", by=SILENCE)
-    *_, question, decided = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
+    *_, question, decided, sent = lines_of(*STUCK, asked(timedelta(minutes=2)), answer, DECIDED)
     assert question.startswith(" 3/10 question redirect stuck (approve; approve at ")
     assert decided == " 3/10 redirect no answer in 2 min: approved (stuck)"
+    assert sent == " 3/10 redirect it sends: x"
 
 
 def test_a_strategy_is_told_when_it_changes() -> None:
@@ -187,3 +190,32 @@ def test_every_line_of_a_kept_run_is_one_with_its_time_and_its_iteration(journal
         assert "<promise>" not in line
         assert '{"ralph"' not in line
     assert not retired("\n".join(lines), record=path.read_text()), path.stem
+
+
+def test_what_a_redirect_sends_is_told_whole() -> None:
+    first = "Stop editing the parser. " + "Run one failing test alone. " * 20
+    words = f"\n  {first}\nThen the rest."
+    decided = RedirectDecided(iteration=3, about="stuck", approved=True, instructions=words)
+    question = asked(timedelta(minutes=2))
+    answer = QuestionAnswered(question_id="q", answer="approve")
+    *_, told = lines_of(*STUCK, question, answer, decided)
+    assert told == f" 3/10 redirect it sends: {first.strip()}"
+    (alone,) = lines_of(decided)
+    assert alone == f"redirect stuck: approved, by you; it sends: {first.strip()}"
+    declined = decided.model_copy(update={"approved": False})
+    assert lines_of(declined) == ["redirect stuck: declined, by you"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({}, "progress 100 % after iteration 2 (the completion command passed)"),
+        ({"passed": 5, "total": 5}, "progress 100 % after iteration 2 (from tests)"),
+        ({"source": "plan"}, "progress 100 % after iteration 2 (from plan)"),
+    ],
+)
+def test_a_command_that_counts_nothing_is_called_what_it_is(
+    fields: dict[str, object], says: str
+) -> None:
+    given = {"iteration": 2, "completion": 100, "source": "tests", **fields}
+    assert lines_of(ReadingTaken.model_validate(given)) == [says]

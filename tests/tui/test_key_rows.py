@@ -1,0 +1,78 @@
+"""Rows of keys in little room: verbs go first, then whole keys, and none is cut."""
+
+import pytest
+
+from ralph_tui.state import RunState
+from ralph_tui.tui.cockpit.footer import keys_line
+from ralph_tui.tui.draw.spans import Line, cells
+from ralph_tui.tui.home.bars import KeysRow as HomeKeys
+from ralph_tui.tui.home.table import Listing
+from ralph_tui.tui.modals.modal import KeysRow
+from ralph_tui.tui.panes.header import OneLine
+from tests.tui.driving import live, story
+from tests.tui.homes import DIED
+from tests.world.stories import STORIES
+
+PAIRS = (
+    ("↑", ""), ("↓", "scroll"), ("m", "mute it"), ("esc", "close"), ("?", "help"), ("q", "leave"),
+)  # fmt: skip
+
+
+def _text(line: Line) -> str:
+    return "".join(text for text, _ in line)
+
+
+def _state(name: str) -> RunState:
+    return RunState().apply_all(STORIES[name]())
+
+
+@pytest.mark.parametrize("width", range(5, 50))
+def test_a_dialog_keeps_the_way_back_to_the_last(width: int) -> None:
+    row = KeysRow()
+    row.pairs = PAIRS
+    shown = row.line(0, width)
+    assert cells(shown) <= width
+    words = _text(shown).split()
+    assert "esc" in words
+    known = {word for key, verb in PAIRS for word in (key, *verb.split())}
+    assert set(words) <= known, "nothing is cut"
+    assert ("↑" in words) == ("↓" in words), "they do one thing together"
+
+
+@pytest.mark.parametrize("width", range(10, 70, 3))
+def test_home_and_cockpit_keep_help_and_leave(width: int) -> None:
+    row = HomeKeys(lambda: 0.0)
+    listing = Listing(loaded=True)
+    listing.put([DIED.name])
+    listing.rows[DIED.name] = DIED
+    row.follow(listing)
+    driver = live(story("asked"))
+    shown = keys_line(driver.source.poll(_state("asked"), 0), driver.source, width)
+    for line in (row.line(0, width), shown):
+        words = _text(line).split()
+        assert cells(line) <= width
+        assert {"?", "q"} <= set(words)
+        assert "…" not in _text(line)
+
+
+@pytest.mark.parametrize(("name", "key"), [
+    ("asked", "d decide"), ("paused", "p go on"), ("limited", "w retry now"),
+    ("stuck", "u resume"), ("steady", "o report"), ("running", ""),
+])  # fmt: skip
+@pytest.mark.parametrize("width", [40, 50, 59])
+def test_one_line_names_the_key_that_matters(name: str, key: str, width: int) -> None:
+    head = OneLine()
+    head.state = _state(name)
+    head.now = head.state.at
+    line = head.line(0, width)
+    assert cells(line) <= width
+    assert _text(line).endswith(key)
+    if not key:
+        assert "  " not in _text(line).strip()
+
+
+def test_one_line_of_a_lost_run_names_the_key_that_goes_on() -> None:
+    head = OneLine(recorded=True)
+    head.state = _state("running")
+    head.now, head.lost = head.state.at, True
+    assert _text(head.line(0, 50)).endswith("  u resume")

@@ -1,0 +1,62 @@
+"""The last screen of a run: it says so when another terminal goes on with what it shows."""
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from ralph_tui.adapters.records.lock import acquire
+from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.cli.fronts import last_screen
+from ralph_tui.cli.fronts.last_screen import LastScreen
+from ralph_tui.runtime.assembly import AssembledRun
+from ralph_tui.sources.live import Live
+from ralph_tui.state import RunState
+from tests.unit.adapters.search.journals import a_run, attempt, write
+from tests.waiting import until
+
+
+@pytest.fixture
+def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
+    """Of a run that is over, on its last screen."""
+    monkeypatch.setattr(last_screen, "LOOK_S", 0.01)
+    journal = write(attempt(tmp_path), a_run())
+    state = RunState().apply_all(a_run())
+    run = SimpleNamespace(
+        attempt=SimpleNamespace(journal=journal), engine=SimpleNamespace(state=state)
+    )
+    source = Live(deque(), lambda _: None)
+    screen = LastScreen(deque(), source)
+    thread = threading.Thread(target=screen.serve, args=(cast("AssembledRun", run),))
+    thread.start()
+    try:
+        yield source
+    finally:
+        screen.leave()
+        thread.join()
+
+
+def test_who_goes_on_with_it_is_named_until_that_is_over(tmp_path: Path, live: Live) -> None:
+    past = RecordedRun(attempt(tmp_path) / "events.jsonl")
+    assert (live.note, live.overtaken) == ("", "")
+    lock = acquire(past.lock, past.name, "run-1", "now")
+    write(attempt(tmp_path), a_run()[1:2], first=20)
+    until(lambda: live.overtaken)
+    assert live.note == live.overtaken
+    assert "it goes on in another terminal: ralph-tui attach task-001/001" in live.note
+    lock.release()
+    until(lambda: not live.overtaken)
+    assert live.note.startswith("another terminal has gone on with it or restored files since")
+
+
+def test_another_run_of_the_worktree_is_not_this_one(tmp_path: Path, live: Live) -> None:
+    past = RecordedRun(attempt(tmp_path) / "events.jsonl")
+    lock = acquire(past.lock, "task-002/001", "another", "now")
+    write(attempt(tmp_path), a_run()[1:2], first=20)
+    until(lambda: live.note)
+    assert live.overtaken == ""
+    lock.release()
