@@ -173,3 +173,9 @@ def test_a_jump_back_in_a_replay_shows_the_iteration_again() -> None:
     pane.sync(state, state.at)
     pane.state = state
     assert not pane.whole
+
+
+def test_two_blanks_in_a_name_are_two() -> None:
+    name = "docs/two  blanks.md"
+    pane = shown([change(name, "added", "docs", 3, 0)], {"docs": 1})
+    assert [text_of(row) for row in pane.build(60, 5)] == ["docs/two  blanks.md  +3  new"]

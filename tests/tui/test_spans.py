@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from ralph_tui.tui.draw.spans import cells, clip, clip_line, flat, spread, wrap
+from ralph_tui.tui.draw.spans import cells, clip, clip_line, flat, flat_name, spread, wrap
 
 NASTY = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("日本👩🚀é e\u0301[]/ \t")),
@@ -57,3 +57,8 @@ def test_a_megabyte_is_cut_to_a_screenful() -> None:
     assert len(wrap(long, 80, 6)) == 6
     line = clip_line([(long, ""), (long, "dim")], 80)
     assert sum(cell_len(text) for text, _ in line) <= 80
+
+
+def test_a_file_name_keeps_its_blanks_and_one_row() -> None:
+    assert flat_name("docs/two  blanks.md") == "docs/two  blanks.md"
+    assert flat_name("a\tb\n c\u2028d") == "a b  c d"

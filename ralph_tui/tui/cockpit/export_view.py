@@ -14,7 +14,7 @@ from ralph_tui.errors import RalphError
 from ralph_tui.ports.source import OnDisk
 from ralph_tui.tui.cockpit.dialog_host import DialogHost
 from ralph_tui.tui.draw.picture import as_svg, as_text
-from ralph_tui.tui.draw.spans import flat
+from ralph_tui.tui.draw.spans import flat, flat_name
 from ralph_tui.tui.panes.pane import Pane
 
 if TYPE_CHECKING:
@@ -126,6 +126,6 @@ class ExportView:
 
     def _tell(self, words: str, style: str, path: str = "") -> None:
         if self._dialog is not None:
-            self._dialog.answer(words, style, flat(path, limit=4096))
+            self._dialog.answer(words, style, flat_name(path, limit=4096))
         else:
-            self._host.say(f"{self._key('export')} export: {words} {flat(path)}".rstrip())
+            self._host.say(f"{self._key('export')} export: {words} {flat_name(path)}".rstrip())

@@ -33,6 +33,12 @@ def flat(text: str, limit: int = 400) -> str:
     return " ".join(text.split()) if not text.isprintable() or "  " in text else text
 
 
+def flat_name(name: str, limit: int = 4096) -> str:
+    """As `flat`, of a file's name: each of its blanks stays, so that what is copied names it."""
+    name = name[:limit]
+    return name if name.isprintable() else "".join(" " if c.isspace() else c for c in name)
+
+
 def cells(line: Iterable[Span]) -> int:
     """Width of a line in terminal cells."""
     return sum(cell_len(text) for text, _ in line)

@@ -20,7 +20,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
 from ralph_tui.tui.draw.diff import MOST_LINES, rows_of
-from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, wrap
+from ralph_tui.tui.draw.spans import Line, cells, clip_line, flat, flat_name, wrap
 from ralph_tui.tui.modals.modal import NO_FURTHER, Modal, Pair
 from ralph_tui.tui.modals.outlook import NOBODY
 from ralph_tui.tui.modals.scroll_text import ScrollText
@@ -287,7 +287,7 @@ def _file(change: FileChange, width: int) -> Line:
     plus = min(BAR, change.added if total <= BAR else round(change.added / total * BAR))
     minus = min(BAR, total) - plus
     room = width - 4 - cells(sizes) - BAR - 3
-    path = tail(flat(change.path), max(8, room))
+    path = tail(flat_name(change.path), max(8, room))
     gap = " " * max(1, room - cells([(path, "")]) + 1)
     line: Line = [(f"  {glyph} ", style), (path, "text"), (gap, ""), *sizes]
     line += [(" ", ""), ("+" * plus, "good"), ("−" * minus, "bad")]

@@ -7,7 +7,7 @@ from ralph_tui.errors import WorkspaceError
 from ralph_tui.events.workspace import FileChange, SnapshotTaken
 from ralph_tui.ports.source import Files
 from ralph_tui.text.format import count
-from ralph_tui.tui.draw.spans import clip, flat
+from ralph_tui.tui.draw.spans import clip, flat_name
 
 NAMED = 3
 """Paths that a preview names."""
@@ -51,7 +51,7 @@ def _outlook(changes: tuple[FileChange, ...], named: int) -> str:
     words += f" ({gone} deleted)" if gone else ""
     if not named:
         return words
-    names = [clip(flat(change.path), 40) for change in changes[:named]]
+    names = [clip(flat_name(change.path), 40) for change in changes[:named]]
     more = f" and {len(changes) - named} more" if len(changes) > named else ""
     return f"{words}: {', '.join(names)}{more}"
 
@@ -61,7 +61,7 @@ def lacking(snapshot: SnapshotTaken) -> str:
     number = max(snapshot.missing_count, len(snapshot.missing))
     if not number:
         return ""
-    names = [clip(flat(path), 40) for path in snapshot.missing[:NAMED]]
+    names = [clip(flat_name(path), 40) for path in snapshot.missing[:NAMED]]
     more = f" and {number - len(names)} more" if names and number > len(names) else ""
     named = f": {', '.join(names)}{more}" if names else ""
     return f"It lacks {count(number, 'path')}, left as now{named}"

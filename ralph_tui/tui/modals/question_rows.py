@@ -14,7 +14,7 @@ from ralph_tui.text.format import count, place
 from ralph_tui.text.format import points as in_points
 from ralph_tui.text.terms import BEST, OUTCOMES, ROLLED_BACK, WARNING, answer_word, subject_words
 from ralph_tui.tui.draw.diff import rows_of
-from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
+from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import bar, countdown
 from ralph_tui.tui.modals.modal import pressing
 from ralph_tui.tui.modals.outlook import lines
@@ -158,7 +158,7 @@ def _rollback(to: Rollback, width: int) -> list[Line]:
     rows: list[Line] = [[(f"{ROLLED_BACK.glyph} ", "owner"), ("a restore would change", "dim")]]
     line: Line = [("  ", "")]
     for path in to.paths:
-        name = clip(flat(path), max(1, width - 4))
+        name = clip(flat_name(path), max(1, width - 4))
         if cells(line) > 2 and cells(line) + cells([(name, "")]) > width:
             rows.append(line)
             line = [("  ", "")]

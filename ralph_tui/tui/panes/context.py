@@ -15,7 +15,7 @@ from ralph_tui.state import ContextUse, RunState
 from ralph_tui.state.context_wording import item_words, shrunk_words, written_words
 from ralph_tui.text.format import clock, count, filled
 from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, NOT_RECORDED, ROLLOVER, Tone
-from ralph_tui.tui.draw.spans import Line, flat, wrap
+from ralph_tui.tui.draw.spans import Line, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.iteration_pane import IterationPane
 from ralph_tui.tui.panes.recorded_text import read_inside, text_rows
@@ -117,7 +117,7 @@ class ContextPane(IterationPane):
         rows: list[Line] = [
             [(head, "accent strong"), (f"  {clock(handoff.at)}{full}", "dim")],
             *_told(_origin(handoff), width, "dim"),
-            *_told(flat(handoff.path, 120), width, "dim"),
+            *_told(flat_name(handoff.path, 120), width, "dim"),
             *([[("no session has got it yet", "warn")]] if waits else []),
         ]
         unkept = ("", "It could not be kept in a file; the next prompt told what stands here.")

@@ -18,7 +18,7 @@ from ralph_tui.state import RunState
 from ralph_tui.state.oversight import Intervention
 from ralph_tui.text.format import count, duration, percent, points_gained
 from ralph_tui.text.terms import WARNING
-from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, wrap
+from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import cost, elapsed
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.tabs import edge
@@ -139,7 +139,7 @@ def _to_check(state: RunState, width: int) -> Iterator[Line]:
     tests, config = deciding(touched_by(state), command)
     for title, paths in (("what configures the tests", config), ("tests", tests)):
         if paths:
-            names = ", ".join(flat(path) for path in paths)
+            names = ", ".join(flat_name(path) for path in paths)
             told = f"{WARNING.glyph} look first: {title} changed: {names}"
             yield from ([(row, "warn")] for row in wrap(told, width, 2))
 

@@ -37,7 +37,7 @@ from ralph_tui.text.terms import (
     subject_words,
 )
 from ralph_tui.tui.draw.cutting import middle, name_of_test
-from ralph_tui.tui.draw.spans import Line, cells, flat, wrap
+from ralph_tui.tui.draw.spans import Line, cells, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import lines_changed, tokens
 from ralph_tui.tui.panes.files import STYLES
 from ralph_tui.tui.panes.iteration_cells import kept_words, open_now
@@ -207,7 +207,7 @@ def _files(span: IterationSpan, width: int) -> list[Line]:
     row += [(" ", ""), *sizes] if sizes else []
     row.append((": ", "dim"))
     for index, change in enumerate(span.files.changes):
-        name = middle(flat(change.path).rsplit("/", 1)[-1], 28)
+        name = middle(flat_name(change.path).rsplit("/", 1)[-1], 28)
         more = number - index
         rest = f" and {more} more" if more else ""
         if cells(row) + len(name) + 2 + len(rest) > width and index:

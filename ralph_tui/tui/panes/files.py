@@ -15,7 +15,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
 from ralph_tui.text.terms import NOT_RECORDED
 from ralph_tui.tui.draw.cutting import path_on
-from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat
+from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat_name
 from ralph_tui.tui.draw.words import lines_changed, since
 from ralph_tui.tui.panes.pane import LinesPane
 from ralph_tui.tui.panes.timeline_points import net_trees
@@ -124,7 +124,7 @@ class FilesPane(LinesPane):
         placed = sorted(changes, key=lambda change: rank.get(change.category, len(ORDER)))
         sizes = [lines_changed(c.added, c.removed) if known else [] for c in placed]
         most = max(map(cells, sizes))
-        paths = [flat(change.path, 4000) for change in placed]
+        paths = [flat_name(change.path) for change in placed]
         words = [DONE.get(change.status, "") for change in placed]
         told = max(map(len, words))
         told = told if max(map(_width, paths)) + most + told + 4 <= width else 0
