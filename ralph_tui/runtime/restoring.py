@@ -157,7 +157,7 @@ def restore_worktree(
     or ``JournalError``, which say whether files were touched.
     """
     number = max(workspace.newest(), max(state.timeline.snapshots, default=0)) + 1
-    reason = f"before going back to snapshot {target.number}"
+    reason = f"before restoring snapshot {target.number}"
     present = workspace.snapshot(number, f"ralph: {reason}")
     # Counting reads all that will be written: a snapshot with holes is found before it is too late.
     workspace.changes(present.tree, target.tree)

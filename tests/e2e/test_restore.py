@@ -141,7 +141,7 @@ def test_it_comes_back_byte_for_byte_and_can_be_undone(ended: Path, before: Worl
     where = str(journal(ended).parent)
     said = restored(ended, "1", "--yes", "--run", where)
     assert f"undo it with: ralph-tui restore 8 --run {where}\n" in said
-    assert [line for line in listed if "before going back to snapshot 1" in line]
+    assert [line for line in listed if "before restoring snapshot 1" in line]
 
 
 def test_the_words_for_points(ended: Path, before: World) -> None:

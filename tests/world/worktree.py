@@ -36,7 +36,7 @@ class FakeGate:
         self.cancelled += 1
 
 
-STILL = ("ralph: before going back", "ralph: as snapshot")
+STILL = ("ralph: before restoring", "ralph: as snapshot")
 """Snapshots around a restore: nobody has worked since the one before, or since the restore."""
 
 

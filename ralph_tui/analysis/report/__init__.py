@@ -142,8 +142,12 @@ def _how(started: RunStarted) -> str:
 
 
 def _cost(told: Material) -> str:
+    """With who pays it, where the agent has told: a subscription's dollars are on no bill."""
     run = told.state.run
-    return told.cost(run.cost_usd, estimated=run.cost_estimated) if run.cost_known else ""
+    if not run.cost_known:
+        return ""
+    paid = f" ({escaped(run.billing)})" if run.billing else ""
+    return told.cost(run.cost_usd, estimated=run.cost_estimated) + paid
 
 
 def _permissions(told: Material) -> str:

@@ -4,6 +4,7 @@ from ralph_tui.analysis.report.markdown import escaped, quoted
 from ralph_tui.analysis.report.material import Material
 from ralph_tui.events import AlarmRaised
 from ralph_tui.state import Intervention
+from ralph_tui.state.log_entries import LogEntry
 from ralph_tui.state.wording import alarm_word
 from ralph_tui.text.format import count, points_gained
 from ralph_tui.text.terms import subject_words
@@ -25,12 +26,22 @@ def episodes(told: Material) -> str:
     met = {(one.iteration, str(one.about)) for one in made}
     alone = [one for one in told.alarms if (one.iteration, _SUBJECTS[one.alarm]) not in met]
     found = [(one.seq, _met(told, one)) for one in made] + [(one.seq, _seen(one)) for one in alone]
+    asked = [entry for entry in told.state.log.entries if entry.kind == "question"]
+    found += [(entry.head.seq, _asked(entry)) for entry in asked]
     text = "\n".join(text for _, text in sorted(found))
     return f"{RECOMPUTED}\n\n{text}" if text and told.started.imported else text
 
 
 def _seen(alarm: AlarmRaised) -> str:
     return f"- iteration {alarm.iteration}: **{alarm_word(alarm.alarm)}** {escaped(alarm.reason)}"
+
+
+def _asked(entry: LogEntry) -> str:
+    """A question that is not the overseer's, and what was answered."""
+    head = entry.head
+    where = f"iteration {head.iteration}" if head.iteration else "before iteration 1"
+    lines = [f"- {where}: **{head.word}** {escaped(head.text)}"]
+    return "\n".join([*lines, *(f"  - {escaped(row.text)}" for row in entry.follow)])
 
 
 def _sent(told: Material, made: Intervention) -> str:

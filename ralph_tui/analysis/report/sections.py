@@ -122,6 +122,7 @@ def _warnings(told: Material) -> str:
     apart = {alarm.seq for alarm in told.alarms} | told.measured_rows
     apart |= {made.seq for made in told.state.oversight.interventions}
     apart |= {began.seq for began, _ in told.waits}
+    apart |= {entry.head.seq for entry in told.state.log.entries if entry.kind == "question"}
     apart |= {made.effect.seq for made in told.state.oversight.interventions if made.effect}
     if told.state.run.finished is not None:
         apart.add(told.state.run.finished.seq)

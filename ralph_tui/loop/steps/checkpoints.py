@@ -181,7 +181,7 @@ class Checkpoints:
         is restored. `Scheduler.join` waits.
         """
         present = self._next()
-        reason = f"before going back to snapshot {number}"
+        reason = f"before restoring snapshot {number}"
 
         def tell(job: Job) -> Steps[None]:
             if not isinstance(job.result, Snapshot):

@@ -44,6 +44,7 @@ from ralph_tui.events import (
     RunFinished,
     RunResumed,
     RunStarted,
+    SessionDescribed,
     SessionFinished,
     SnapshotTaken,
     StrategyPlanned,
@@ -174,6 +175,13 @@ def test_an_estimated_cost_is_marked_where_it_is_one() -> None:
     assert "| — | — |" in third
     assert note == ["", "≈: an estimate."]
     assert "- Cost: ≈ $1.00" in text
+
+
+def test_who_pays_a_cost_stands_beside_it() -> None:
+    described = SessionDescribed(iteration=1, model="m", billing="nothing is billed")
+    spent = SessionFinished(iteration=1, outcome="success", cost_usd=0.5)
+    text = page(described, spent, *finished(1, 10, cost_usd=0.5))
+    assert "- Cost: $0.50 (nothing is billed)\n" in text
 
 
 def changed(iteration: int, *paths: str, added: int = 2, removed: int = 1) -> Event:
@@ -472,6 +480,17 @@ def asked(question: str, topic: str = "redirect") -> QuestionAsked:
     return QuestionAsked.model_validate(
         {"iteration": 1, "question_id": question, "topic": topic, "text": "?", "options": []}
     )
+
+
+def test_a_question_stands_with_its_answer_among_what_happened() -> None:
+    text = page(
+        *finished(1, 10),
+        asked("one", "criterion"),
+        QuestionAnswered(question_id="one", answer="decline", by="you"),
+    )
+    acts = section(text, "What happened").splitlines()
+    assert acts == ["- iteration 1: **QUESTION** ?", "  - declined by you"]
+    assert "## Warnings" not in text
 
 
 def session(iteration: int, seconds: float) -> Event:

@@ -205,7 +205,7 @@ def test_what_gave_way_is_told_by_every_snapshot_since(git_repo: Path) -> None:
     assert run.snapshot(2, "still a pipe").missing == ("notes",)
     run.close()
     later = workspace_of(git_repo, "a-run")
-    third = later.snapshot(3, "before going back")
+    third = later.snapshot(3, "before restoring")
     assert third.missing == ("notes",)
     assert later.restore(first.tree).kept == ()
     assert later.snapshot(4, "a file again").missing == ()
