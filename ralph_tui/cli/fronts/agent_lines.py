@@ -13,21 +13,24 @@ from ralph_tui.state.wording import background_words, denied_words, permit_words
 from ralph_tui.text.format import count, duration, money, percent
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.terms import FAILED, in_words
+from ralph_tui.text.words import same_words
 
 SPOKEN_LINES = 40
 """Of what the agent says at once; its transcript has the rest."""
 
 
-def agent_reported(e: AgentReported) -> str:
+def agent_reported(e: AgentReported, said: str = "") -> str:
     """A line each: its own claim is no measurement, and what stands in its way is not glued to it.
 
-    What it sums up it has just said.
+    `said`: its last words; what it sums up in the same ones has its lines.
     """
     claim = e.completion is not None and f"claims {percent(e.completion)}"
     blocked = [f"blocked by {' '.join(what.split())}" for what in e.blockers]
-    said = [*([claim] if claim else []), *blocked, *([f"next: {e.next}"] if e.next else [])]
-    rest = [" ".join(e.summary.split()) or "empty report"]
-    return "\n".join(f"agent   {one_line(what)}" for what in said or rest)
+    told = [*([claim] if claim else []), *blocked, *([f"next: {e.next}"] if e.next else [])]
+    summary = " ".join(e.summary.split())
+    if summary and same_words(summary) not in same_words(without_claims(said)):
+        told.insert(0, summary)
+    return "\n".join(f"agent   {one_line(what)}" for what in told or [summary or "empty report"])
 
 
 def agent_spoke(e: AgentSpoke) -> str | None:

@@ -1,5 +1,6 @@
 """The plain lines of one run in their order: time, iteration, and each fact once."""
 
+from ralph_tui.cli.fronts.agent_lines import agent_reported
 from ralph_tui.cli.fronts.plain import (
     question_line,
     redirect_sends,
@@ -9,6 +10,8 @@ from ralph_tui.cli.fronts.plain import (
     text_of,
 )
 from ralph_tui.events import (
+    AgentReported,
+    AgentSpoke,
     AlarmCleared,
     AlarmRaised,
     Event,
@@ -51,6 +54,8 @@ class PlainLines:
         """Alarms of this iteration that are no longer: that their episode is over is no news."""
         self._ended = ""
         """Why the last session has ended; what is waited for then says it no second time."""
+        self._said = ""
+        """The agent's last words: a report that repeats them has no second line."""
         self._asked: dict[str, QuestionAsked] = {}
         self._decided = False
         """What is decided about the latest REDIRECT has a line."""
@@ -74,7 +79,7 @@ class PlainLines:
                 self._of, self._imported = event.max_iterations, event.imported
             case IterationStarted():
                 self._iteration, self._of = event.iteration, event.max_iterations
-                self._reasons, self._cleared = set(), set()
+                self._reasons, self._cleared, self._said = set(), set(), ""
             case LimitsChanged():
                 self._of = event.max_iterations
             case ReadingTaken():
@@ -85,9 +90,13 @@ class PlainLines:
                 self._cleared.add(alarm_word(event.alarm))
             case SessionFinished():
                 self._ended = event.reason
+            case AgentSpoke() if event.parent is None:
+                self._said = event.text
 
     def _text(self, event: Event) -> str | None:
         match event:
+            case AgentReported():
+                return agent_reported(event, self._said)
             case RunFinished():
                 return run_finished(event, measured=self._measured)
             case InterventionMade():

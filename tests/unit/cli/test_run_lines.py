@@ -128,18 +128,22 @@ def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
 
 
 def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:
-    """What it sums up it has said in words just before."""
+    """What it sums up has a line where it has not said it in words just before."""
     report = AgentReported(
-        iteration=3, completion=64, summary="fixed two", blockers=["no\nnetwork"], next="the parser"
+        iteration=3, completion=64, summary="fixed\ntwo", blockers=["no\nnetwork"], next="more"
     )
     ended = SessionFinished(iteration=3, outcome="success", duration_s=3, tool_calls=13)
+    claims = ["agent   claims 64 %", "agent   blocked by no network", "agent   next: more"]
     assert lines_of(report, AgentReported(iteration=3, summary="fixed\ntwo"), ended) == [
-        "agent   claims 64 %",
-        "agent   blocked by no network",
-        "agent   next: the parser",
+        "agent   fixed two",
+        *claims,
         "agent   fixed two",
         "agent   ended after 3s, 13 tool calls",
     ]
+    spoke = AgentSpoke(iteration=3, text="Well: Fixed two.")
+    assert lines_of(spoke, report) == ["agent   Well: Fixed two.", *claims]
+    alone = AgentSpoke(iteration=3, text='{"ralph": {"summary": "fixed two"}}')
+    assert lines_of(alone, report) == ["agent   fixed two", *claims]
 
 
 def test_a_question_that_somebody_may_answer_has_a_line() -> None:
