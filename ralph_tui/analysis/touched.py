@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from ralph_tui.layers.sensor.categories import categorize
-from ralph_tui.layers.sensor.tampering import gate_files, named_files
+from ralph_tui.layers.sensor.tampering import Deciding, deciding, named_files
 from ralph_tui.state import RunState
 
 
@@ -16,8 +15,7 @@ def touched_by(state: RunState) -> dict[str, list[int]]:
     return found
 
 
-def deciding(paths: Iterable[str], command: str | None) -> tuple[list[str], list[str]]:
-    """Of these paths the tests, and what configures them; `command` measures."""
-    paths = list(paths)
-    config = gate_files(paths, named_files(command)) if command else []
-    return [path for path in paths if path not in config and categorize(path) == "test"], config
+def to_check(paths: Iterable[str], command: str | None) -> Deciding:
+    """Which of these paths decide; without a completion command the tests alone."""
+    found = deciding(paths, named_files(command or ""))
+    return found if command else Deciding([], found.tests, [])

@@ -105,8 +105,9 @@ def test_it_says_first_what_could_make_tests_pass_without_the_work() -> None:
         rows = ["".join(t for t, _ in row) for row in end.build(end.inner_width, 30)]
         told = [row for row in rows if row.startswith("▲")]
         assert told == [
-            "▲ look first: what configures the tests changed: check.py, conftest.py",
+            "▲ look first: what configures the tests changed: conftest.py",
             "▲ look first: tests changed: tests/test_parser.py",
+            "▲ look first: files that the completion command names changed: check.py",
         ]
         await driver.sees(told[0])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ralph_tui.analysis.report.markdown import code, escaped, table
 from ralph_tui.analysis.report.material import Material
-from ralph_tui.analysis.touched import deciding, touched_by
+from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.events import GateFinished
 from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.text.format import count
@@ -16,18 +16,23 @@ MOST_FILES = 20
 """Paths that a list names."""
 MOST_TESTS = 30
 HEAD = ("category", "files", "lines added", "removed")
-_TOLD_BY_NAME = ("Test files changed:", "Configuration of the ")
+_TOLD_BY_NAME = (
+    "Test files changed:",
+    "Configuration of the ",
+    "Files that the completion command ",
+)
 """What the sensor warns of, where the paths are listed instead."""
 
 
 def first(told: Material) -> str:
     """What could make tests pass without the work being done, by name."""
     touched = _touched(told)
-    tests, config = deciding(touched, told.started.command)
+    config, tests, named = to_check(touched, told.started.command)
     net = None if told.changes is None else {change.path for change in told.changes}
     lines = [
         *_named("Tests were changed", tests, touched, net),
         *_named("What configures the tests was changed", config, touched, net),
+        *_named("Files that the completion command names were changed", named, touched, net),
     ]
     for iteration, text in told.measured:
         if not (lines and text.startswith(_TOLD_BY_NAME)):

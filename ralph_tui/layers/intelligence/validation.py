@@ -65,8 +65,10 @@ class Session:
     passed: bool = False
     """It passed."""
     tool_errors: int = 0
-    gate_files: Sequence[str] = ()
+    config_files: Sequence[str] = ()
     """Changed files that configure the tests or the completion command."""
+    named_files: Sequence[str] = ()
+    """Changed files that the completion command names."""
 
 
 def after(readings: Sequence[ReadingTaken], session: Session) -> list[ValidationIssue]:
@@ -85,13 +87,21 @@ def after(readings: Sequence[ReadingTaken], session: Session) -> list[Validation
         found.append(_issue("medium", "excessive_errors", text))
     if fewer := _fewer(readings):
         found.append(_issue("high", "fewer_tests", fewer))
-    if session.gate_files:
-        names = ", ".join(clip(path, 60) for path in session.gate_files[:LISTED])
-        text = f"What configures the tests was changed: {names}."
+    if session.config_files:
+        text = f"What configures the tests was changed: {_names(session.config_files)}."
         found.append(_issue("high", "changed_configuration", text))
+    if session.named_files:
+        text = (
+            f"Files that the completion command names were changed: {_names(session.named_files)}."
+        )
+        found.append(_issue("medium", "changed_configuration", text))
     if shrinking := _shrinking(readings):
         found.append(_issue("medium", "diminishing_returns", shrinking))
     return found
+
+
+def _names(paths: Sequence[str]) -> str:
+    return ", ".join(clip(path, 60) for path in paths[:LISTED])
 
 
 def _fewer(readings: Sequence[ReadingTaken]) -> str:

@@ -1,7 +1,8 @@
 """Changes that could make the completion command pass with the work undone, told with names."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ralph_tui.layers.sensor.categories import categorize
 
@@ -25,21 +26,38 @@ def named_files(command: str) -> frozenset[str]:
     return frozenset(word.removeprefix("./") for word in words)
 
 
-def gate_files(changed: Sequence[str], named: frozenset[str]) -> list[str]:
-    """Those of the changed files that configure the gate; `named` are files of its command."""
-    return [path for path in changed if path in named or _is_gate_file(path)]
+class Deciding(NamedTuple):
+    """Changed files that decide what the completion command says; each stands in one of them."""
+
+    config: list[str]
+    """What configures it, or the tests, by their names."""
+    tests: list[str]
+    named: list[str]
+    """Files that its command names: a script that it runs, or the work that it looks for."""
+
+
+def deciding(changed: Iterable[str], named: frozenset[str]) -> Deciding:
+    """Of the changed files; `named` are those of the completion command."""
+    found = Deciding([], [], [])
+    for path in changed:
+        if _is_gate_file(path):
+            found.config.append(path)
+        elif categorize(path) == "test":
+            found.tests.append(path)
+        elif path in named:
+            found.named.append(path)
+    return found
 
 
 def tampering(changed: Sequence[str], named: frozenset[str]) -> tuple[str, ...]:
-    """One sentence each for changed tests and a changed gate; `named` are files of its command."""
-    gate = gate_files(changed, named)
-    tests = [path for path in changed if path not in gate and categorize(path) == "test"]
-    warnings = []
-    if tests:
-        warnings.append(f"Test files changed: {_names(tests)}.")
-    if gate:
-        warnings.append(f"Configuration of the completion command changed: {_names(gate)}.")
-    return tuple(warnings)
+    """One sentence for each kind of them."""
+    config, tests, work = deciding(changed, named)
+    said = {
+        "Test files changed": tests,
+        "Configuration of the completion command changed": config,
+        "Files that the completion command names changed": work,
+    }
+    return tuple(f"{words}: {_names(paths)}." for words, paths in said.items() if paths)
 
 
 def _is_gate_file(path: str) -> bool:

@@ -13,7 +13,7 @@ from ralph_tui.events.intelligence import Blocker, ValidationIssue
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence import validation
 from ralph_tui.layers.intelligence.strategy import Strategy
-from ralph_tui.layers.sensor.tampering import gate_files, named_files
+from ralph_tui.layers.sensor.tampering import deciding, named_files
 from ralph_tui.loop.guard import guarded, guards
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.waiting.controls import Steps
@@ -112,12 +112,14 @@ class Strategist:
 
     def _session(self) -> validation.Session:
         gate, files = self._state.gate.last, self._state.files
+        changed = deciding((change.path for change in files.changes), self._named)
         return validation.Session(
             promised=self._state.agent.promised,
             command=self._run.start.command is not None,
             passed=gate is not None and gate.ok,
             tool_errors=self._state.run.iteration_tool_errors,
-            gate_files=gate_files([change.path for change in files.changes], self._named),
+            config_files=changed.config,
+            named_files=changed.named,
         )
 
 

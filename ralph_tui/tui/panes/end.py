@@ -12,7 +12,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from ralph_tui.analysis.next_steps import NextStep, next_steps, scratch
-from ralph_tui.analysis.touched import deciding, touched_by
+from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import Intervention
@@ -136,8 +136,13 @@ def _facts(state: RunState, now: datetime, width: int) -> Iterator[Line]:
 def _to_check(state: RunState, width: int) -> Iterator[Line]:
     """What could make tests pass without the work being done; the report says when."""
     command = state.run.started.command if state.run.started else None
-    tests, config = deciding(touched_by(state), command)
-    for title, paths in (("what configures the tests", config), ("tests", tests)):
+    config, tests, named = to_check(touched_by(state), command)
+    changed = {
+        "what configures the tests": config,
+        "tests": tests,
+        "files that the completion command names": named,
+    }
+    for title, paths in changed.items():
         if paths:
             names = ", ".join(flat_name(path) for path in paths)
             told = f"{WARNING.glyph} look first: {title} changed: {names}"

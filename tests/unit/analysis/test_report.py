@@ -225,7 +225,7 @@ def test_changed_tests_and_configuration_come_first_by_name() -> None:
     assert section(text, "Look at this first").splitlines() == [
         "- **Tests were changed:** `tests/test_a.py` (iterations 1, 2), "
         "`tests/test_b.py` (iteration 2, undone since)",
-        "- **What configures the tests was changed:** `check.sh` (iteration 1)",
+        "- **Files that the completion command names were changed:** `check.sh` (iteration 1)",
         "- after iteration 1: 24 tests were counted, 25 before: look.",
     ]
     assert text.index("## Look at this first") < text.index("## What changed")

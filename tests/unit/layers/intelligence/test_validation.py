@@ -87,7 +87,8 @@ def test_conflicts_are_critical_and_come_first() -> None:
         (40, Session(promised=True, command=False), []),
         (40, Session(tool_errors=5), []),
         (40, Session(tool_errors=6), ["excessive_errors"]),
-        (40, Session(gate_files=["pytest.ini"]), ["changed_configuration"]),
+        (40, Session(config_files=["pytest.ini"]), ["changed_configuration"]),
+        (40, Session(named_files=["notes.md"]), ["changed_configuration"]),
     ],
 )
 def test_a_session_is_held_against_what_was_measured(

@@ -214,7 +214,7 @@ def test_a_total_that_shrank_is_a_warning_once() -> None:
     )
 
 
-def test_changed_tests_and_gate_files_are_named() -> None:
+def test_changed_files_that_decide_are_named_as_what_they_are() -> None:
     sensor = Sensor(command="cd sub && ./tools/check.sh --all")
     sensor.baseline(red(5, 5), None)
     changed = ["src/a.py", "pyproject.toml", "tools/check.sh", "data.json", "sub/conftest.py"]
@@ -223,8 +223,8 @@ def test_changed_tests_and_gate_files_are_named() -> None:
     assert sensor.read(1, red(5, 5), changed=changed).warnings == (
         "Test files changed: tests/test_0.py, tests/test_1.py, tests/test_2.py, "
         "tests/test_3.py, tests/test_4.py and 2 more.",
-        "Configuration of the completion command changed: "
-        "pyproject.toml, tools/check.sh, sub/conftest.py.",
+        "Configuration of the completion command changed: pyproject.toml, sub/conftest.py.",
+        "Files that the completion command names changed: tools/check.sh.",
     )
 
 
