@@ -6,7 +6,6 @@ had been typed; what it fails with is told on the next home, which begins where 
 
 import gc
 import os
-import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,7 @@ from typing import TYPE_CHECKING
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts import signals
-from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS
-from ralph_tui.cli.fronts.stage import Stage
+from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.config.files import first_keys, first_theme
 from ralph_tui.errors import RalphError
 from ralph_tui.keys import Keys
@@ -61,7 +59,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
             return code
 
 
-class Home:
+class Home(Looking):
     """See `Front`, which it implements anew for each of its screens; it remembers where one was."""
 
     theme: str | None
@@ -74,9 +72,7 @@ class Home:
         self._root = root
         self._listing: Listing | None = None
         self._runs: ListedRuns | None = None
-        self._stage: Stage
         self._command: Sequence[str] = ()
-        self._interrupted = False
         self.beside = SideScreens(self._search, self._recorded)
 
     def load(self, stage: Stage) -> "Home":
@@ -109,22 +105,6 @@ class Home:
     def begin(self) -> None:
         """See `Front`."""
         gc.enable()
-
-    def handle_signal(self, number: signal.Signals) -> None:
-        """See `Front`: each of them leaves."""
-        self._interrupted = number is signal.SIGINT
-        code = ExitCode.INTERRUPTED if self._interrupted else ExitCode.COMPLETED
-        signals.exit_after(SCREEN_SECONDS, code)
-        if number is signal.SIGHUP:
-            signals.detach_stdio()
-        self._stage.tell(self._stage.app.exit)
-
-    def end(self) -> int:
-        """See `Front`."""
-        signals.reset_after_screen()
-        if self._interrupted:
-            raise KeyboardInterrupt
-        return ExitCode.COMPLETED
 
     def _chosen(self, command: Sequence[str]) -> None:
         self._command = command

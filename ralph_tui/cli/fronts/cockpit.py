@@ -156,7 +156,6 @@ class CockpitRun:
 
     def end(self) -> int:
         """After the screen: go on as lines, or stop the run and wait for its end."""
-        signals.reset_after_screen()
         try:
             app = self.stage.app
             # A screen that broke down does not end the run.

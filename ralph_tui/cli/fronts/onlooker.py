@@ -1,16 +1,12 @@
 """The cockpit on a run that goes its own way: recorded, or alive in another process."""
 
-import signal
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.fronts import signals
 from ralph_tui.cli.fronts.common import collect_garbage_again
-from ralph_tui.cli.fronts.presentation import SCREEN_SECONDS
 from ralph_tui.cli.fronts.side_screens import side_screens
-from ralph_tui.cli.fronts.stage import Stage
+from ralph_tui.cli.fronts.stage import Looking, Stage
 from ralph_tui.keys import DEFAULTS, Keys
 from ralph_tui.ports.source import Source
 from ralph_tui.sources.recorded import opened, was_left
@@ -46,8 +42,8 @@ def replayed(
     return Onlooker(source, stage, theme, keys, kind=kind)
 
 
-class Onlooker:
-    """A front of which every signal only ends the screen."""
+class Onlooker(Looking):
+    """The front of a run that goes its own way."""
 
     def __init__(
         self,
@@ -64,7 +60,6 @@ class Onlooker:
         self.beside = side_screens(source)
         self._source = source
         self._stage = stage
-        self._interrupted = False
 
     def screen(self) -> BaseScreen:
         """See `Front`."""
@@ -73,18 +68,3 @@ class Onlooker:
     def begin(self) -> None:
         """See `Front`."""
         collect_garbage_again()
-
-    def handle_signal(self, number: signal.Signals) -> None:
-        """See `Front`."""
-        self._interrupted = number is signal.SIGINT
-        code = ExitCode.INTERRUPTED if self._interrupted else ExitCode.COMPLETED
-        signals.exit_after(SCREEN_SECONDS, code)
-        if number is signal.SIGHUP:
-            signals.detach_stdio()
-        self._stage.tell(self._stage.app.exit)
-
-    def end(self) -> int:
-        """See `Front`; raises ``KeyboardInterrupt`` where ctrl+c came as a signal."""
-        if self._interrupted:
-            raise KeyboardInterrupt
-        return ExitCode.COMPLETED

@@ -91,13 +91,12 @@ class Stage:
             finally:
                 self.gone.set()
                 self._tell_warnings()
+            signals.reset_after_screen()
             code = self._left
             if self._front is not None:
                 code = self._front.end()
-            else:
-                signals.reset_after_screen()
-                if self._came is signal.SIGINT:
-                    raise KeyboardInterrupt
+            elif self._came is signal.SIGINT:
+                raise KeyboardInterrupt
         if self.app.onward is not None:
             raise GoOn(*self.app.onward)
         return code
@@ -107,6 +106,13 @@ class Stage:
         if self._loop is not None and not self.gone.is_set():
             with suppress(RuntimeError):  # it has just ended
                 self._loop.call_soon_threadsafe(what, *arguments)
+
+    def leave(self, number: signal.Signals, code: int) -> None:
+        """End the screen because of a signal: soon, or the process with `code`."""
+        signals.exit_after(SCREEN_SECONDS, code)
+        if number is signal.SIGHUP:
+            signals.detach_stdio()
+        self.tell(self.app.exit)
 
     async def _show(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -139,13 +145,29 @@ class Stage:
             self._front.handle_signal(number)
             return
         self._came = number
-        signals.exit_after(SCREEN_SECONDS, self._left)
-        if number is signal.SIGHUP:
-            signals.detach_stdio()
-        self.tell(self.app.exit)
+        self.leave(number, self._left)
 
     def _tell_warnings(self) -> None:
         with suppress(OSError):  # the terminal may be gone
             for sentence in self.warnings:
                 print(f"ralph-tui: {one_line(sentence)}", file=sys.stderr)
             self.warnings.clear()
+
+
+class Looking:
+    """What all fronts share that only look, see `Front`: every signal ends the screen."""
+
+    _stage: Stage
+    _interrupted = False
+
+    def handle_signal(self, number: signal.Signals) -> None:
+        """See `Front`."""
+        self._interrupted = number is signal.SIGINT
+        code = ExitCode.INTERRUPTED if self._interrupted else ExitCode.COMPLETED
+        self._stage.leave(number, code)
+
+    def end(self) -> int:
+        """See `Front`; raises ``KeyboardInterrupt`` where ctrl+c came as a signal."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        return ExitCode.COMPLETED
