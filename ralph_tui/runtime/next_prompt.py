@@ -13,7 +13,7 @@ from ralph_tui.analysis.means import MORE
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE
-from ralph_tui.loop.steps.prompt_words import prompt_of
+from ralph_tui.loop.steps.prompt_words import compose_prompt
 from ralph_tui.loop.steps.strategy import next_strategy, planned_event
 from ralph_tui.runtime.loop_settings import layers_of, rules_of
 from ralph_tui.runtime.resumption import recorded_settings
@@ -45,4 +45,4 @@ def next_prompt(
     given = load_template(root, settings.intelligence.prompt_template)
     template = given.template if given else BUILT_IN_TEMPLATE
     control = layers.governor.evaluation if rules.control.enabled else None
-    return k, prompt_of(k, start, state, control, rules, template).text
+    return k, compose_prompt(k, start, state, control, rules, template).text

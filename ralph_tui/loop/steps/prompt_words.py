@@ -35,20 +35,6 @@ def basic_prompt(iteration: int, start: RunStarted, state: RunState) -> Prompt:
     return build_prompt(said_only(iteration, start, state))
 
 
-def prompt_of(
-    iteration: int,
-    start: RunStarted,
-    state: RunState,
-    control: Evaluation | None,
-    rules: Rules,
-    template: Template = BUILT_IN_TEMPLATE,
-) -> Prompt:
-    """As `compose_prompt`; with the layer off no more than what the owner has said."""
-    if not rules.intelligence.enabled:
-        return basic_prompt(iteration, start, state)
-    return compose_prompt(iteration, start, state, control, rules, template)
-
-
 def compose_prompt(
     iteration: int,
     start: RunStarted,
@@ -57,7 +43,12 @@ def compose_prompt(
     rules: Rules,
     template: Template = BUILT_IN_TEMPLATE,
 ) -> Prompt:
-    """All that is known of the run, in words; `control` is None with that layer off."""
+    """All that is known of the run, in words; with the layer off what the owner has said alone.
+
+    `control` is None with that layer off.
+    """
+    if not rules.intelligence.enabled:
+        return basic_prompt(iteration, start, state)
     known = all_known(iteration, start, state, control, rules)
     return build_prompt(known, rules.intelligence.prompt_budget_tokens, template)
 

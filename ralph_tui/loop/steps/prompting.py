@@ -31,7 +31,6 @@ from ralph_tui.loop.steps.prompt_words import (
     Words,
     compose_prompt,
     later_words,
-    prompt_of,
     reworded,
 )
 from ralph_tui.loop.steps.questions import QuestionDesk
@@ -116,7 +115,7 @@ class PromptWriter:
             prompt = yield from guarded(
                 "intelligence",
                 lambda: sound(
-                    prompt_of(k, start, state, control, rules), said_only(k, start, state)
+                    compose_prompt(k, start, state, control, rules), said_only(k, start, state)
                 ),
                 lambda: None,
                 instead="the prompt says nothing of what was measured",
