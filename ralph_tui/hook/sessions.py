@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ralph_tui.layers.context.levels import LEVELS, Latch
+from ralph_tui.layers.context.levels import LEVELS, Level, above
 from ralph_tui.layers.context.state_file import State
 
 FIELD = "hook_sessions"
@@ -13,7 +13,7 @@ KEPT = 8
 class Session(NamedTuple):
     """A session of the loop."""
 
-    level: str = "L0"
+    level: Level = "L0"
     """The highest that it has reached."""
     iteration: int = 0
     began: str = ""
@@ -37,10 +37,9 @@ class Session(NamedTuple):
     recent: str = ""
     """Ids of the tool calls that were recorded last, with spaces between them."""
 
-    @property
-    def latch(self) -> Latch:
-        """Which of the levels can still fire."""
-        return Latch(next(level for level in LEVELS if level == self.level))
+    def fires(self, level: Level) -> bool:
+        """Whether this level is reached for the first time; those that it leaps over never are."""
+        return above(level, self.level)
 
 
 def sessions_of(state: State) -> dict[str, Session]:

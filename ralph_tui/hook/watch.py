@@ -69,7 +69,7 @@ def take_in(call: Call, heard: Heard) -> Fired | None:
         _tell_once(call, contradicted(window.tokens, heard.tokens))
     level = level_of(percent, thresholds_of(call.state))
     # A subagent would read what is meant for the session, whose next tool tells it.
-    if call.given.agent_id or not session.latch.fires(level):
+    if call.given.agent_id or not session.fires(level):
         return None
     call.session = (call.session or session)._replace(level=level)
     call.record(

@@ -1,4 +1,4 @@
-"""How full a context window is, in four levels, each of which fires once in a session.
+"""How full a context window is, in four levels.
 
 L0 works on, L1 warns, L2 hands over, L3 stops now. Percentages count from the tokens of the last
 main-thread message; they are told rounded down, so that none seems to have reached a threshold that
@@ -12,7 +12,6 @@ from ralph_tui.text.window import percent_of
 __all__ = [
     "DEFAULT",
     "LEVELS",
-    "Latch",
     "Level",
     "Thresholds",
     "above",
@@ -56,17 +55,3 @@ def level_of(percent: float | None, thresholds: Thresholds = DEFAULT) -> Level:
 def above(level: Level, other: Level) -> bool:
     """Whether a level is higher than another."""
     return LEVELS.index(level) > LEVELS.index(other)
-
-
-class Latch(NamedTuple):
-    """The highest level that a session has reached: it falls with the session, not with usage."""
-
-    reached: Level = "L0"
-
-    def after(self, level: Level) -> "Latch":
-        """The latch when this level was measured; equal to this one where nothing fires."""
-        return Latch(level) if above(level, self.reached) else self
-
-    def fires(self, level: Level) -> bool:
-        """Whether this level is reached for the first time; those that it leaps over never are."""
-        return above(level, self.reached)

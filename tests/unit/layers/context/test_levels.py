@@ -1,12 +1,10 @@
-"""Levels of a full context window: thresholds, odd numbers, and that each fires once."""
+"""Levels of a full context window: thresholds, and odd numbers."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.context.levels import (
-    LEVELS,
-    Latch,
     Level,
     Thresholds,
     above,
@@ -72,16 +70,3 @@ def test_more_used_is_no_lower_level(one: float, two: float, thresholds: Thresho
 @given(PERCENT)
 def test_what_is_told_has_reached_no_threshold_that_the_number_has_not(percent: float) -> None:
     assert level_of(float(whole(percent))) == level_of(percent)
-
-
-@given(st.lists(st.sampled_from(LEVELS)))
-def test_each_level_fires_once_and_each_later_one_is_higher(measured: list[Level]) -> None:
-    latch, fired = Latch(), []
-    for level in measured:
-        if latch.fires(level):
-            fired.append(level)
-        latch = latch.after(level)
-    assert fired == sorted(set(fired))
-    assert "L0" not in fired
-    assert latch.reached == max(measured, default="L0")
-    assert not any(latch.fires(level) for level in measured)
