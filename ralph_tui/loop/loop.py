@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from itertools import count
 
 from ralph_tui.errors import RalphError
-from ralph_tui.events import Event, Noticed, RunFinished, RunResumed
+from ralph_tui.events import Event, Noticed, RunResumed
 from ralph_tui.events.run import Outcome
 from ralph_tui.loop.iteration import Iteration
 from ralph_tui.loop.recovery import Recovery
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.steps.pause import pause_point
 from ralph_tui.loop.waiting.controls import Ended, Steps
+from ralph_tui.state.ending import ended
 
 
 class Loop:
@@ -80,14 +81,4 @@ class Loop:
                 text=f"the run ended before the agent could be told: {' / '.join(waiting)}",
             )
         yield from self.iteration.state_file.conclude(outcome)
-        yield RunFinished(
-            outcome=outcome,
-            reason=reason,
-            iterations=run.iteration,
-            completion=run.completion or 0.0,
-            best=run.best,
-            best_iteration=run.best_iteration,
-            duration_s=run.worked_s(self.scheduler.host.clock.now()),
-            cost_usd=run.cost_usd if run.cost_known else None,
-            tokens=run.tokens,
-        )
+        yield ended(run, outcome, reason, self.scheduler.host.clock.now())

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ralph_tui.adapters.records.files import without_unknown, write_json
 from ralph_tui.adapters.records.journal import Journal
@@ -22,12 +21,12 @@ from ralph_tui.events import (
     Event,
     JournalRestored,
     RunCrashed,
-    RunFinished,
 )
 from ralph_tui.loop.waiting.disk_full import wait_began, wait_ended
 from ralph_tui.ports import Accepted, Clock, CommandRequest, Job, Refused
 from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.state import RunState
+from ralph_tui.state.ending import ended
 
 STATUS_SECONDS = 1.0
 """The status file is rewritten at most this often, but after an urgent event at once."""
@@ -151,12 +150,12 @@ class Engine:
         except JournalError as error:
             self.error = error
             stop_work()
-            self._last_word(RunFinished(outcome="failed", reason=str(error), **self._figures()))
+            self._failed(str(error))
         except Exception as bug:  # noqa: BLE001  the one boundary: a bug must not leave an agent alone
             stop_work()
             if sentence := out_of_means(bug):
                 reason = f"{sentence}; then 'ralph-tui resume' goes on"
-                self._last_word(RunFinished(outcome="failed", reason=reason, **self._figures()))
+                self._failed(reason)
                 return
             trace = "".join(traceback.format_exception(bug))
             self._last_word(RunCrashed(error=f"{type(bug).__name__}: {bug}", traceback=trace))
@@ -236,14 +235,8 @@ class Engine:
         self.state.apply(event)
         self._show_unrecorded(event)
 
-    def _figures(self) -> dict[str, Any]:
-        run = self.state.run
-        return {
-            "iterations": run.iteration,
-            "completion": run.completion or 0.0,
-            "best": run.best,
-            "duration_s": run.worked_s(self.clock.now()),
-        }
+    def _failed(self, reason: str) -> None:
+        self._last_word(ended(self.state.run, "failed", reason, self.clock.now()))
 
     def _write_status(self, *, now: bool = False) -> bool:
         """Whether it was time for it."""

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from ralph_tui.events import AgentReported, Event, PromiseMade
+from ralph_tui.events import Event, PromiseMade
 from ralph_tui.layers.sensor import find_report, promised
 
 LONGEST = 20_000
@@ -20,16 +20,7 @@ def claims(text: str, iteration: int) -> list[Event]:
 
 def _reported(text: str, iteration: int) -> Event | None:
     report = find_report(text) if _REPORT in text else None
-    if report is None:
-        return None
-    return AgentReported(
-        iteration=iteration,
-        completion=report.completion,
-        summary=report.summary,
-        blockers=list(report.blockers),
-        learnings=list(report.learnings),
-        next=report.next,
-    )
+    return None if report is None else report.event(iteration)
 
 
 def _promised(text: str, iteration: int) -> Event | None:

@@ -8,8 +8,9 @@ from ralph_tui.adapters.importers.folder import RunFiles
 from ralph_tui.adapters.importers.imported_run import TOOL, ImportedRun
 from ralph_tui.adapters.importers.numbering import Numbered, numbered
 from ralph_tui.adapters.importers.times import Clues, settle
-from ralph_tui.adapters.importers.told import ToldIteration, ToldNote, ToldReport, ToldRun
+from ralph_tui.adapters.importers.told import ToldIteration, ToldNote, ToldRun
 from ralph_tui.adapters.importers.verdicts import verified
+from ralph_tui.layers.sensor import AgentReport
 
 
 def told_of(run: ImportedRun) -> tuple[ToldRun, RunFiles]:
@@ -47,7 +48,7 @@ def _iteration(one: Numbered) -> ToldIteration:
         read=one.entry is not None,
         completion=as_points(row.get("quality_score")),
         reading_note="the quality score of its analytics",
-        report=ToldReport(learnings=reflections) if reflections else None,
+        report=AgentReport(learnings=reflections) if reflections else None,
         duration_s=as_seconds(row.get("execution_time_ms")),
         tokens=as_count(row.get("tokens_used")),
         cost_usd=as_amount(row.get("token_cost_usd")) or None,

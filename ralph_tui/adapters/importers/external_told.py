@@ -31,10 +31,10 @@ from ralph_tui.adapters.importers.told import (
     NoteLevel,
     ToldIteration,
     ToldNote,
-    ToldReport,
     ToldRun,
 )
 from ralph_tui.events.run import IterationStatus
+from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.text.sanitize import shorten
 
 STATUS: Mapping[str, IterationStatus] = {
@@ -215,16 +215,16 @@ class External:
         told.learned += learned(self._files, told.run_id, last)
 
 
-def _report(entry: Json, analysis: Analysed) -> ToldReport | None:
+def _report(entry: Json, analysis: Analysed) -> AgentReport | None:
     fields = analysis.fields
-    report = ToldReport(
+    report = AgentReport(
         completion=analysis.completion,
         summary=as_text(fields.get("summary")),
         blockers=tuple(as_texts(fields.get("blockers"))),
         learnings=tuple(as_texts(fields.get("learnings")) or as_texts(entry.get("learnings"))),
         next=as_text(fields.get("nextApproach")) or as_text(entry.get("progress")),
     )
-    return report if report != ToldReport() else None
+    return report if report != AgentReport() else None
 
 
 def _again(entry: Json, shown: int) -> ToldNote:

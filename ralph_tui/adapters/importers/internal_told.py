@@ -24,12 +24,12 @@ from ralph_tui.adapters.importers.internal import LoopState, objective_of, read_
 from ralph_tui.adapters.importers.told import (
     ToldIteration,
     ToldNote,
-    ToldReport,
     ToldRun,
     ToldVerdict,
 )
 from ralph_tui.events import ForeignVerdict
 from ralph_tui.events.run import Outcome
+from ralph_tui.layers.sensor import AgentReport
 from ralph_tui.text.terms import in_words
 
 MOST_GAPS = 1000
@@ -128,7 +128,7 @@ def _iteration(number: int, entry: Json) -> ToldIteration:
         number,
         status="completed" if verified else "incomplete",
         completion=100.0 if verified else None,
-        report=ToldReport(summary=said, learnings=tuple(as_texts(entry.get("learnings")))),
+        report=AgentReport(summary=said, learnings=tuple(as_texts(entry.get("learnings")))),
         duration_s=as_seconds(entry.get("duration_ms")),
         ended=ended,
         verdicts=[

@@ -16,13 +16,11 @@ from ralph_tui.adapters.importers.told import (
     ToldChange,
     ToldIteration,
     ToldNote,
-    ToldReport,
     ToldRun,
     ToldVerdict,
 )
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.events import (
-    AgentReported,
     Event,
     IterationFinished,
     IterationStarted,
@@ -36,6 +34,7 @@ from ralph_tui.events.base import EPOCH
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.sensor.categories import categorize, files_changed
 from ralph_tui.state import RunState
+from ralph_tui.state.ending import ended
 from ralph_tui.text.format import all_used, count
 
 _WHOLE_SECOND = timedelta(seconds=1)
@@ -125,7 +124,7 @@ class Telling:
         if told.changes:
             yield files_changed(k, list(map(_changed, told.changes)), live=False), told.ended
         if told.report is not None:
-            yield _reported(k, told.report), told.ended
+            yield told.report.event(k), told.ended
         if told.read:
             yield self._reading(told), told.ended
             for event in self._recomputed.events(k):
@@ -177,21 +176,10 @@ class Telling:
         told, run = self._told, self._state.run
         outcome = told.outcome or "interrupted"
         began = self._events[0].at
-        ended = max(began, told.updated or self._at)
         reason = told.reason or f"{TOOL} recorded it as {outcome.replace('_', ' ')}"
         if outcome == "limit_reached" and not told.reason and run.iteration >= run.max_iterations:
             reason = all_used(run.iteration)
-        return RunFinished(
-            outcome=outcome,
-            reason=reason,
-            iterations=run.iteration,
-            completion=run.completion or 0.0,
-            best=run.best,
-            best_iteration=run.best_iteration,
-            duration_s=run.worked_s(ended),
-            cost_usd=run.cost_usd if run.cost_known else None,
-            tokens=run.tokens,
-        )
+        return ended(run, outcome, reason, max(began, told.updated or self._at))
 
 
 def _began(told: ToldRun) -> datetime:
@@ -222,15 +210,4 @@ def _changed(change: ToldChange) -> FileChange:
         category=categorize(change.path),
         added=change.added,
         removed=change.removed,
-    )
-
-
-def _reported(iteration: int, report: ToldReport) -> AgentReported:
-    return AgentReported(
-        iteration=iteration,
-        completion=report.completion,
-        summary=report.summary,
-        blockers=list(report.blockers),
-        learnings=list(report.learnings),
-        next=report.next,
     )

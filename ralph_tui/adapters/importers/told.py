@@ -11,6 +11,7 @@ from ralph_tui.adapters.importers.printed import Printed, Timed
 from ralph_tui.events.imported import ForeignVerdict
 from ralph_tui.events.run import IterationStatus, Outcome
 from ralph_tui.events.workspace import ChangeStatus
+from ralph_tui.layers.sensor import AgentReport
 
 NoteLevel = Literal["log", "warn", "error"]
 
@@ -49,18 +50,6 @@ class ToldCheckpoint:
 
 
 @dataclass(frozen=True)
-class ToldReport:
-    """What the agent is said to have reported."""
-
-    completion: float | None = None
-    """Points."""
-    summary: str = ""
-    blockers: tuple[str, ...] = ()
-    learnings: tuple[str, ...] = ()
-    next: str = ""
-
-
-@dataclass(frozen=True)
 class ToldVerdict:
     """What a layer of the tool's own said, and when."""
 
@@ -81,7 +70,7 @@ class ToldIteration:
     completion: float | None = None
     """Points; None: the reading before it stands."""
     reading_note: str = ""
-    report: ToldReport | None = None
+    report: AgentReport | None = None
     prompt: str = ""
     """Files are relative to the run's folder; empty: there is none."""
     system_context: str = ""

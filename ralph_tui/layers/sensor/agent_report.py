@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ralph_tui.events import AgentReported
 from ralph_tui.text.foreign_json import parse_json_at
 from ralph_tui.text.sanitize import clip
 
@@ -25,6 +26,17 @@ class AgentReport:
     blockers: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     next: str = ""
+
+    def event(self, iteration: int) -> AgentReported:
+        """As the journal has it."""
+        return AgentReported(
+            iteration=iteration,
+            completion=self.completion,
+            summary=self.summary,
+            blockers=list(self.blockers),
+            learnings=list(self.learnings),
+            next=self.next,
+        )
 
 
 def find_report(text: str) -> AgentReport | None:

@@ -1,5 +1,6 @@
 """The engine: one writer, journal first, and a bug never leaves an agent alone."""
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -12,7 +13,16 @@ from ralph_tui.adapters.records.journal import Journal, read_journal
 from ralph_tui.adapters.records.runs import STATUS_VERSION
 from ralph_tui.commands import Pause, Stop
 from ralph_tui.errors import JournalError, JournalFullError
-from ralph_tui.events import Event, IterationStarted, Noticed, RunCrashed, RunFinished, RunStarted
+from ralph_tui.events import (
+    Event,
+    IterationStarted,
+    Noticed,
+    ReadingTaken,
+    RunCrashed,
+    RunFinished,
+    RunStarted,
+    SessionFinished,
+)
 from ralph_tui.ports import Job
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
@@ -81,6 +91,21 @@ def test_a_bug_is_recorded_and_the_work_is_stopped(engine: Engine) -> None:
     assert isinstance(last, RunCrashed)
     assert "ZeroDivisionError: oops" in last.error
     assert engine.state.run.phase == "crashed"
+
+
+def test_a_run_that_the_system_ends_tells_what_it_came_to(engine: Engine) -> None:
+    def steps() -> Iterator[Event]:
+        yield START
+        yield IterationStarted(iteration=1, max_iterations=3)
+        yield SessionFinished(iteration=1, outcome="success", cost_usd=0.5, tokens=700)
+        yield ReadingTaken(iteration=1, completion=40, source="tests")
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    assert drive(engine, steps()) == ["stopped"]
+    last = read_journal(engine.journal.path).events[-1]
+    assert isinstance(last, RunFinished)
+    assert (last.outcome, last.best, last.best_iteration) == ("failed", 40, 1)
+    assert (last.cost_usd, last.tokens) == (0.5, 700)
 
 
 def test_a_journal_that_refuses_stops_the_work_and_tells_the_screens(

@@ -1,0 +1,22 @@
+"""The last event of a run, of what it came to by then. Pure."""
+
+from datetime import datetime
+
+from ralph_tui.events import RunFinished
+from ralph_tui.events.run import Outcome
+from ralph_tui.state.run import RunFold
+
+
+def ended(run: RunFold, outcome: Outcome, reason: str, at: datetime) -> RunFinished:
+    """It ended so at this time."""
+    return RunFinished(
+        outcome=outcome,
+        reason=reason,
+        iterations=run.iteration,
+        completion=run.completion or 0.0,
+        best=run.best,
+        best_iteration=run.best_iteration,
+        duration_s=run.worked_s(at),
+        cost_usd=run.cost_usd if run.cost_known else None,
+        tokens=run.tokens,
+    )
