@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ralph_tui.adapters.knowledge import KnowledgeStore, knowledge_folder
-from ralph_tui.adapters.knowledge.exchange import Taken, entries_of, exported, take
-from ralph_tui.adapters.knowledge.files import LARGEST
 from ralph_tui.adapters.knowledge.ledger import Ledger
 from ralph_tui.adapters.knowledge.schema import Entry
-from ralph_tui.adapters.records.folders import named_path, worktree_root
+from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.cli.editor import edited
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.cli.memory_exchange import export_them, import_them
 from ralph_tui.cli.memory_stats import stats_of
 from ralph_tui.cli.memory_words import (
     all_learnings,
@@ -27,11 +26,9 @@ from ralph_tui.cli.memory_words import (
     rows,
     wrapped,
 )
-from ralph_tui.cli.output_file import write_output
-from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.errors import UsageError
 from ralph_tui.events.memory import Change, Learning, LearningType
 from ralph_tui.layers.memory.task_types import TASK_TYPES
-from ralph_tui.plain_files import NotPlainError, read_bytes
 from ralph_tui.state.memory_wording import CHANGED, saying
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line, plain
@@ -211,35 +208,6 @@ def _change(
     return ExitCode.COMPLETED
 
 
-def _export(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
-    learnings = store.ledger().learnings
-    text = exported(learnings)
-    if args.file in (None, "-"):
-        sys.stdout.write(text)
-        return ExitCode.COMPLETED
-    write_output(named_path(args.file), text, force=args.force)
-    print(f"{count(len(learnings), 'learning')} in {one_line(args.file)}", file=sys.stderr)
-    return ExitCode.COMPLETED
-
-
-def _import(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
-    entries = entries_of(_content(args.file), one_line(args.file))
-    taken = Taken()
-
-    def take_them(ledger: Ledger) -> None:
-        nonlocal taken
-        taken = take(ledger, entries)
-
-    store.update(take_them)
-    print(f"taken: {taken.fresh} new, {taken.joined} joined to known ones")
-    print(f"left: {taken.known} known already, {len(taken.refused)} not usable")
-    for reason in taken.refused:
-        print("\n".join(wrapped(f"  {reason}")))
-    return (
-        ExitCode.COMPLETED if len(taken.refused) < len(entries) or not entries else ExitCode.FAILED
-    )
-
-
 def _stats(store: KnowledgeStore, root: Path, args: argparse.Namespace) -> int:
     stats = stats_of(root, all_learnings(store.ledger()))
     if args.json:
@@ -277,25 +245,6 @@ def _entries(ledger: Ledger, learning: Learning) -> list[Entry]:
     ]
 
 
-def _content(name: str) -> bytes:
-    if name == "-":
-        content = sys.stdin.buffer.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise RalphError("standard input holds more than 128 MB: no knowledge file does")
-        return content
-    path = named_path(name)
-    try:
-        return read_bytes(path, most=LARGEST, follow=True)
-    except NotPlainError as error:  # where it is is its owner's choice
-        raise UsageError(
-            f"cannot read {one_line(name)}: {error.strerror}; name another file"
-        ) from error
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {one_line(name)}: {why(error, 'name another file')}"
-        ) from error
-
-
 def _print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
@@ -314,7 +263,7 @@ _RUN = {
     "show": _show,
     "edit": _edit,
     "delete": _delete,
-    "export": _export,
-    "import": _import,
+    "export": export_them,
+    "import": import_them,
     "stats": _stats,
 }

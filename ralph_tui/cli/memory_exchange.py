@@ -1,0 +1,68 @@
+"""``ralph-tui memory export`` and ``import``: learnings as a plain file, or through a pipe."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ralph_tui.adapters.knowledge import KnowledgeStore
+from ralph_tui.adapters.knowledge.exchange import Taken, entries_of, exported, take
+from ralph_tui.adapters.knowledge.files import LARGEST
+from ralph_tui.adapters.knowledge.ledger import Ledger
+from ralph_tui.adapters.records.folders import named_path
+from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.memory_words import wrapped
+from ralph_tui.cli.output_file import write_output
+from ralph_tui.errors import RalphError, UsageError, why
+from ralph_tui.plain_files import NotPlainError, read_bytes
+from ralph_tui.text.format import count
+from ralph_tui.text.sanitize import one_line
+
+
+def export_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    """Write what is proven to a file, or to the output."""
+    learnings = store.ledger().learnings
+    text = exported(learnings)
+    if args.file in (None, "-"):
+        sys.stdout.write(text)
+        return ExitCode.COMPLETED
+    write_output(named_path(args.file), text, force=args.force)
+    print(f"{count(len(learnings), 'learning')} in {one_line(args.file)}", file=sys.stderr)
+    return ExitCode.COMPLETED
+
+
+def import_them(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
+    """Take in what a file holds, and say what of it."""
+    entries = entries_of(_content(args.file), one_line(args.file))
+    taken = Taken()
+
+    def take_them(ledger: Ledger) -> None:
+        nonlocal taken
+        taken = take(ledger, entries)
+
+    store.update(take_them)
+    print(f"taken: {taken.fresh} new, {taken.joined} joined to known ones")
+    print(f"left: {taken.known} known already, {len(taken.refused)} not usable")
+    for reason in taken.refused:
+        print("\n".join(wrapped(f"  {reason}")))
+    return (
+        ExitCode.COMPLETED if len(taken.refused) < len(entries) or not entries else ExitCode.FAILED
+    )
+
+
+def _content(name: str) -> bytes:
+    if name == "-":
+        content = sys.stdin.buffer.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RalphError("standard input holds more than 128 MB: no knowledge file does")
+        return content
+    path = named_path(name)
+    try:
+        return read_bytes(path, most=LARGEST, follow=True)
+    except NotPlainError as error:  # where it is is its owner's choice
+        raise UsageError(
+            f"cannot read {one_line(name)}: {error.strerror}; name another file"
+        ) from error
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {one_line(name)}: {why(error, 'name another file')}"
+        ) from error
