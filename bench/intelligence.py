@@ -11,7 +11,7 @@ from bench.scripted_world import iterations_of as played
 from ralph_tui.events import GateFinished, RunStarted
 from ralph_tui.layers.intelligence import assess, gather
 from ralph_tui.loop.run import Rules
-from ralph_tui.loop.steps.prompt_words import prompt_of
+from ralph_tui.loop.steps.prompt_words import compose_prompt
 from ralph_tui.state import RunState
 from tests.world.recorder import Recorder
 
@@ -89,7 +89,7 @@ def _costs(scale: Scale) -> Iterator[Result]:
     state, start = _long_run()
     rules = Rules()
     limit = rules.intelligence.prompt_budget_tokens
-    prompt_s = per_call(lambda: prompt_of(PAST + 1, start, state, None, rules), 5, rounds)
+    prompt_s = per_call(lambda: compose_prompt(PAST + 1, start, state, None, rules), 5, rounds)
     assessed_s = per_call(lambda: assess(gather(state, PAST)), 5, rounds)
     for what, seconds in (("composing a prompt", prompt_s), ("assessing an iteration", assessed_s)):
         yield Result(
