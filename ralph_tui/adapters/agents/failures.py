@@ -53,7 +53,7 @@ _WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
     ),
     (
         re.compile(
-            r"API Error: 40[13]\b|authentication_error|(invalid|incorrect|missing) api key"
+            r"API Error: 40[13]\b|authentication_error|(invalid|incorrect|missing) (x-)?api[ _-]key"
             r"|api key is missing|please run /login|not logged in|authentication required"
             r"|oauth token (has expired|revoked)|credit balance is too low|\b401 unauthorized",
             re.I,

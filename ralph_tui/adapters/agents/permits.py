@@ -21,7 +21,7 @@ _SHELL = re.compile(r"[`<>]|\$[\w({@*#?!$-]")
 _PROTECTED = frozenset({".git", ".claude", ".codex", ".gemini", ".opencode"})
 """Folders in a project whose files say what programs run."""
 _EDITS = ("Edit", "Write")
-_FILTERS = frozenset(
+FILTERS = frozenset(
     {"cat", "cut", "echo", "grep", "head", "ls", "pwd", "sort", "tail", "true", "uniq", "wc"}
 )
 """Programs that read what comes to them, or files of the worktree, which may be read anyway."""
@@ -88,7 +88,7 @@ class Permits:
             return False
         if len(words) == 2 and words[0] == "cd":
             return self.holds(words[1])
-        return words[:1] != [] and words[0] in _FILTERS and all(map(self._stays, words[1:]))
+        return words[:1] != [] and words[0] in FILTERS and all(map(self._stays, words[1:]))
 
     def _stays(self, word: str) -> bool:
         """Whether a word of a command, if it is a path, leads to no place outside."""

@@ -1,0 +1,76 @@
+"""The agents `gemini`, `opencode` and `acp`: programs that speak the Agent Client Protocol.
+
+One adapter drives them all, `quirks` says in what they differ. Their descriptions.
+"""
+
+from typing import TYPE_CHECKING
+
+from ralph_tui.adapters.agents.acp.quirks import ANY, GEMINI, OPENCODE, Quirks
+from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
+from ralph_tui.adapters.agents.programs import is_installed, looked_for
+from ralph_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from ralph_tui.ports import Agent
+
+
+def _described(name: str, quirks: Quirks, seen_versions: str) -> AgentDescription:
+    usual = quirks.commands[0]
+
+    def check(context: AgentContext) -> None:
+        # A command line is parsed without it.
+        from ralph_tui.adapters.agents.acp.program import installed_program  # noqa: PLC0415
+
+        installed_program(context, quirks)
+
+    def found(context: AgentContext) -> str:
+        from ralph_tui.adapters.agents.acp.program import described  # noqa: PLC0415 - as above
+
+        return described(context, quirks)
+
+    def build(context: AgentContext) -> "Agent":
+        from ralph_tui.adapters.agents.acp.agent import known_agent  # noqa: PLC0415 - as above
+
+        return known_agent(name, quirks, context)
+
+    return AgentDescription(
+        name=name,
+        looks_ready=lambda settings, environ: is_installed(settings, environ, usual),
+        check=check,
+        build=build,
+        is_default=lambda settings, environ: is_installed(settings, environ, usual),
+        program=usual,
+        title=quirks.title,
+        looks_for=lambda settings, environ: looked_for(settings, environ, usual),
+        found=found,
+        install=quirks.install,
+        abilities=quirks.abilities,
+        seen_versions=seen_versions,
+    )
+
+
+def _check_any(context: AgentContext) -> None:
+    if not context.settings.command:
+        raise UsageError(
+            "The agent `acp` needs a command: give one with --agent-command,"
+            ' for example --agent-command "my-agent --acp".'
+        )
+
+
+def _build_any(context: AgentContext) -> "Agent":
+    from ralph_tui.adapters.agents.acp.agent import any_agent  # noqa: PLC0415 - as above
+
+    return any_agent(ANY_ACP.name, context)
+
+
+GEMINI_ACP = _described("gemini", GEMINI, "0.61.0")
+OPENCODE_ACP = _described("opencode", OPENCODE, "1.18.33")
+ANY_ACP = AgentDescription(
+    name="acp",
+    looks_ready=lambda settings, environ: settings.command is not None,
+    check=_check_any,
+    build=_build_any,
+    abilities=ANY.abilities,
+    hint="runs any program that speaks the Agent Client Protocol (--agent-command)",
+)
+__all__ = ["ANY_ACP", "GEMINI_ACP", "OPENCODE_ACP"]

@@ -1,0 +1,181 @@
+"""How a session ended: by an answer, a refused request, its service's silence, or an exit. Pure.
+
+Agents put a failed call to their service into a refused request in ways of their own: its status as
+the request's code, its class in the data, its words alone; one ends the turn as if all were well.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ralph_tui.adapters.agents.acp.quirks import Quirks
+from ralph_tui.adapters.agents.acp.updates import UpdateReader
+from ralph_tui.adapters.agents.failures import (
+    FailedCall,
+    Remedies,
+    classify,
+    ended_by,
+    reset_in_words,
+)
+from ralph_tui.adapters.agents.json_fields import as_map, as_text
+from ralph_tui.adapters.agents.rpc.messages import Failure
+from ralph_tui.adapters.agents.session_end import LONGEST_REASON, SessionEnd
+from ralph_tui.text.foreign_json import parse_json
+from ralph_tui.text.format import duration
+from ralph_tui.text.sanitize import clip, one_line
+
+Json = Mapping[str, object]
+
+AUTH_REQUIRED = -32000
+"""The protocol's code for a login that is missing."""
+_CLASSES = ("errorKind", "errorName", "codexErrorInfo", "type", "code", "kind")
+_GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_error"})
+"""Classes that say nothing: the words beside them do."""
+_PREFIX = re.compile(r"\A(?:Internal error|Invalid params)(?:: |\Z)")
+_IN_ERROR_OUTPUT = re.compile(rb"\bstatus(?: code)?[:=]? (?P<status>[45]\d\d)\b")
+_IN_WORDS = re.compile(r"\b(?:unexpected )?status:? (?P<status>[45]\d\d)\b")
+_DAILY = re.compile(r"\bdaily quota\b|\bquota .{0,40}per day\b", re.I)
+_PACIFIC = "America/Los_Angeles"
+"""Where the days of Google's quotas begin."""
+_STOPS: Mapping[str, SessionEnd] = {
+    "end_turn": SessionEnd("success"),
+    "refusal": SessionEnd("success", "The model refused to go on."),
+    "max_turn_requests": SessionEnd(
+        "max_turns", "The agent ended its turn: it had called its model too often, or in circles."
+    ),
+    "max_tokens": SessionEnd("error", "The model's answer was longer than it may be."),
+    "cancelled": SessionEnd("error", "The agent broke its turn off."),
+}
+
+
+def of_result(result: Json, reader: UpdateReader, quirks: Quirks, now: datetime) -> SessionEnd:
+    """What the answer to a prompt says of the turn that it ends."""
+    if reader.failed or (quirks.text_may_be_error and _is_refusal(reader)):
+        return _end(_failed_words(reader), quirks, now)
+    reason = as_text(result.get("stopReason"))
+    return _STOPS.get(reason, SessionEnd("success"))
+
+
+def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
+    """What a refused request says of the session that it ends."""
+    if failure.code == AUTH_REQUIRED:
+        return _end(FailedCall("auth", said=words_of(failure)), quirks, now)
+    data, inner = as_map(failure.data), _inner(failure.message)
+    status = failure.code if 400 <= failure.code < 600 else _status(data, inner)
+    call = classify(_class(data) or _class(inner), status, words_of(failure))
+    return _end(call, quirks, now)
+
+
+def no_model(model: str, words: str, quirks: Quirks) -> SessionEnd:
+    """The agent takes no such model."""
+    named = clip(one_line(model), 80)
+    return SessionEnd(
+        "unknown_model",
+        f"{quirks.title} has no model {named!r} ({words}): choose another one with --model.",
+    )
+
+
+def of_silence(seconds: float, status: int) -> SessionEnd:
+    """The service has not answered for so long; `status` is what error output last told of it."""
+    call = classify(status=status) if status else FailedCall("limited", "outage")
+    limit = call.limit if call.outcome == "limited" else "outage"
+    told = f"; its last refusal was {status}" if status else ""
+    return SessionEnd(
+        "limited", f"The agent's service has not answered for {duration(seconds)}{told}", limit
+    )
+
+
+def of_exit(exit_code: int | None, last_words: str, *, began: bool) -> SessionEnd:
+    """A process that ended while it was at work."""
+    words = clip(one_line(last_words[:2000]), LONGEST_REASON).strip()
+    said = f": {words}" if words else ""
+    if exit_code in (126, 127) and not began:
+        return SessionEnd("missing", f"The agent's command cannot be run ({exit_code}){said}.")
+    when = "in the middle of its work" if began else "before it was ready"
+    if exit_code is None or exit_code > 128:
+        signal = "" if exit_code is None else f" by signal {exit_code - 128}"
+        return SessionEnd("crashed", f"The agent was ended{signal} {when}{said}.")
+    return SessionEnd("crashed", f"The agent exited with code {exit_code} {when}{said}.")
+
+
+def status_in(line: bytes) -> int:
+    """The status of a refused call that a line of error output tells of; 0 for none."""
+    match = _IN_ERROR_OUTPUT.search(line)
+    return int(match["status"]) if match else 0
+
+
+def words_of(failure: Failure) -> str:
+    """What a refused request says, for people."""
+    data, inner = as_map(failure.data), _inner(failure.message)
+    words = _PREFIX.sub("", as_text(inner.get("message")) or failure.message)
+    more = as_text(data.get("message")) or as_text(data.get("details")) or as_text(failure.data)
+    said = words or more or "it gave no reason"
+    return clip(one_line(said[:2000]), LONGEST_REASON)
+
+
+def _end(call: FailedCall, quirks: Quirks, now: datetime) -> SessionEnd:
+    remedies: Remedies = {
+        "auth": quirks.login,
+        "unknown_model": "choose a model with --model, or correct the agent's own settings",
+    }
+    return ended_by(call, remedies, _resets_at(call, now))
+
+
+def _resets_at(call: FailedCall, now: datetime) -> datetime | None:
+    told = reset_in_words(call.said, now)
+    if told is not None or not _DAILY.search(call.said):
+        return told
+    try:
+        there = now.astimezone(ZoneInfo(_PACIFIC))
+    except (ZoneInfoNotFoundError, OSError):
+        return None
+    tomorrow = (there + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return tomorrow.astimezone(UTC)
+
+
+def _is_refusal(reader: UpdateReader) -> bool:
+    """Whether the last words of a turn are those of a service that had refused a call."""
+    return bool(reader.failing) or "error" in _inner(reader.last_text)
+
+
+def _failed_words(reader: UpdateReader) -> FailedCall:
+    inner = _inner(reader.last_text)
+    words = as_text(inner.get("message")) or reader.last_text.strip()
+    told = reader.failing.get("codexErrorInfo")
+    match = _IN_WORDS.search(words)
+    status = _status({"codexErrorInfo": told}, inner) or (int(match["status"]) if match else None)
+    return classify(_class({"codexErrorInfo": told}) or _class(inner), status, words)
+
+
+def _inner(text: str) -> Json:
+    """The error in a text that is a service's answer as it came; empty where it is none."""
+    text = text.strip()
+    if not text.startswith("{") or len(text) > 100_000:
+        return {}
+    try:
+        fields = as_map(parse_json(text))
+    except ValueError:
+        return {}
+    return {**fields, **as_map(fields.get("error"))}
+
+
+def _class(fields: Json) -> str:
+    """The first class in the fields that says anything: a name, or the key of an object."""
+    for name in _CLASSES:
+        value = fields.get(name)
+        told = next(iter(value), "") if isinstance(value, dict) and len(value) == 1 else value
+        if as_text(told) and told not in _GENERAL:
+            return as_text(told)[:100]
+    return ""
+
+
+def _status(*places: Json) -> int | None:
+    for fields in places:
+        info = fields.get("codexErrorInfo")
+        inside = next(iter(info.values()), None) if isinstance(info, dict) and info else None
+        told = as_map(inside).get("httpStatusCode")
+        for status in (told, fields.get("code"), fields.get("status")):
+            if type(status) is int and 400 <= status < 600:
+                return status
+    return None

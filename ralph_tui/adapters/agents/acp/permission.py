@@ -1,0 +1,125 @@
+"""What an agent asks leave for, whether the rules of the session give it, and how it is answered.
+
+Options are chosen by what they are for, never by their place: agents order them as they like.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ralph_tui.adapters.agents.acp.quirks import Quirks
+from ralph_tui.adapters.agents.acp.tool_use import EDITS, READS, ToolUse
+from ralph_tui.adapters.agents.denials import rules_for_denied
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.adapters.agents.permits import Permits, host_of
+from ralph_tui.events import ToolDenied
+from ralph_tui.text.sanitize import shorten
+
+Json = Mapping[str, object]
+
+CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
+"""The answer to a question that wants none any more."""
+
+
+@dataclass
+class Question:
+    """A permission that is asked for and not answered."""
+
+    request_id: int | str
+    tool_id: str
+    use: ToolUse
+    options: list[Json]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A permission that was refused; `by_owner`, or by the session's rules."""
+
+    what: str
+    words: str = ""
+    by_owner: bool = False
+
+    def __str__(self) -> str:
+        who = "The owner of this project" if self.by_owner else "A rule of this project"
+        words = f" ({self.words})" if self.words else ""
+        return f"{who} refused: {self.what}{words}."
+
+
+def question(request_id: int | str, params: Json, use: ToolUse) -> Question:
+    """The question that a request asks."""
+    options = [as_map(option) for option in as_list(params.get("options"))]
+    tool_id = as_text(as_map(params.get("toolCall")).get("toolCallId"))
+    return Question(request_id, tool_id, use, options)
+
+
+def allowed_once(asked: Question, quirks: Quirks) -> Json | None:
+    """The answer that allows this use alone; None where the agent offers none."""
+    return _chosen(asked, "allow_once", quirks)
+
+
+def refused(asked: Question, quirks: Quirks) -> Json:
+    """The answer that refuses this use alone."""
+    return _chosen(asked, "reject_once", quirks) or CANCELLED
+
+
+def _chosen(asked: Question, kind: str, quirks: Quirks) -> Json | None:
+    for option in asked.options:
+        chosen = as_text(option.get("optionId"))
+        if option.get("kind") == kind and chosen and chosen not in quirks.lasting:
+            return {"outcome": {"outcome": "selected", "optionId": chosen}}
+    return None
+
+
+def is_permitted(use: ToolUse, permits: Permits) -> bool:
+    """Whether the rules of the session permit a use of a tool."""
+    if permits.tool(use.name):
+        return True
+    if use.kind == "execute":
+        return permits.command(use.command)
+    if use.kind in EDITS:
+        return bool(use.paths) and permits.edit(use.paths)
+    if use.kind in READS:
+        return permits.read(use.paths)
+    if use.kind == "fetch":
+        return permits.fetch(use.url)
+    # Of no known kind: where a tool may reach to is asked so, and nothing else is known of it.
+    outside = bool(use.paths) and not any(map(permits.holds, use.paths))
+    return outside and permits.edit(use.paths)
+
+
+def rule_of(use: ToolUse) -> str:
+    """What an answer for the session allows: the same again. Empty where that cannot be said."""
+    if use.kind == "execute":
+        return f"Bash({use.command})" if use.command else ""
+    if use.kind in EDITS | READS or use.paths:
+        tool = "Read" if use.kind in READS else "Edit"
+        return f"{tool}({', '.join(use.paths)})" if use.paths else ""
+    return _line_for_address(use.url) if use.kind == "fetch" else use.name
+
+
+def denied(iteration: int, use: ToolUse, tool_id: str, root: str, message: str = "") -> ToolDenied:
+    """That the rules did not permit it, and which lines would."""
+    lines = _lines(use, root)
+    return ToolDenied(
+        iteration=iteration,
+        tool=shorten(use.name, 80),
+        tool_id=shorten(tool_id) or None,
+        message=shorten(message or f"Not permitted: {use.subject([root])}"),
+        permit=shorten(lines[0]) if lines else "",
+        also=[shorten(line) for line in lines[1:]],
+        final=not lines,
+    )
+
+
+def _lines(use: ToolUse, root: str) -> list[str]:
+    if use.kind == "execute":
+        return rules_for_denied("Bash", {"command": use.command}, roots=[root])
+    if use.kind in EDITS | READS or use.paths:
+        tool = "Read" if use.kind in READS else "Edit"
+        lines = [rules_for_denied(tool, {"file_path": path}, roots=[root]) for path in use.paths]
+        return list(dict.fromkeys(line for found in lines for line in found))
+    return [_line_for_address(use.url) if use.kind == "fetch" else use.name]
+
+
+def _line_for_address(url: str) -> str:
+    host = host_of(url)
+    return f"WebFetch(domain:{host})" if host else "WebFetch"

@@ -1,0 +1,71 @@
+"""Recordings of real programs, read as a session reads them."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from ralph_tui.adapters.agents.acp import ends
+from ralph_tui.adapters.agents.acp.quirks import ANY, Quirks, of_name
+from ralph_tui.adapters.agents.acp.updates import UpdateReader
+from ralph_tui.adapters.agents.json_fields import as_map, as_text
+from ralph_tui.adapters.agents.rpc.messages import Notification, Request, Response, read_message
+from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.events import Event
+from tests.paths import FIXTURES
+
+FOLDER = FIXTURES / "agents"
+ROOT = "/home/user/project"
+NOW = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
+T = TypeVar("T", bound=Event)
+
+
+def names() -> list[str]:
+    return sorted(path.stem.removeprefix("acp-") for path in FOLDER.glob("acp-*.jsonl"))
+
+
+@dataclass
+class Recorded:
+    """What was read of a recording."""
+
+    events: list[Event] = field(default_factory=list)
+    ends: list[SessionEnd] = field(default_factory=list)
+    quirks: Quirks = ANY
+    reader: UpdateReader | None = None
+
+    def of(self, kind: type[T]) -> list[T]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def read(name: str) -> Recorded:
+    told, asked = Recorded(), dict[object, str]()
+    reader = UpdateReader(1, ROOT, ANY)
+    told.reader = reader
+    lines = (FOLDER / f"acp-{name}.jsonl").read_text().splitlines()
+    for place, record in enumerate(map(json.loads, lines)):
+        message = read_message(json.dumps(record["msg"]))
+        reader.look(place, record["t"])
+        if record["dir"] == "in":
+            if isinstance(message, Request):
+                asked[message.id] = message.method
+                if message.method == "session/prompt":
+                    reader.prompted()
+            continue
+        match message:
+            case Notification("session/update", params):
+                told.events += reader.take(as_map(params.get("update")))
+            case Request(method="session/request_permission", params=params):
+                told.events += reader.asked(as_map(params.get("toolCall")))
+            case Response(id=number, result=result, failure=None):
+                if asked.get(number) == "initialize":
+                    name = as_text(as_map(as_map(result).get("agentInfo")).get("name"))
+                    told.quirks = reader.quirks = reader.tools.quirks = of_name(name, ANY)
+                elif asked.get(number) == "session/prompt":
+                    told.events += reader.turn_ended(as_map(result))
+                    told.ends.append(ends.of_result(as_map(result), reader, told.quirks, NOW))
+            case Response(id=number, failure=failure) if failure is not None and number in asked:
+                told.events += reader.turn_ended({})
+                told.ends.append(ends.of_failure(failure, told.quirks, NOW))
+            case _:
+                pass
+    return told

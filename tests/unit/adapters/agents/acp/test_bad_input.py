@@ -1,0 +1,89 @@
+"""Agents that are broken, noisy, or none."""
+
+import json
+import shlex
+import sys
+
+import pytest
+
+from ralph_tui.adapters.agents.acp.agent import any_agent
+from ralph_tui.adapters.agents.rpc import rpc_session
+from ralph_tui.events import (
+    AgentNoted,
+    AgentSpoke,
+    SessionDescribed,
+)
+from tests.doubles import acp
+from tests.unit.adapters.agents.acp.bench import Bench, bash
+from tests.unit.adapters.agents.test_sessions import context_in
+from tests.waiting import until
+
+
+def test_an_agent_that_dies_in_the_handshake_says_its_last_words(bench: Bench) -> None:
+    finished = bench.run("any", dies="no config")
+    assert finished.outcome == "crashed"
+    assert finished.reason == "The agent exited with code 3 before it was ready: no config."
+
+
+def test_noise_before_and_between_messages_is_said_once(bench: Bench) -> None:
+    noise = ["Loading...", "{}", "[1, 2]"]
+    finished = bench.run("any", [{"raw": "\u0000\u001b[31m oops"}, {"say": "on"}], noise=noise)
+    assert finished.outcome == "success"
+    assert len(bench.heard.of(AgentNoted)) == 1
+    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["on"]
+
+
+def test_ten_megabytes_in_a_line_are_read(bench: Bench) -> None:
+    finished = bench.run(
+        "any", [{"say": "x" * (10 << 20), "piece": 10 << 20}, {"raw": "y" * 1000, "times": 10_000}]
+    )
+    assert finished.outcome == "success"
+    (spoke,) = bench.heard.of(AgentSpoke)
+    assert len(spoke.text) <= 2000
+
+
+def test_an_agent_that_never_answers_is_given_up(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc_session, "HANDSHAKE_S", 0.3)
+    context = context_in(bench.root, command="sleep 1000")
+    agent = any_agent("acp", context)
+    agent.start(bench.turn(), bench.heard)
+    finished = bench.heard.finished()
+    assert finished.outcome == "error"
+    assert "did not answer within 0.3 s of its start" in finished.reason
+
+
+def test_a_program_that_is_none_is_missing(bench: Bench) -> None:
+    any_agent("acp", context_in(bench.root, command="no-such-agent --acp")).start(
+        bench.turn(), bench.heard
+    )
+    finished = bench.heard.finished()
+    assert finished.outcome == "missing"
+    assert "cannot be run (127)" in finished.reason
+
+
+def test_an_answer_after_a_cancel_changes_nothing(bench: Bench) -> None:
+    session = bench.start(
+        "opencode", [{"wait": 60}], turn=bench.turn("skip"), quirks={"second": "folded in"}
+    )
+    bench.heard.wait_for(lambda event: isinstance(event, SessionDescribed))
+    until(lambda: bench.told("session/prompt"))
+    session.stop("interrupted")
+    assert bench.heard.finished().outcome == "interrupted"
+    assert not session.send("g", "more")
+
+
+def test_the_agent_of_a_command_line_is_recognised(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ralph_tui.adapters.agents.acp.questions.MOST_REFUSALS", 1)
+    script = bench.tmp / "script.json"
+    script.write_text(json.dumps({"plays": "opencode", "prompts": [[bash("rm x", ask=True)]],
+                                  "log": str(bench.log)}))  # fmt: skip
+    command = shlex.join([sys.executable, "-S", acp.__file__, str(script)])
+    session = any_agent("acp", context_in(bench.root, command=command))
+    session.start(bench.turn(), bench.heard)
+    finished = bench.heard.finished()
+    assert finished.outcome == "success"
+    assert len(bench.prompts()) == 2

@@ -1,0 +1,192 @@
+"""The permissions that agents ask for: who answers, how, and what a refusal does."""
+
+from pathlib import Path
+
+import pytest
+
+from ralph_tui.events import (
+    AgentAsked,
+    AgentAskedNoMore,
+    AgentNoted,
+    AgentSpoke,
+    ToolDenied,
+    ToolFinished,
+)
+from ralph_tui.ports import AgentAnswer
+from tests.unit.adapters.agents.acp.bench import EVERY, ONCE, REJECT, Bench, asked, bash
+
+ENDS_TURN = ("opencode", "codex")
+
+
+@EVERY
+def test_with_skip_every_question_is_answered_with_yes(bench: Bench, plays: str) -> None:
+    bench.run(plays, [bash("touch x", ask=True), {"say": "ok"}], turn=bench.turn("skip"))
+    assert bench.answered() == [ONCE[plays]]
+    assert (bench.root / "x").exists()
+    assert not bench.heard.of(AgentAsked)
+
+
+@EVERY
+def test_with_edits_the_rules_answer_and_a_refusal_is_told_to_the_model(
+    bench: Bench, plays: str
+) -> None:
+    inside, outside = str(bench.root / "a.py"), str(bench.tmp / "outside.py")
+    finished = bench.run(
+        plays,
+        [
+            {"use": "edit", "file": inside, "text": "1", "ask": True},
+            bash("true", ask=True),
+            bash("touch allowed", ask=True),
+            bash("rm -rf src", ask=True),
+            {"say": "went on"},
+        ],
+        [{"use": "edit", "file": outside, "text": "1", "ask": True}, {"say": "went on"}],
+        [{"say": "went on"}],
+        turn=bench.turn("edits", "Bash(touch:*)"),
+    )
+    heard = bench.heard
+    refusals = 2 if plays in ENDS_TURN else 1
+    assert bench.answered() == [ONCE[plays]] * 3 + [REJECT[plays]] * refusals
+    assert (bench.root / "a.py").read_text() == "1"
+    assert not Path(outside).exists()
+    denied = heard.of(ToolDenied)
+    assert denied[0].lines == ("Bash(rm:*)",)
+    assert len(denied) == refusals
+    assert finished.outcome == "success"
+    assert finished.tool_errors == 0
+    over = {event.tool_id: event for event in heard.of(ToolFinished)}
+    assert [over[event.tool_id or ""].prevented for event in denied] == ["denied"] * refusals
+    assert [spoke.text for spoke in heard.of(AgentSpoke)] == ["went on"]
+    if plays in ENDS_TURN:
+        assert bench.prompts()[1:] == [
+            "A rule of this project refused: rm -rf src. Go on with the task without it.",
+            f"A rule of this project refused: {outside}. Go on with the task without it.",
+        ]
+        assert denied[1].lines == (f"Edit(/{bench.tmp}/**)",)
+    else:
+        assert len(bench.prompts()) == 1
+
+
+@EVERY
+def test_with_ask_the_owner_is_asked_and_what_is_permitted_is_not(bench: Bench, plays: str) -> None:
+    session = bench.start(
+        plays,
+        [bash("true", ask=True), bash("touch x", ask=True), {"say": "ok"}],
+        turn=bench.turn("ask"),
+    )
+    question = asked(bench)
+    assert (question.input, question.rule) == ("touch x", "Bash(touch x)")
+    assert question.tool in ("bash", "execute")
+    assert not session.answer("another", AgentAnswer("once"))
+    assert session.answer(question.request_id, AgentAnswer("once"))
+    assert not session.answer(question.request_id, AgentAnswer("refuse"))
+    assert bench.heard.finished().outcome == "success"
+    assert bench.answered() == [ONCE[plays]] * 2
+    assert (bench.root / "x").exists()
+
+
+@EVERY
+def test_an_answer_for_the_session_allows_the_same_again_and_nothing_else(
+    bench: Bench, plays: str
+) -> None:
+    session = bench.start(
+        plays,
+        [bash("touch x", ask=True), bash("touch x", ask=True), bash("touch xy", ask=True)],
+        turn=bench.turn("ask"),
+    )
+    session.answer(asked(bench).request_id, AgentAnswer("session"))
+    other = bench.heard.wait_for(lambda e: isinstance(e, AgentAsked) and e.input == "touch xy")
+    assert isinstance(other, AgentAsked)
+    # What an agent would keep beyond the session is never chosen.
+    assert bench.answered() == [ONCE[plays]] * 2
+    session.answer(other.request_id, AgentAnswer("once"))
+    bench.heard.finished()
+
+
+@EVERY
+def test_a_refusal_of_the_owner_reaches_the_model_with_its_words(bench: Bench, plays: str) -> None:
+    session = bench.start(
+        plays,
+        [bash("touch x", ask=True), {"say": "first"}],
+        [{"say": "second"}],
+        turn=bench.turn("ask"),
+    )
+    session.answer(asked(bench).request_id, AgentAnswer("refuse", "use make"))
+    finished = bench.heard.finished()
+    assert finished.outcome == "success"
+    assert bench.answered() == [REJECT[plays]]
+    assert bench.prompts()[1:] == [
+        "The owner of this project refused: touch x (use make). Go on with the task without it."
+    ]
+    assert finished.turns == 2
+    said = [spoke.text for spoke in bench.heard.of(AgentSpoke)]
+    assert said == (["second"] if plays in ENDS_TURN else ["first", "second"])
+    assert [event.prevented for event in bench.heard.of(ToolFinished)] == ["denied"]
+    assert not bench.heard.of(ToolDenied)
+
+
+def test_an_agent_that_is_unknown_is_prompted_again_where_a_refusal_ended_its_turn(
+    bench: Bench,
+) -> None:
+    session = bench.start(
+        "any",
+        [bash("touch x", ask=True), {"say": "never"}],
+        [{"say": "went on"}],
+        quirks={"refusal": "end_turn"},
+        turn=bench.turn("ask"),
+    )
+    session.answer(asked(bench).request_id, AgentAnswer("refuse"))
+    bench.heard.finished()
+    assert [spoke.text for spoke in bench.heard.of(AgentSpoke)] == ["went on"]
+
+
+def test_an_agent_that_insists_is_not_prompted_for_ever(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ralph_tui.adapters.agents.acp.questions.MOST_REFUSALS", 3)
+    finished = bench.run("opencode", [bash("rm x", ask=True)])
+    assert (finished.turns, finished.outcome) == (4, "success")
+
+
+def test_a_question_that_the_agent_takes_back_is_withdrawn(bench: Bench) -> None:
+    session = bench.start(
+        "claude",
+        [bash("touch x", ask=True, withdrawn=True), {"say": "on"}],
+        turn=bench.turn("ask"),
+    )
+    bench.heard.finished()
+    (gone,) = bench.heard.of(AgentAskedNoMore)
+    assert gone.request_id == asked(bench).request_id
+    assert not session.answer(gone.request_id, AgentAnswer("once"))
+    assert bench.answered() == []
+
+
+def test_a_question_that_is_asked_twice_is_asked_and_answered_once(bench: Bench) -> None:
+    session = bench.start(
+        "claude", [bash("touch x", ask=True, twice=True), {"say": "on"}], turn=bench.turn("ask")
+    )
+    session.answer(asked(bench).request_id, AgentAnswer("once"))
+    assert bench.heard.finished().outcome == "success"
+    assert len(bench.heard.of(AgentAsked)) == 1
+    assert set(bench.answered()) == {"allow-once"}
+
+
+def test_an_agent_that_asks_and_dies_ends_its_session(bench: Bench) -> None:
+    session = bench.start(
+        "claude", [bash("touch x", ask=True, dies="out of memory")], turn=bench.turn("ask")
+    )
+    finished = bench.heard.finished()
+    assert finished.outcome == "crashed"
+    assert finished.reason == (
+        "The agent was ended by signal 9 in the middle of its work: out of memory."
+    )
+    assert not session.answer(asked(bench).request_id, AgentAnswer("once"))
+
+
+def test_what_can_only_be_allowed_for_ever_is_not_allowed(bench: Bench) -> None:
+    options = [{"optionId": "for-ever", "kind": "allow_always", "name": "Always"}]
+    bench.run(
+        "any", [bash("true", ask=True, options=options), {"say": "on"}], turn=bench.turn("skip")
+    )
+    assert bench.answered() == ["cancelled"]
+    assert "does not offer to do this once" in bench.heard.of(AgentNoted)[0].text
