@@ -410,7 +410,7 @@ def test_a_program_without_a_version_is_tried_all_the_same(bench: Bench, text: s
 def test_a_program_that_hangs_is_not_waited_for(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ralph_tui.adapters.agents.claude.program.PROBE_S", 0.2)
+    monkeypatch.setattr("ralph_tui.adapters.agents.installed.PROBE_S", 0.2)
     began = time.monotonic()
     CLAUDE.build(bench.context(binary=script(bench.tmp, "exec sleep 1000")))
     assert time.monotonic() - began < 30

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.agents.claude import CLAUDE
+from ralph_tui.adapters.agents.codex import CODEX
 from ralph_tui.adapters.agents.command import COMMAND
 from ralph_tui.adapters.agents.demo import DEMO
 from ralph_tui.adapters.agents.description import AgentContext, AgentDescription
@@ -18,7 +19,7 @@ from ralph_tui.text.sanitize import clip
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
 
-AGENTS: tuple[AgentDescription, ...] = (CLAUDE, COMMAND, DEMO)
+AGENTS: tuple[AgentDescription, ...] = (CLAUDE, CODEX, COMMAND, DEMO)
 """Every agent of this version; the first that says so works where none is chosen."""
 
 

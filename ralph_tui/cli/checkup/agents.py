@@ -12,6 +12,7 @@ from ralph_tui.adapters.agents import AgentContext, choose_agent, offered
 from ralph_tui.adapters.agents.claude import CLAUDE
 from ralph_tui.adapters.agents.claude import program as claude_program
 from ralph_tui.adapters.agents.command import COMMAND
+from ralph_tui.adapters.agents.installed import PROBE_S
 from ralph_tui.adapters.agents.programs import find_program, is_installed
 from ralph_tui.cli.checkup.finding import Finding, refusal
 from ralph_tui.cli.checkup.surroundings import Surroundings
@@ -115,7 +116,7 @@ def _claude(around: Surroundings) -> Iterator[Finding]:
         return
     place = around.shown(Path(program.path))
     if program.version is None:
-        says = f"{place} does not say its version within {claude_program.PROBE_S:g} s"
+        says = f"{place} does not say its version within {PROBE_S:g} s"
         yield Finding("warning", WHAT, says, "try claude --version, and install it anew")
         return
     says = f"Claude Code {'.'.join(map(str, program.version))} ({place})"

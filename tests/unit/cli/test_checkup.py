@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tui.adapters.agents.claude import program
+from ralph_tui.adapters.agents import installed
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.cli.checkup import CHECKS, Finding, Surroundings, findings
@@ -140,7 +140,7 @@ class TestAgents:
     def test_one_that_hangs_is_ended_with_all_it_has_started(
         self, made: Made, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(program, "PROBE_S", 1.0)
+        monkeypatch.setattr(installed, "PROBE_S", 1.0)
         pids = made.home / "pids"
         made.program("claude", f"sleep 600 & echo $! $$ > {pids}; wait")
         (found,) = findings({"agent": check_agent}, made(seconds=20.0))

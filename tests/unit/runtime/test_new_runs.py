@@ -45,7 +45,7 @@ def test_all_is_well_where_nothing_is_missing(git_repo: Path, no_claude: Path) -
     assert [one.level for one in place.findings] == ["good", "good", "good"]
     assert not place.obstacles
     assert place.chosen == "claude"
-    claude, command = here.agents()
+    claude, *_, command = here.agents()
     assert claude.ready
     assert claude.says == f"2.1.198, {no_claude}/claude"
     assert command.ready

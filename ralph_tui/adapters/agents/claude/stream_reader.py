@@ -11,11 +11,11 @@ from ralph_tui.adapters.agents.claims import claims
 from ralph_tui.adapters.agents.claude import notices
 from ralph_tui.adapters.agents.claude.background import BackgroundTasks
 from ralph_tui.adapters.agents.claude.end_tracker import EndTracker
-from ralph_tui.adapters.agents.claude.receipts import Receipts
 from ralph_tui.adapters.agents.claude.requests import Requests
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.claude.usage import Ledger, Usage
 from ralph_tui.adapters.agents.json_fields import as_count, as_list, as_map, as_text, content_text
+from ralph_tui.adapters.agents.receipts import Receipts
 from ralph_tui.events import (
     AgentNoted,
     AgentSpoke,

@@ -481,7 +481,7 @@ def test_the_demo_agent_stopped_in_mid_turn_leaves_nothing(
 
 
 def test_an_unknown_agent_is_told_the_choices(tmp_path: Path) -> None:
-    named = r"no agent 'foo' \(--agent\): choose one of claude, command"
+    named = r"no agent 'foo' \(--agent\): choose one of claude, codex, command"
     with pytest.raises(UsageError, match=named):
         choose_agent(AgentSettings(name="foo"))
     with pytest.raises(UsageError, match=r"did you mean claude\?"):

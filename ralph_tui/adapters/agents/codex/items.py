@@ -1,0 +1,166 @@
+"""One piece of work of Codex, an item: what tool it is, what it works on, what came of it. Pure.
+
+Tools are named as permission lines name them: ``Bash``, ``Edit``.
+"""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ralph_tui.adapters.agents.json_fields import as_list, as_map, as_text
+from ralph_tui.adapters.agents.tool_summaries import describe_input, describe_result, relative
+from ralph_tui.text.sanitize import shorten
+
+Json = Mapping[str, object]
+
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_SCRIPT_FLAGS = frozenset({"-c", "-lc", "-ic", "-lic"})
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file that is changed, and how."""
+
+    path: str
+    kind: str
+    """``add``, ``delete``, ``update``."""
+    diff: str
+    """A unified diff, or the text of a file that is new or gone."""
+    moved_to: str = ""
+
+
+def tool_of(item: Json) -> str:
+    """The tool's name; empty for an item that is none."""
+    match as_text(item.get("type")):
+        case "commandExecution":
+            return "Bash"
+        case "fileChange":
+            return "Edit"
+        case "mcpToolCall":
+            return f"mcp__{as_text(item.get('server'))}__{as_text(item.get('tool'))}"
+        case "dynamicToolCall":
+            return as_text(item.get("tool")) or "tool"
+        case "collabAgentToolCall":
+            return "Task"
+        case "webSearch":
+            return "WebSearch"
+        case "imageView":
+            return "Read"
+        case "imageGeneration":
+            return "Image"
+        case _:
+            return ""
+
+
+def command_of(item: Json) -> str:
+    """The command in its shell: ``/bin/bash -lc 'touch x'`` runs ``touch x``."""
+    command = as_text(item.get("command"))
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in _SCRIPT_FLAGS:
+        return words[2]
+    return command
+
+
+def changes_of(item: Json) -> list[Change]:
+    """The files that a change is about."""
+    found = []
+    for change in map(as_map, as_list(item.get("changes"))):
+        kind = as_map(change.get("kind"))
+        found.append(
+            Change(
+                as_text(change.get("path")),
+                as_text(kind.get("type")) or as_text(change.get("kind")) or "update",
+                as_text(change.get("diff")),
+                as_text(kind.get("move_path")),
+            )
+        )
+    return found
+
+
+def paths_of(changes: Sequence[Change]) -> list[str]:
+    """Every path that is written, each once."""
+    paths = [path for change in changes for path in (change.path, change.moved_to) if path]
+    return list(dict.fromkeys(paths))
+
+
+def summary_of(item: Json, roots: Sequence[str]) -> str:
+    """The file, command or pattern it works on."""
+    match as_text(item.get("type")):
+        case "commandExecution":
+            return shorten(command_of(item))
+        case "fileChange":
+            paths = [relative(path, roots) for path in paths_of(changes_of(item))]
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            return shorten(f"{paths[0]}{more}" if paths else "")
+        case "mcpToolCall" | "dynamicToolCall" as kind:
+            arguments = item.get("arguments")
+            if isinstance(arguments, str):
+                return shorten(arguments)
+            return describe_input(kind, as_map(arguments), roots)
+        case _:
+            subjects = (as_text(item.get(name)) for name in ("query", "path", "prompt"))
+            return shorten(relative(next(filter(None, subjects), ""), roots))
+
+
+def succeeded(item: Json) -> bool:
+    """Whether it did what it was to do."""
+    exit_code = item.get("exitCode")
+    if as_text(item.get("status")) in ("failed", "declined") or item.get("success") is False:
+        return False
+    return type(exit_code) is not int or exit_code == 0
+
+
+def result_of(item: Json) -> str:
+    """A few words about what came of it: ``exit 1``, ``212 lines``, ``+9 −4``."""
+    ok, exit_code = succeeded(item), item.get("exitCode")
+    match as_text(item.get("type")):
+        case "commandExecution" if type(exit_code) is int and exit_code:
+            return f"exit {exit_code}"
+        case "commandExecution":
+            return describe_result(as_text(item.get("aggregatedOutput")), None, ok=ok)
+        case "fileChange" if ok:
+            return _counted(changes_of(item))
+        case "mcpToolCall":
+            failed = as_text(as_map(item.get("error")).get("message"))
+            return describe_result(failed or _content(item.get("result")), None, ok=ok)
+        case "dynamicToolCall":
+            return describe_result(item.get("contentItems"), None, ok=ok)
+        case _:
+            return "" if ok else "failed"
+
+
+def shown_changes(changes: Sequence[Change], roots: Sequence[str]) -> str:
+    """Paths and diffs, for whoever is asked about them."""
+    parts = []
+    for change in changes:
+        path = relative(change.path, roots)
+        moved = f" -> {relative(change.moved_to, roots)}" if change.moved_to else ""
+        parts.append(f"{change.kind} {path}{moved}\n{change.diff}".strip())
+    return "\n".join(parts)
+
+
+def as_shown(value: object) -> str:
+    """Foreign JSON as text."""
+    return json.dumps(value, ensure_ascii=False, default=str) if value else ""
+
+
+def _content(result: object) -> object:
+    return as_map(result).get("content")
+
+
+def _counted(changes: Sequence[Change]) -> str:
+    added = removed = 0
+    for change in changes:
+        lines = change.diff.splitlines()
+        if change.kind == "update":
+            added += sum(line.startswith("+") for line in lines)
+            removed += sum(line.startswith("-") for line in lines)
+        elif change.kind == "delete":
+            removed += len(lines)
+        else:
+            added += len(lines)
+    return f"+{added} −{removed}" if removed else f"+{added}"

@@ -1,0 +1,284 @@
+"""What Codex's app-server tells of a session, as our unstamped events. Pure.
+
+Whatever is told, it never raises; what is of no known family is left to the caller. Time is given
+by the caller (seconds that never go back). Items of subagents carry the thread that they run in.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ralph_tui.adapters.agents.claims import claims
+from ralph_tui.adapters.agents.codex import limits
+from ralph_tui.adapters.agents.codex.items import tool_of
+from ralph_tui.adapters.agents.codex.limits import Windows
+from ralph_tui.adapters.agents.codex.tool_items import ToolItems
+from ralph_tui.adapters.agents.codex.usage import Ledger, Usage
+from ralph_tui.adapters.agents.failures import FailedCall
+from ralph_tui.adapters.agents.json_fields import as_map, as_text, content_text
+from ralph_tui.adapters.agents.receipts import Receipts
+from ralph_tui.adapters.agents.session_end import SessionEnd
+from ralph_tui.events import (
+    AgentNoted,
+    AgentSpoke,
+    ContextCompacted,
+    Event,
+    SessionDescribed,
+)
+from ralph_tui.text.sanitize import shorten
+
+Json = Mapping[str, object]
+
+SPOKEN = 2000
+"""Characters of an `AgentSpoke`; the whole text is in the transcript."""
+BEAT_S = 20.0
+"""Signs of life without news are told at most this often."""
+UNTOLD = (
+    "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
+    "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
+)  # fmt: skip
+"""Notifications that are not wanted: what they tell comes again in one piece, or is no news."""
+_BEATS = frozenset(
+    {"item/commandExecution/outputDelta", "item/reasoning/summaryTextDelta",
+     "item/agentMessage/delta", "item/reasoning/summaryPartAdded", "item/reasoning/textDelta",
+     "item/mcpToolCall/progress",
+     "item/plan/delta", "item/fileChange/patchUpdated", "item/fileChange/outputDelta",
+     "turn/plan/updated", "turn/diff/updated", "hook/started", "hook/completed"}
+)  # fmt: skip
+"""Signs of life without news: a tool or the model is at work."""
+_FAMILIES = (
+    "thread/", "turn/", "item/", "account/", "app/", "skills/", "mcpServer/", "remoteControl/",
+    "fs/", "model/", "project/", "hook/", "process/", "command/", "externalAgentConfig/",
+    "windows", "autoApprovalReview/", "fuzzyFileSearch/", "rawResponse", "serverRequest/",
+)  # fmt: skip
+"""Of what begins so nothing else is news."""
+
+
+class CodexReader:
+    """Reads one session; counters and ends stand in its fields."""
+
+    def __init__(self, iteration: int, root: Path, ledger: Ledger | None = None) -> None:
+        self.iteration = iteration
+        self.thread = ""
+        """The main one: set when it has begun."""
+        self.turn = ""
+        """Of the main thread, the one that is in progress; empty: none is."""
+        self.turns = 0
+        """Turns that ended."""
+        self.end: SessionEnd | None = None
+        """Of the last turn."""
+        self.retrying: FailedCall | None = None
+        """The call that the agent tries again, since it was last heard of."""
+        self.usage = Usage(iteration, ledger or Ledger())
+        self.tools = ToolItems(iteration, str(root))
+        self.windows = Windows()
+        self.receipts = Receipts()
+        self._described: SessionDescribed | None = None
+        self._beat = float("-inf")
+        self._offset = 0
+        self._now = 0.0
+        self._clock = datetime.min.replace(tzinfo=UTC)
+
+    def look(self, offset: int, now: float, clock: datetime) -> None:
+        """What is told next stands at `offset`; `clock` is the time of day in the user's zone."""
+        self._offset, self._now, self._clock = offset, now, clock
+
+    def take(self, method: str, params: Json) -> Iterable[Event] | None:
+        """A notification; None for one of no known family."""
+        reader = self._READERS.get(method)
+        if reader is not None:
+            return list(reader(self, params))
+        if method in _BEATS:
+            self.retrying = None
+            return self._beats()
+        return () if method.startswith(_FAMILIES) else None
+
+    # -- the session -----------------------------------------------------------------------------
+
+    def began(self, result: Json, version: str) -> Iterator[Event]:
+        """The answer to ``thread/start`` or ``thread/resume``."""
+        self.thread = as_text(as_map(result.get("thread")).get("id"))
+        self.tools.work_in(as_text(result.get("cwd")))
+        mode = as_text(as_map(result.get("sandbox")).get("type"))
+        policy = as_text(result.get("approvalPolicy"))
+        yield from self._describe(
+            model=shorten(as_text(result.get("model"))) or None,
+            permission_mode=shorten(", ".join(filter(None, (mode, policy)))) or None,
+            version=shorten(version) or None,
+        )
+
+    def account(self, result: Json) -> Iterator[Event]:
+        """The answer to ``account/read``: where the bill goes."""
+        kind = as_text(as_map(result.get("account")).get("type"))
+        billing = {"apiKey": "API key", "chatgpt": "subscription"}.get(kind, kind)
+        if billing:
+            yield from self._describe(billing=shorten(billing, 80))
+
+    def turn_began(self, turn: object) -> None:
+        """The main thread works on something."""
+        self.turn = as_text(as_map(turn).get("id")) or self.turn
+        self.end = None
+
+    def _describe(self, **fields: object) -> Iterator[Event]:
+        known = self._described or SessionDescribed(iteration=self.iteration)
+        described = known.model_copy(update=fields)
+        if described != self._described:
+            self._described = described
+            yield described
+
+    # -- notifications ---------------------------------------------------------------------------
+
+    def _turn_started(self, params: Json) -> Iterator[Event]:
+        if self._is_main(params):
+            self.turn_began(params.get("turn"))
+        yield from ()
+
+    def _turn_completed(self, params: Json) -> Iterator[Event]:
+        if not self._is_main(params):
+            return
+        turn = as_map(params.get("turn"))
+        self.turn = ""
+        self.turns += 1
+        self.retrying = None
+        yield from self.tools.turn_ended(self._offset, self._now)
+        match as_text(turn.get("status")):
+            case "completed":
+                self.end = SessionEnd("success")
+            case "interrupted":
+                self.end = SessionEnd("interrupted", "The agent was interrupted.")
+            case _:
+                self.end = self._failed(as_map(turn.get("error")))
+
+    def _failed(self, error: Json) -> SessionEnd:
+        return self.windows.end(limits.failed(error), self._clock)
+
+    def _error(self, params: Json) -> Iterator[Event]:
+        error = as_map(params.get("error"))
+        if params.get("willRetry") is True:
+            call = limits.failed(error)
+            if self._is_main(params):
+                self.retrying = call
+            yield self._note(limits.retried(error, call), "warn")
+        elif words := as_text(error.get("message")).strip():
+            yield self._note(words, "error")
+
+    def _item_started(self, params: Json) -> Iterator[Event]:
+        self.retrying = None
+        item = as_map(params.get("item"))
+        if as_text(item.get("type")) == "userMessage":
+            yield from self._taken(item)
+        elif tool_of(item):
+            yield from self.tools.started(item, self.parent_of(params), self._offset, self._now)
+        else:
+            yield from self._beats()
+
+    def _item_completed(self, params: Json) -> Iterator[Event]:
+        self.retrying = None
+        item, parent = as_map(params.get("item")), self.parent_of(params)
+        match as_text(item.get("type")):
+            case "agentMessage":
+                yield from self._spoke(as_text(item.get("text")), parent)
+            case "userMessage":
+                yield from self._taken(item)
+            case "plan":
+                yield from self._spoke(as_text(item.get("text")), parent)
+            case "contextCompaction" if parent is None:
+                yield ContextCompacted(
+                    iteration=self.iteration,
+                    before=self.usage.context,
+                    window=self.usage.window,
+                    offset=self._offset,
+                )
+            case _:
+                yield from self.tools.finished(item, parent, self._offset, self._now)
+
+    def _spoke(self, text: str, parent: str | None) -> Iterator[Event]:
+        if text.strip():
+            yield AgentSpoke(
+                iteration=self.iteration,
+                text=shorten(text.strip("\n"), SPOKEN),
+                parent=parent,
+                offset=self._offset,
+            )
+        if parent is None:
+            yield from claims(text, self.iteration)
+
+    def _taken(self, item: Json) -> Iterator[Event]:
+        """Words of the user, as the model takes them."""
+        guidance_id = shorten(as_text(item.get("clientId")))
+        if guidance_id in self.receipts.awaited:
+            yield from self.receipts.told(guidance_id, "started")
+        elif not guidance_id:
+            yield from self.receipts.repeated(content_text(item.get("content")))
+
+    def _used(self, params: Json) -> Iterator[Event]:
+        thread = as_text(params.get("threadId"))
+        usage = as_map(params.get("tokenUsage"))
+        yield self.usage.told(
+            thread, usage, main=self._is_main(params), in_turn=bool(self.turn) or bool(self.turns)
+        )
+
+    def _limits(self, params: Json) -> Iterator[Event]:
+        for sentence in self.windows.take(as_map(params.get("rateLimits"))):
+            yield self._note(sentence, "warn")
+        if self.windows.known:
+            yield from self._describe(billing="subscription")
+
+    def _rerouted(self, params: Json) -> Iterator[Event]:
+        model = shorten(as_text(params.get("toModel")))
+        if model and self._is_main(params):
+            yield self._note(f"The agent changed to another model: {model}", "warn")
+            yield from self._describe(model=model)
+
+    def _server(self, params: Json) -> Iterator[Event]:
+        if as_text(params.get("status")) == "failed":
+            name, why = as_text(params.get("name")), as_text(params.get("error"))
+            yield self._note(f"The MCP server {name} did not start{': ' * bool(why)}{why}", "warn")
+
+    def _warned(self, params: Json) -> Iterator[Event]:
+        for name in ("message", "summary"):
+            if (text := as_text(params.get(name))).strip():
+                yield self._note(text)
+
+    # -- what they share -------------------------------------------------------------------------
+
+    def _is_main(self, params: Json) -> bool:
+        return as_text(params.get("threadId")) in ("", self.thread)
+
+    def parent_of(self, params: Json) -> str | None:
+        """The thread of a subagent, which owns what is told; None for the main one."""
+        return None if self._is_main(params) else shorten(as_text(params.get("threadId")))
+
+    def _beats(self) -> list[Event]:
+        if self._now - self._beat < BEAT_S:
+            return []
+        self._beat = self._now
+        return [self.usage.report()]
+
+    def _note(self, text: str, level: str = "log") -> AgentNoted:
+        return AgentNoted.model_validate(
+            {
+                "iteration": self.iteration,
+                "level": level,
+                "text": shorten(text, SPOKEN),
+                "offset": self._offset,
+            }
+        )
+
+    _READERS: Mapping[str, Callable[["CodexReader", Json], Iterator[Event]]] = {
+        "turn/started": _turn_started,
+        "turn/completed": _turn_completed,
+        "error": _error,
+        "item/started": _item_started,
+        "item/completed": _item_completed,
+        "thread/tokenUsage/updated": _used,
+        "account/rateLimits/updated": _limits,
+        "model/rerouted": _rerouted,
+        "mcpServer/startupStatus/updated": _server,
+        "warning": _warned,
+        "guardianWarning": _warned,
+        "configWarning": _warned,
+        "deprecationNotice": _warned,
+        "modelProvider/authRecoveryStarted": _warned,
+        "modelProvider/authRecoveryCompleted": _warned,
+    }
