@@ -83,6 +83,8 @@ STATES = (
     State("working-light", of("running", **LIGHT)),
     State("working-no-colour", of("running"), sizes=(SMALL,), colours=False),
     State("working-60x15", of("running"), sizes=((60, 15),)),
+    State("one-line-asked", of("asked"), ("escape",), sizes=((50, 12),)),
+    State("one-line-over", of("stuck"), sizes=((50, 12),)),
     State("working-20-columns", of("running"), sizes=((20, 10),)),
     State("verifying", of("regressing")),
     State("regressing-no-colour", of("regressing"), ("2",), sizes=(SMALL,), colours=False),

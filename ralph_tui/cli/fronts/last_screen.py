@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.lock import owner_of
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import read_status
 from ralph_tui.commands import Restore
 from ralph_tui.errors import RalphError
 from ralph_tui.events import Event
 from ralph_tui.sources.live import Live
 from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
@@ -67,16 +69,17 @@ class LastScreen:
 
     def _tell_who_went_on(self, past: RecordedRun, run_id: str) -> None:
         """More of the run is recorded than its screen shows."""
-        name = past.name
+        shows = f"ralph-tui attach {past.name} shows it"
         if owner_of(past.lock, run_id) is not None:
-            said = f"it goes on in another terminal: ralph-tui attach {name} shows it"
-            self._live.note = self._live.overtaken = said
-        else:
-            self._live.overtaken = ""
-            self._live.note = (
-                f"another terminal has gone on with it or restored files since: "
-                f"ralph-tui attach {name} shows how it stands"
-            )
+            self._live.note = self._live.overtaken = f"it goes on in another terminal: {shows}"
+            return
+        try:
+            outcome = str(read_status(past)["outcome"] or "died")
+        except (RalphError, OSError):
+            outcome = "died"
+        said = f"another terminal has recorded more; it is {outcome_word(outcome)} now: {shows}"
+        # What is not completed can still be gone on with, from here as well.
+        self._live.note, self._live.overtaken = said, said if outcome == "completed" else ""
 
 
 def _size(run: RecordedRun) -> int:

@@ -213,11 +213,13 @@ class IterationsPane(LinesPane):
         """See `Pane`; what the keys do while it has the focus, as far as there is room."""
         if not self.lit:
             return self._legend(width)
+        # In a replay the others move in its time.
+        arrows = "←→" if self._source.player is None else "↑↓"
         if self.marked is None:
-            keys = [("←→", "select"), ("enter", "changes"), ("v", "mark")]
+            keys = [(arrows, "select"), ("enter", "changes"), ("v", "mark")]
             keys += [(self._keys.shown("restore"), "restore")] if self._able else []
         else:
-            keys = [("enter", "compare"), ("esc", "unmark"), ("←→", "select")]
+            keys = [("enter", "compare"), ("esc", "unmark"), (arrows, "select")]
         spans: Line = []
         for key, verb in keys:
             more: Line = [(" · ", "dim")] if spans else []

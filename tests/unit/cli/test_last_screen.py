@@ -40,23 +40,27 @@ def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
         thread.join()
 
 
+def more(root: Path) -> Path:
+    """Another process records something; again, where the screen had not begun to look."""
+    return write(attempt(root), a_run()[1:2], first=20)
+
+
 def test_who_goes_on_with_it_is_named_until_that_is_over(tmp_path: Path, live: Live) -> None:
     past = RecordedRun(attempt(tmp_path) / "events.jsonl")
     assert (live.note, live.overtaken) == ("", "")
     lock = acquire(past.lock, past.name, "run-1", "now")
-    write(attempt(tmp_path), a_run()[1:2], first=20)
-    until(lambda: live.overtaken)
+    until(lambda: more(tmp_path) and live.overtaken)
     assert live.note == live.overtaken
     assert "it goes on in another terminal: ralph-tui attach task-001/001" in live.note
     lock.release()
-    until(lambda: not live.overtaken)
-    assert live.note.startswith("another terminal has gone on with it or restored files since")
+    until(lambda: "recorded more" in live.note)
+    assert "it is completed now: ralph-tui attach task-001/001 shows it" in live.note
+    assert live.overtaken == live.note, "nothing is left to go on with"
 
 
 def test_another_run_of_the_worktree_is_not_this_one(tmp_path: Path, live: Live) -> None:
     past = RecordedRun(attempt(tmp_path) / "events.jsonl")
     lock = acquire(past.lock, "task-002/001", "another", "now")
-    write(attempt(tmp_path), a_run()[1:2], first=20)
-    until(lambda: live.note)
-    assert live.overtaken == ""
+    until(lambda: more(tmp_path) and live.note)
+    assert "goes on" not in live.note
     lock.release()
