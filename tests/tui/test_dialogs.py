@@ -71,7 +71,9 @@ def test_a_dialog_stands_at_every_size(name: str) -> None:
             assert len(rows) == size[1]
             assert driver.app.screen is dialog
             keys = [key for key, _ in dialog.pairs()]
-            assert rows[-1].startswith(f" {keys[0]} "), (size, rows[-1])
+            # Of keys that have no room of their own the way back is left.
+            first = "esc" if name == "hostile" and size[0] < 60 else keys[0]
+            assert rows[-1].startswith((f" {keys[0]} ", f" {first} ")), (size, rows[-1])
             if size[0] >= 60 and name != "hostile":
                 assert set(keys) <= set(rows[-1].split()), rows[-1]
             await driver.press("down", "up")
