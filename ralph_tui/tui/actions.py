@@ -68,10 +68,15 @@ def _while_asked(state: RunState) -> str | None:
     return over(state) or ("no question is open" if state.needs.question is None else None)
 
 
+def _goes_on(state: RunState) -> bool:
+    """It has no end yet; nor has one that is only about to begin."""
+    return state.run.started is None or state.run.live
+
+
 def _while_snapshots(state: RunState) -> str | None:
     if state.foreign.tool:
         return f"{state.foreign.tool} takes no snapshots to compare"
-    return "no question is open" if state.run.live else None
+    return "no question is open" if _goes_on(state) else None
 
 
 def _while_resumable(state: RunState) -> str | None:
@@ -84,7 +89,7 @@ def _while_repeatable(state: RunState) -> str | None:
 
 def _while_reportable(state: RunState) -> str | None:
     return (
-        "the run goes on; {export} writes a report of it as it is now" if state.run.live else None
+        "the run goes on; {export} writes a report of it as it is now" if _goes_on(state) else None
     )
 
 

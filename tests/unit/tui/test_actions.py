@@ -52,3 +52,8 @@ def test_a_run_that_is_being_stopped_can_still_be_aborted() -> None:
     assert BY_NAME["pause"].refusal(state) == "the run is being stopped"
     state.apply(AbortRequested(seq=2))
     assert BY_NAME["abort"].refusal(state) == "the run is being aborted"
+
+
+def test_a_run_that_is_about_to_begin_offers_nothing_of_its_end() -> None:
+    for name in ("diff", "report", "resume", "again"):
+        assert BY_NAME[name].refusal(RunState()) is not None, name
