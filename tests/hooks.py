@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import Event
 from ralph_tui.hook.installable import contents
 from ralph_tui.state import RunState
+from tests.forks import Program, completed
 
 INTERPRETER = Path(sys.executable).resolve()
 """Without the virtual environment."""
+LOADED = ("ralph_tui.hook.program", "ralph_tui.hook.stop", "ralph_tui.hook.watch")
 SESSION = "35767911-764b-4edc-ab0b-ff876111a8a3"
 MODEL = "claude-sonnet-5-5"
 WINDOW = 200_000
@@ -30,6 +33,11 @@ def install(folder: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder
+
+
+def served(folder: Path) -> Program:
+    """What its calls are forked from."""
+    return Program((str(INTERPRETER), "-I", "-S"), folder, "ralph_tui.hook", LOADED)
 
 
 def settings_for(program: Path) -> Json:
@@ -160,17 +168,16 @@ class Project:
         return self.call("stop", self.given("Stop", **given | fields), environ)
 
     def call(self, hook: str, data: bytes, environ: Mapping[str, str] | None = None) -> Said:
-        done = subprocess.run(
-            [INTERPRETER, "-I", "-S", self.program, hook],
-            input=data,
-            capture_output=True,
-            env={**self.environ, **(environ or {})},
-            cwd=self.root,
-            check=False,
-            timeout=50,
-        )
-        out = done.stdout.decode()
-        return Said(done.returncode, json.loads(out) if out else {}, done.stderr.decode())
+        with TemporaryFile() as given, TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+            given.write(data)
+            given.seek(0)
+            streams = (given.fileno(), out.fileno(), err.fileno())
+            variables = {**self.environ, **(environ or {})}
+            code = completed(served(self.program), [hook], self.root, variables, streams, 50)
+            out.seek(0)
+            err.seek(0)
+            text = out.read()
+            return Said(code, json.loads(text) if text else {}, err.read())
 
     @property
     def journal(self) -> Path:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ralph_tui.cli import main
-from tests.e2e.forks import completed
+from tests.forks import RALPH, completed
 from tests.processes import Child
 
 Done = subprocess.CompletedProcess[str]
@@ -61,7 +61,7 @@ def run(
     ):
         streams = (nobody.fileno(), out.fileno(), err.fileno())
         variables = {**os.environ, "RALPH_TUI_AGENT__BINARY": "no-claude-here", **environ}
-        code = completed(arguments, cwd, variables, streams, timeout)
+        code = completed(RALPH, arguments, cwd, variables, streams, timeout)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(arguments, code, out.read(), err.read())

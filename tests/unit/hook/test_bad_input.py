@@ -393,7 +393,8 @@ def test_a_bug_of_ours_is_no_bug_of_the_session(project: Project, tmp_path: Path
         copy = broken / path.relative_to(project.program)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
-    (broken / "ralph_tui" / "hook" / "watch.py").write_text("raise RecursionError('deep')\n")
+    with (broken / "ralph_tui" / "hook" / "watch.py").open("a") as file:
+        file.write("\ndef watch(call):\n    raise RecursionError('deep')\n")
     project.program = broken
     said = used(project, 20_000)
     assert said.code == 0

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hooks import INTERPRETER, Project
 
-CALLS = 20
+CALLS = 9
 MOST_S = 0.1
 
 
