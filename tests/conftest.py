@@ -46,12 +46,14 @@ for _name in list(os.environ):
 os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
 time.tzset()
 let_children_hear_signals()
+gc.disable()  # while tests are collected: all that comes of it stays
 
 
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: a third of a short test is the search through it."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 50)
 
 

@@ -2,8 +2,8 @@
 
 To load ralph-tui takes a third of a second of CPU, more than most of its runs themselves. What is
 forked is a process like any other: its arguments, folder, environment and streams are its own, and
-it ends as Python ends. Only that ``ps`` names it otherwise, and that nothing can go wrong while it is
-loaded: what is about either starts the program itself.
+it ends as Python ends. Only that ``ps`` names it otherwise, and that nothing can go wrong while it
+is loaded: what is about either starts the program itself.
 
 The server runs as a script, so that it can have an interpreter without packages: it needs the
 standard library only.
@@ -19,12 +19,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Self, TextIO
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,18 +39,134 @@ class Program:
     """With its options."""
     folder: Path
     """Where its modules are found first."""
-    package: str
-    """What ``python -m`` would be given."""
     loaded: tuple[str, ...]
     """Modules that its processes find loaded."""
+    module: str = field(compare=False)
+    """What ``python -m`` would be given; others with the same modules share a server."""
 
 
 RALPH = Program(
     (sys.executable, "-P"),
     ROOT,
-    "ralph_tui",
     ("ralph_tui.runtime.assembly", "ralph_tui.cli.fronts.lines", "ralph_tui.cli.commands.run"),
+    "ralph_tui",
 )
+
+
+class Forked:
+    """One such process: polled, waited for and sent signals as those of Popen are."""
+
+    def __init__(
+        self,
+        program: Program,
+        arguments: Sequence[str],
+        cwd: Path,
+        environ: dict[str, str],
+        streams: tuple[int, int, int],
+    ) -> None:
+        self.args = list(arguments)
+        self.returncode: int | None = None
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(_server(program), [b"."], [theirs.fileno(), *streams])
+        ours.sendall(
+            json.dumps([program.module, list(map(str, arguments)), str(cwd), environ]).encode()
+        )
+        ours.shutdown(socket.SHUT_WR)
+        self._channel = ours
+        self._told = b""
+        self.pid = self._number(None)
+
+    def poll(self) -> int | None:
+        """Its exit code, when it has ended."""
+        with suppress(BlockingIOError):
+            self._ended(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, as Popen gives it; ``TimeoutExpired``."""
+        try:
+            return self._ended(timeout)
+        except TimeoutError:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0) from None
+
+    def send_signal(self, number: int) -> None:
+        """Nothing happens to one that has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, timeout: float | None) -> int:
+        if self.returncode is None:
+            self.returncode = self._number(timeout)
+            self._channel.close()
+        return self.returncode
+
+    def _number(self, timeout: float | None) -> int:
+        """The next one that is told."""
+        self._channel.settimeout(timeout)
+        while b"\n" not in self._told:
+            heard = self._channel.recv(100)
+            assert heard, f"what should tell of {self.args} is gone"
+            self._told += heard
+        line, _, self._told = self._told.partition(b"\n")
+        return int(line)
+
+
+class Started(Forked):
+    """One whose output is read while it runs; its ``with`` waits, or kills when the test fails."""
+
+    def __init__(
+        self, program: Program, arguments: Sequence[str], cwd: Path, environ: dict[str, str]
+    ) -> None:
+        (out, out_end), (err, err_end) = os.pipe(), os.pipe()
+        self.stdout, self.stderr = os.fdopen(out), os.fdopen(err)
+        try:
+            with Path(os.devnull).open() as nobody:
+                super().__init__(
+                    program, arguments, cwd, environ, (nobody.fileno(), out_end, err_end)
+                )
+        finally:
+            os.close(out_end)
+            os.close(err_end)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """All that is left of its output, after its end; ``TimeoutExpired``."""
+        rest = ["", ""]
+
+        def read(number: int, stream: TextIO) -> None:
+            if not stream.closed:
+                with stream:
+                    rest[number] = stream.read()
+
+        readers = [
+            threading.Thread(target=read, args=pair, daemon=True)
+            for pair in enumerate((self.stdout, self.stderr))
+        ]
+        for reader in readers:
+            reader.start()
+        self.wait(timeout)
+        for reader in readers:
+            reader.join(timeout)
+            if reader.is_alive():
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        return rest[0], rest[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.kill()
+        self.stdout.close()
+        self.stderr.close()
+        try:
+            self.wait()
+        finally:
+            self.kill()
 
 
 def completed(
@@ -60,20 +178,11 @@ def completed(
     timeout: float,
 ) -> int:
     """The exit code of a program with these arguments, as Popen gives it; killed if it is late."""
-    ours, theirs = socket.socketpair()
-    with ours:
-        with theirs:
-            socket.send_fds(_server(program), [b"."], [theirs.fileno(), *streams])
-        ours.sendall(json.dumps([[str(word) for word in arguments], str(cwd), environ]).encode())
-        ours.shutdown(socket.SHUT_WR)
-        with ours.makefile("r") as told:
-            pid = int(told.readline())
-            ours.settimeout(timeout)
-            try:
-                return int(told.readline())
-            except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(list(arguments), timeout) from None
+    process = Forked(program, arguments, cwd, environ, streams)
+    try:
+        return process.wait(timeout)
+    finally:
+        process.kill()
 
 
 @cache
@@ -81,7 +190,7 @@ def _server(program: Program) -> socket.socket:
     """Of this process; it ends when this end of its socket is closed."""
     ours, theirs = socket.socketpair()
     with theirs:
-        words = [str(theirs.fileno()), str(program.folder), program.package, *program.loaded]
+        words = [str(theirs.fileno()), str(program.folder), *program.loaded]
         process = subprocess.Popen(
             [*program.interpreter, __file__, *words],
             pass_fds=(theirs.fileno(),),
@@ -93,7 +202,7 @@ def _server(program: Program) -> socket.socket:
     return ours
 
 
-def _serve(asked: socket.socket, folder: str, package: str, *loaded: str) -> None:
+def _serve(asked: socket.socket, folder: str, *loaded: str) -> None:
     sys.path.insert(0, folder)
     for name in loaded:
         importlib.import_module(name)
@@ -106,7 +215,7 @@ def _serve(asked: socket.socket, folder: str, package: str, *loaded: str) -> Non
         if os.fork() == 0:
             asked.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _watch(package, *passed)
+            _watch(*passed)
         for descriptor in passed:
             os.close(descriptor)
 
@@ -119,34 +228,39 @@ def _reap(*_: object) -> None:
         return
 
 
-def _watch(package: str, channel: int, *streams: int) -> None:
+def _watch(channel: int, *streams: int) -> None:
     """Fork it and tell its end: only its parent learns of that. Returns as the program itself."""
     client = socket.socket(fileno=channel)
     with client.makefile("r") as told:
-        arguments, cwd, environ = json.load(told)
+        module, arguments, cwd, environ = json.load(told)
     if (pid := os.fork()) == 0:
         client.close()
-        _become(package, arguments, cwd, environ, streams)
+        _become(module, arguments, cwd, environ, streams)
     for descriptor in streams:
         os.close(descriptor)
     client.sendall(f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
-    client.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    with suppress(OSError):  # nobody asks any more
+        client.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
 def _become(
-    package: str, arguments: list[str], cwd: str, environ: dict[str, str], streams: Sequence[int]
+    module: str, arguments: list[str], cwd: str, environ: dict[str, str], streams: Sequence[int]
 ) -> NoReturn:
     for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    # Whether they can be sought in, and are terminals, is looked up when they are opened.
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environ)
     time.tzset()
-    sys.argv = [package, *arguments]
-    runpy.run_module(package, run_name="__main__", alter_sys=True)
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
     sys.exit()
 
 

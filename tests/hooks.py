@@ -37,7 +37,7 @@ def install(folder: Path) -> Path:
 
 def served(folder: Path) -> Program:
     """What its calls are forked from."""
-    return Program((str(INTERPRETER), "-I", "-S"), folder, "ralph_tui.hook", LOADED)
+    return Program((str(INTERPRETER), "-I", "-S"), folder, LOADED, "ralph_tui.hook")
 
 
 def settings_for(program: Path) -> Json:

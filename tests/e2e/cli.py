@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ralph_tui.cli import main
-from tests.forks import RALPH, completed
-from tests.processes import Child
+from tests.forks import RALPH, Started, completed
 
 Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
@@ -97,16 +96,9 @@ def _reading(stream: TextIO) -> Iterator[None]:
         sys.stdin = before
 
 
-def start(*arguments: str, cwd: Path) -> Child[str]:
+def start(*arguments: str, cwd: Path) -> Started:
     """Start ralph-tui and go on."""
-    return Child(
-        [*CLI, *arguments],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return Started(RALPH, arguments, cwd, dict(os.environ))
 
 
 def events_of(output: str) -> list[dict[str, Any]]:

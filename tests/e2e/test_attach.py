@@ -256,7 +256,7 @@ def test_attach_sees_the_death_of_the_run(windows: Windows, root: Path) -> None:
     screen.shows("disconnected", "ralph-tui resume")
     screen.press("q")
     assert screen.exit_code() == 0
-    until(lambda: not processes_of(journal(root)[0]["run_id"]), timeout=10)
+    until(lambda: not processes_of(journal(root)[0]["run_id"]))
     later = windows.open(root, "attach", width=80, height=24)
     later.shows("its process is gone; ralph-tui resume goes on with it; this is its replay")
 

@@ -57,6 +57,7 @@ def agree(screen: Terminal) -> None:
             screen.press("y")
         return not asked
 
+    screen.shows("y  restore")
     until(taken)
 
 

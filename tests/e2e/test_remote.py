@@ -20,6 +20,7 @@ import pytest
 
 from tests.e2e.cli import CLI, Command, events_of, here, processes_of, run, start
 from tests.e2e.tmux import Terminal
+from tests.forks import Started
 from tests.waiting import until
 
 WAITING_AGENT = ("--agent", "command", "--agent-command", "cat >/dev/null; exec sleep 500")
@@ -44,7 +45,7 @@ class Elsewhere:
     """A run in another process."""
 
     root: Path
-    process: subprocess.Popen[str]
+    process: Started
 
     @property
     def journal(self) -> Path:
@@ -83,7 +84,7 @@ class Elsewhere:
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
         self.process.communicate(timeout=20)
-        return self.process.returncode
+        return self.process.wait()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.cli import events_of, here, processes_of, run, start
-from tests.processes import Child
+from tests.forks import Started
 from tests.waiting import until
 
 MAKES_A_PIPE = "mkdir -p sub; rm -f sub/.gitignore; mkfifo sub/.gitignore; date +%N > new.txt"
@@ -36,7 +36,7 @@ def test_a_pipe_in_the_place_of_a_file_costs_snapshots_and_not_the_run(git_repo:
 
 
 @pytest.fixture
-def stuck(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child[str]]:
+def stuck(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started]:
     """A run whose git, deaf to every signal that it can be, never ends."""
     real, program = shutil.which("git"), tmp_path / "bin" / "git"
     program.parent.mkdir()
@@ -69,7 +69,7 @@ def ending(root: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("how", ["abort", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_ends_whatever_git_does(
-    git_repo: Path, stuck: Child[str], how: str | signal.Signals
+    git_repo: Path, stuck: Started, how: str | signal.Signals
 ) -> None:
     marked = run_id(git_repo)
     assert processes_of(marked)
@@ -86,7 +86,7 @@ def test_a_run_ends_whatever_git_does(
     assert processes_of(marked) == []
 
 
-def test_no_git_stays_when_a_run_is_killed(git_repo: Path, stuck: Child[str]) -> None:
+def test_no_git_stays_when_a_run_is_killed(git_repo: Path, stuck: Started) -> None:
     marked = run_id(git_repo)
     assert processes_of(marked)
     stuck.kill()

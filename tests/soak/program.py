@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ralph_tui.adapters.records.lock import Owner
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.commands import Command
 from ralph_tui.errors import RalphError
+from tests.forks import RALPH, Forked
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,26 +32,21 @@ class Program:
         self.attended = attended
         self.output = folder.parent / "output.log"
         headless = () if attended else ("--headless",)
-        command = [sys.executable, "-P", "-m", *words, *headless]
         environ = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
         self._terminal: int | None = None
+        self.process: Forked | subprocess.Popen[bytes]
         self._foreign = set[str]()
         """Pids that it did not start: to look at the others only takes a tenth of a millisecond."""
         if not attended:
-            with self.output.open("wb") as output:
-                self.process = subprocess.Popen(
-                    command,
-                    cwd=folder,
-                    env=environ,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                )
+            with Path(os.devnull).open() as nobody, self.output.open("wb") as output:
+                streams = (nobody.fileno(), output.fileno(), output.fileno())
+                program = replace(RALPH, module=words[0])
+                self.process = Forked(program, [*words[1:], *headless], folder, environ, streams)
             return
         self._terminal, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
         self.process = subprocess.Popen(
-            command,
+            [sys.executable, "-P", "-m", *words],
             cwd=folder,
             env=environ,
             stdin=inside,
