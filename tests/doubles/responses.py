@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from tests.doubles.answering import REFUSALS, new_id
-from tests.doubles.patches import patch_of
+from tests.doubles.patches import PATCHES, command_of, patch_of
 from tests.doubles.scenario import Answer, Json, Scenario, Script, ToolUse
 
 LONGEST_REQUEST = 64 << 20
@@ -22,7 +23,9 @@ LONGEST_REQUEST = 64 << 20
 class Responses:
     """The running service; use it as a context."""
 
-    def __init__(self, scenario: Scenario, session: int = 0) -> None:
+    def __init__(self, scenario: Scenario, root: Path, session: int = 0) -> None:
+        """`root` is the project: patches name whole lines of its files."""
+        self.root = root
         began = time.time()
         self._script = Script(scenario.answers(session), began)
         self._lock = threading.Lock()
@@ -83,12 +86,12 @@ def refusal(fault: str, resets_at: int) -> Json:
     return {"error": {**told, "resets_at": resets_at} if resets_at else told}
 
 
-def events(answer: Answer) -> Iterator[Json | None]:
+def events(answer: Answer, root: Path) -> Iterator[Json | None]:
     """An answer as events; None stands where a stall comes."""
     about = {"id": new_id("resp"), "object": "response", "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": about}
     yield None
-    output = list(_items(answer))
+    output = list(_items(answer, root))
     for index, item in enumerate(output):
         yield {"type": "response.output_item.added", "output_index": index, "item": item}
         if item["type"] == "message":
@@ -107,21 +110,21 @@ def events(answer: Answer) -> Iterator[Json | None]:
     yield {"type": "response.completed", "response": completed}
 
 
-def _items(answer: Answer) -> Iterator[Json]:
+def _items(answer: Answer, root: Path) -> Iterator[Json]:
     if answer.text:
         content = [{"type": "output_text", "text": answer.text, "annotations": []}]
         about = {"type": "message", "role": "assistant", "status": "completed"}
         yield {"id": new_id("msg"), **about, "content": content}
     for tool in answer.tools:
-        yield _call(tool)
+        yield _call(tool, root)
 
 
-def _call(tool: ToolUse) -> Json:
+def _call(tool: ToolUse, root: Path) -> Json:
     number = {"id": new_id("fc"), "call_id": new_id("call"), "status": "completed"}
-    if tool.name in ("Edit", "Write"):
-        patch = patch_of(tool)
+    if tool.name in PATCHES:
+        patch = patch_of(tool, root)
         return {**number, "type": "custom_tool_call", "name": "apply_patch", "input": patch}
-    arguments = {"cmd": tool.input["command"], **tool.input.get("codex", {})}
+    arguments = {"cmd": command_of(tool), **tool.input.get("codex", {})}
     given = {"name": "exec_command", "arguments": json.dumps(arguments)}
     return {**number, "type": "function_call", **given}
 
@@ -163,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
                 headers["retry-after"] = answer.retry_after
             self._send(REFUSALS[answer.fault][0], refusal(answer.fault, resets_at), headers)
             return
-        self._stream(events(answer), answer.stall_s)
+        self._stream(events(answer, api.root), answer.stall_s)
 
     def _stream(self, told: Iterator[Json | None], stall_s: float) -> None:
         self.send_response(200)

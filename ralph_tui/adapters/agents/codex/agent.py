@@ -27,7 +27,6 @@ class CodexAgent:
             model=context.settings.model,
             version=dotted(version) if version else "",
             client=__version__,
-            hands_over=context.hands_over,
         )
 
     def start(self, turn: Turn, emit: Emit) -> CodexSession:

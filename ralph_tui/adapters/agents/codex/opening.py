@@ -7,9 +7,6 @@ from ralph_tui.adapters.agents.codex.reader import UNTOLD
 from ralph_tui.adapters.agents.codex.usage import Ledger
 from ralph_tui.ports import Turn
 
-NO_COMPACTION = 2**53
-"""Tokens at which it would sum its context up: never, where sessions hand over before."""
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -22,7 +19,6 @@ class Plan:
     """Of Codex."""
     client: str = ""
     """Of ralph-tui."""
-    hands_over: bool = False
 
     def introduction(self) -> dict[str, object]:
         """Of ``initialize``."""
@@ -45,6 +41,4 @@ class Plan:
             asked["model"] = self.model
         if turn.system_context:
             asked["developerInstructions"] = turn.system_context
-        if self.hands_over:
-            asked["config"] = {"model_auto_compact_token_limit": NO_COMPACTION}
         return asked

@@ -1,0 +1,37 @@
+"""Failed calls as Codex tells them: those that it tries again, and the last."""
+
+from tests.doubles.answering import REFUSALS
+from tests.doubles.scenario import Answer, Json, Script
+
+TRIES = 2
+"""After which a call has failed for good."""
+_AT_ONCE = {"overflow": "contextWindowExceeded", "400": "other", "429": ""}
+"""Faults that are not tried again."""
+
+
+def of(answer: Answer, tries: int, script: Script) -> Json:
+    """The notification about a fault that came after so many tries."""
+    fault = answer.fault
+    if answer.resets_in_s:
+        text = f"You’ve hit your usage limit. Resets {script.resets_at(answer)}."
+        return _told(text, "usageLimitExceeded")
+    if fault in _AT_ONCE and not answer.retry_after:
+        if fault == "429":
+            text = "exceeded retry limit, last status: 429 Too Many Requests"
+            return _told(text, {"responseTooManyFailedAttempts": {"httpStatusCode": 429}})
+        return _told(REFUSALS[fault][2], _AT_ONCE[fault])
+    status = int(fault) if fault.isdigit() and fault != "500" else None
+    words = REFUSALS[fault][2] if fault in REFUSALS else "error sending request"
+    if tries < TRIES:
+        info = {"responseStreamDisconnected": {"httpStatusCode": status}}
+        return {**_told(f"Reconnecting... {tries + 1}/{TRIES}", info, words), "willRetry": True}
+    if fault == "drop":
+        return _told(words, {"responseStreamDisconnected": {"httpStatusCode": None}})
+    if fault == "500":
+        return _told("We’re currently experiencing high demand.", "internalServerError")
+    return _told(words, {"httpConnectionFailed": {"httpStatusCode": status}})
+
+
+def _told(message: str, info: object, details: str | None = None) -> Json:
+    error = {"message": message, "codexErrorInfo": info, "additionalDetails": details}
+    return {"error": error, "willRetry": False}
