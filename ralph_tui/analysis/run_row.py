@@ -13,7 +13,7 @@ class RunRow:
     objective: str = ""
     """Empty where nothing can be read of it."""
     status: str = "died"
-    """Its outcome, the phase it is in, or ``died``: names that `text.terms` has words for."""
+    """Its outcome, its phase, ``died``, ``unheard``: names that `text.terms` has words for."""
     agent: str = ""
     iterations: int = 0
     max_iterations: int | None = None

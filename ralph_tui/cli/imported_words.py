@@ -12,7 +12,7 @@ from ralph_tui.events import Event
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, duration, ending, percent, signed, step
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import DIED, PHASES, in_words, outcome_word
+from ralph_tui.text.terms import DIED, PHASES, UNHEARD, in_words, outcome_word
 
 RUNS = ("run", "status", "best", "iterations", "when", "from", "description")
 
@@ -32,11 +32,12 @@ def listed(
 
 def _cells(row: RunRow) -> list[str]:
     of = "" if row.max_iterations is None else f" of {row.max_iterations}"
+    done = row.iterations or "none"
     return [
         row.name,
         _status(row.status),
         percent(100 * max(row.completions)) if row.completions else "—",
-        f"{row.iterations}{of}",
+        f"{done}{of}",
         "—" if row.updated is None else f"{row.updated.astimezone():%Y-%m-%d %H:%M}",
         row.imported or HOOKED,
         row.objective,
@@ -99,7 +100,7 @@ def run_page(name: str, events: Sequence[Event], problem: str) -> Page:
 
 
 def _status(status: str) -> str:
-    known = {"died": DIED.word, "agent": PHASES["agent"].word}
+    known = {"died": DIED.word, "unheard": UNHEARD.word, "agent": PHASES["agent"].word}
     return known.get(status) or outcome_word(status)
 
 

@@ -75,6 +75,7 @@ def check_settings(args: argparse.Namespace) -> None:
     flags = {
         name: value for name, value in vars(args).items() if name in PLAIN and value is not None
     }
+    _check_one_agent(args)
     if not args.set_options and all(re.fullmatch(PLAIN[name], flags[name]) for name in flags):
         return
     # What checks settings takes long to load.
@@ -85,6 +86,23 @@ def check_settings(args: argparse.Namespace) -> None:
         raise SettingsError(wrong)
     if name := flags.get("agent.name"):
         check_agent_name(name.strip())
+
+
+def _check_one_agent(args: argparse.Namespace) -> None:
+    """A command given for the agent means that it runs: any other agent would leave it unread."""
+    given = [("--agent", vars(args).get("agent.name"))]
+    for option in args.set_options:
+        name, _, value = option.partition("=")
+        if name.strip() == "agent.name":
+            given.append(("--set agent.name", value))
+    named = [(by, str(name).strip()) for by, name in given if name is not None]
+    others = {agent.name for agent in AGENTS} - {COMMAND.name}
+    if vars(args).get("agent.command") and named and named[-1][1] in others:
+        by, name = named[-1]
+        raise UsageError(
+            f"--agent-command is what the agent {COMMAND.name} runs, and {by} names {name}: "
+            "leave one of the two out"
+        )
 
 
 def check_agent_name(name: str) -> None:

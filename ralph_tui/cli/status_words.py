@@ -15,11 +15,11 @@ from ralph_tui.text.sanitize import clip, one_line, plain
 from ralph_tui.text.terms import (
     APPROACHES,
     DIED,
-    DISCONNECTED,
     NEEDS_YOU,
     OUTCOMES,
     PHASES,
     ROLLED_BACK,
+    UNHEARD,
     Term,
     answer_word,
     in_words,
@@ -28,7 +28,7 @@ from ralph_tui.text.terms import (
 
 PURPOSE_CELLS = 16
 """A command stands alone behind what it is for, so that it can be copied whole."""
-STATES = {**PHASES, **OUTCOMES, "died": DISCONNECTED}
+STATES = {**PHASES, **OUTCOMES, "died": DIED, "unheard": UNHEARD}
 """By phase, or by outcome where there is one."""
 LINE_LIMIT = 60
 """Columns of a status bar that are ours."""
@@ -107,8 +107,6 @@ def _now(status: dict[str, Any]) -> str:
 def _term(status: dict[str, Any]) -> Term:
     """The state of the run; that of a newer version is told by its name."""
     state = status["outcome"] or status["phase"]
-    if state == "died" and status.get("imported"):
-        return DIED
     return STATES.get(state, Term(PHASES["agent"].glyph, in_words(state)))
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ralph_tui.config.settings import NAMES
@@ -27,6 +27,22 @@ _UNSHOWN = {
     "in TOKEN, KEY or SECRET, not the token itself",
 }
 """In place of a sentence that would quote a regular expression."""
+
+
+_LINE = re.compile(r"(?:^|\()(/[^\n]*?):(\d+)(?=[ :)])")
+"""Where a sentence says that something stands."""
+
+
+def in_order(sentences: Sequence[str]) -> list[str]:
+    """Those about the lines of a file as they stand there, from its first mention on."""
+    places = [_LINE.search(each) for each in sentences]
+    files = list(dict.fromkeys(place[1] for place in places if place))
+
+    def place(index: int) -> tuple[int, int]:
+        found = places[index]
+        return (files.index(found[1]), int(found[2])) if found else (len(files), 0)
+
+    return [sentences[index] for index in sorted(range(len(sentences)), key=place)]
 
 
 def name_of(problem: Any) -> str:

@@ -23,7 +23,7 @@ from ralph_tui.config.files import (
     user_config_file,
     variable,
 )
-from ralph_tui.config.problems import closest, name_of, sentence, unknown
+from ralph_tui.config.problems import closest, in_order, name_of, sentence, unknown
 from ralph_tui.config.repository_file import permitted
 from ralph_tui.config.settings import NAMES, Settings, leaves
 from ralph_tui.errors import SettingsError, UsageError
@@ -134,7 +134,7 @@ def examine(
     files = {str(layer.file.path): layer.file for layer in layers if layer.file is not None}
     settings = Settings.model_validate(merged)
     loaded = Loaded(settings, origins, tuple(warnings), (), files)
-    return replace(loaded, problems=(*problems, *_on_one_key(loaded)))
+    return replace(loaded, problems=tuple(in_order([*problems, *_on_one_key(loaded)])))
 
 
 def _on_one_key(loaded: Loaded) -> Iterator[str]:

@@ -207,6 +207,8 @@ DISCONNECTED = Term("◇", "disconnected")
 """Of a screen: the process of its run is gone, without an end."""
 DIED = Term(DISCONNECTED.glyph, "died")
 """The same of a run that no screen shows."""
+UNHEARD = Term(DISCONNECTED.glyph, "unheard")
+"""Of a run without an end, of which nobody can know here whether it goes on."""
 NOT_RECORDED = "not recorded by the tool that led this run"
 """Of what is missing in a run of another tool."""
 

@@ -29,6 +29,11 @@ WRONG = [
     ((*RUN, "--agent", "cloude"), "there is no agent 'cloude' (--agent): did you mean claude?"),
     ((*RUN, "--agent", "demo"), "try ralph-tui demo"),
     ((*RUN, "--agent", "command"), "needs a command"),
+    ((*RUN, "--agent", "claude", "--agent-command", "x"), "and --agent names claude: leave one"),
+    (
+        (*RUN, "--set", "agent.name=claude", "--agent-command", "x"),
+        "--agent-command is what the agent command runs, and --set agent.name names claude",
+    ),
     ((*RUN, "--set", "agent.name=nobody"), "there is no agent 'nobody'"),
     ((*RUN, "--set", "bogus=1"), "'bogus' (--set) is not a setting"),
     ((*RUN, "--max-iteration", "3"), "did you mean --max-iterations?"),

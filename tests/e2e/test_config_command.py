@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,18 @@ def test_what_is_wrong_stands_beside_what_is_right(git_repo: Path, own: Path) ->
     assert "may not set permissions" in done.stderr
     assert ".ralph-tui.toml:3) is not a setting: did you mean limits.budget_usd?" in done.stderr
     assert ".ralph-tui.toml:5) must be at least 1" in done.stderr
+
+
+def test_what_is_wrong_is_told_by_line_and_counted(git_repo: Path, own: Path) -> None:
+    (git_repo / ".ralph-tui.toml").write_text(
+        'foo = 1\n[limits]\nmax_iterations = "x"\nbudget_usd = -3\n[agent]\nnme = "x"\n'
+        "[ui]\ntheme = 3\n"
+    )
+    done = here("config", "show", "--set", "gate.timeout_s=0", cwd=git_repo)
+    *told, last = done.stderr.splitlines()
+    assert [re.findall(r"toml:(\d)\)", each) for each in told[:5]] == [[n] for n in "13468"]
+    assert "gate.timeout_s (--set)" in told[5]
+    assert last == "ralph-tui: 6 settings are wrong"
 
 
 def test_an_unknown_name_is_guessed(git_repo: Path, own: Path) -> None:

@@ -140,3 +140,29 @@ def test_a_link_in_the_place_of_results_is_not_searched(tmp_path: Path, outside:
     (folder / "results" / "iter-002").mkdir()
     (folder / "results" / "iter-002" / "handoff-1.md").write_text("left")
     assert list(handoffs(folder, 2)) == ["left"]
+
+
+def test_of_a_copy_without_an_end_nobody_knows_here_whether_it_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "copied"
+    folder.mkdir()
+    shutil.copy(FOLDER / "v1-steady.jsonl", folder / "events.jsonl")
+    done = here("status", str(folder), cwd=tmp_path)
+    first, *_ = done.stdout.splitlines()
+    assert first == (
+        "◇ unheard: no end was recorded in this copy; "
+        "whether the run goes on is known where it was recorded"
+    )
+    assert "resume" not in done.stdout
+    told = json.loads(here("status", str(folder), "--json", cwd=tmp_path).stdout)
+    assert (told["phase"], told["verdict_word"]) == ("unheard", "unheard")
+
+
+def test_a_run_whose_process_is_gone_has_one_word_in_every_list(tmp_path: Path) -> None:
+    folder = tmp_path / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
+    folder.mkdir(parents=True)
+    shutil.copy(FOLDER / "v1-steady.jsonl", folder / "events.jsonl")
+    told = here("status", cwd=tmp_path).stdout
+    assert told.startswith("◇ died: its process is gone; ralph-tui resume goes on with it\n")
+    assert "disconnected" not in told
+    status = json.loads(here("status", "--json", cwd=tmp_path).stdout)
+    assert status["verdict_word"] == "died"

@@ -112,7 +112,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     return RunRow(
         name=one_line(run.name),
         objective=clip(known.text("objective"), OBJECTIVE),
-        status=outcome or (phase if live else "") or "died",
+        status=outcome or (phase if live else "") or ("unheard" if run.hooked else "died"),
         agent=known.text("agent"),
         iterations=known.count("iteration") or 0,
         max_iterations=known.count("max_iterations"),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ralph_tui.adapters.records.folders import from_here
+from ralph_tui.adapters.records.folders import from_here, worktree_around
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import HEARD_S, STATUS_VERSION, RecordedRun
 from ralph_tui.errors import JournalError, why
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ralph_tui.events import Event
 
 NO_END = "no end was recorded"
+COPIED = f"{NO_END} in this copy; whether the run goes on is known where it was recorded"
 PARSED_BYTES = 4_000_000
 """Of a journal up to this size every line is parsed, of a longer one only what looks odd."""
 
@@ -54,7 +55,9 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> Known:
     status["alive"] = alive
     status["run"] = status["run"] or run.name
     status["journal"] = str(run.journal)
-    if status["outcome"] is None and not alive:
+    if status["outcome"] is None and not alive and worktree_around(run.folder) is None:
+        status["phase"], status["reason"] = "unheard", COPIED
+    elif status["outcome"] is None and not alive:
         status["phase"] = "died"
         # Written once a second while it lived: better than its last event, which may be hours old.
         with suppress(OSError):
@@ -84,7 +87,7 @@ def _of_hooked(run: RecordedRun, status: Known) -> Known:
     status["run"] = run.name
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not status["alive"]:
-        status["phase"], status["reason"] = "died", unheard(silent)
+        status["phase"], status["reason"] = "unheard", unheard(silent)
     return status
 
 

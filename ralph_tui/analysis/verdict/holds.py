@@ -21,6 +21,9 @@ from ralph_tui.text.terms import (
     WAITS,
     answer_word,
 )
+from ralph_tui.text.terms import (
+    UNHEARD as NOBODY_KNOWS,
+)
 
 TOPICS = {
     "redirect": "Send the agent new instructions?",
@@ -44,8 +47,8 @@ LOST = Verdict(
 UNHEARD = Verdict(
     DISCONNECTED.glyph,
     "warn",
-    "unheard",
-    "unheard: nothing comes from its sessions any more, and no end was recorded",
+    NOBODY_KNOWS.word,
+    f"{NOBODY_KNOWS.word}: nothing comes from its sessions any more, and no end was recorded",
 )
 """The same of a loop that hooks record: whether a process is gone nobody knows."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")

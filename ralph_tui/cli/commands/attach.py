@@ -98,7 +98,7 @@ def _show_past(root: Path, found: ImportedRun) -> int:
 def _over(found: RecordedRun, status: dict[str, Any]) -> str:
     if status["outcome"]:
         return f"the run {found.name} is over"
-    return "its process is gone; ralph-tui resume goes on with it"
+    return str(status["reason"])
 
 
 def _left(found: RecordedRun, name: str | None) -> str:

@@ -18,7 +18,7 @@ from ralph_tui.config.files import REPOSITORY_FILE, user_config_file
 from ralph_tui.config.problems import unknown
 from ralph_tui.config.settings import NAMES, leaves
 from ralph_tui.config.sources import FLAGS, Loaded, examine
-from ralph_tui.errors import RalphError, SettingsError, UsageError, why
+from ralph_tui.errors import MOST_SENTENCES, RalphError, SettingsError, UsageError, why
 from ralph_tui.plain_files import put_new
 from ralph_tui.text.sanitize import one_line, plain
 
@@ -107,7 +107,10 @@ def _show(args: argparse.Namespace) -> int:
         print(f"ralph-tui: {one_line(warning)}", file=sys.stderr)
     if loaded.problems:
         sys.stdout.flush()
-        raise SettingsError(loaded.problems)
+        wrong = loaded.problems
+        several = 1 < len(wrong) <= MOST_SENTENCES  # of more it is said anyway
+        told = (*wrong, f"{len(wrong)} settings are wrong") if several else wrong
+        raise SettingsError(told)
     return ExitCode.COMPLETED
 
 

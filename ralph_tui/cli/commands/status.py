@@ -13,7 +13,10 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import Known, problem_of, status_of_past, told
 from ralph_tui.cli.status_words import status_line, status_text, told_verdict
 from ralph_tui.sources.found import find_run, read_run
-from ralph_tui.text.terms import DIED, DISCONNECTED
+from ralph_tui.text.terms import DIED, UNHEARD
+
+ENDLESS = {"died": DIED, "unheard": UNHEARD}
+"""Phases of a run that has no end and no process that is known."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +53,8 @@ def _words(args: argparse.Namespace, found: RecordedRun, status: Known) -> str:
 def _told(args: argparse.Namespace, status: Known) -> str:
     if args.json:
         status["verdict_glyph"], status["verdict"] = told_verdict(status)
-        if status["phase"] == "died":
-            status["verdict_word"] = (DIED if status.get("imported") else DISCONNECTED).word
+        if status["phase"] in ENDLESS:
+            status["verdict_word"] = ENDLESS[status["phase"]].word
         return json.dumps(without_unknown(status), ensure_ascii=False, indent=2)
     status["asked_as"] = args.run or args.named
     return status_line(status) if args.line else status_text(status)

@@ -57,6 +57,14 @@ def head(place: str, listing: Listing) -> tuple[Line, Line]:
     return [(PROGRAM, "accent strong"), (f"  {flat(place)}", "dim")], right
 
 
+def notes(
+    sentence: str, listing: Listing, without: Sequence[str], width: int
+) -> list[tuple[Line, Line]]:
+    """What is said above the list: by the last command, for a run that waits, of lost records."""
+    rows = [*said(sentence, width), *waiting(listing)[:2], *lost(without, width)]
+    return [(row, []) for row in rows]
+
+
 def waiting(listing: Listing) -> list[Line]:
     """What comes first: a run that waits for an answer."""
     asking = [row for row in listing.rows.values() if row.question]

@@ -14,7 +14,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from ralph_tui.analysis.run_row import RunRow
 from ralph_tui.errors import RalphError
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.base_screen import BaseScreen
@@ -38,7 +37,6 @@ BATCH = 50
 """Rows that are read before the screen is brought up to date."""
 DETAIL_ROWS = 18
 """Rows that a screen has at least which tells more of the selected run."""
-_EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
 class HomeScreen(BaseScreen):
@@ -119,7 +117,7 @@ class HomeScreen(BaseScreen):
                 self._problem = ""
                 if found is not None:
                     self._found = found
-                self._order()
+                self.listing.order(self._found, EAGER)
                 await self._bring_up_to_date()
                 if found is None:
                     break
@@ -158,15 +156,8 @@ class HomeScreen(BaseScreen):
         if gone:
             self._found = [name for name in self._found if name not in gone]
         self.listing.rows.update(rows)
-        self._order()
+        self.listing.order(self._found, EAGER)
         self._show()
-
-    def _order(self) -> None:
-        """The newest by what their records say, once these are read; the live ones first."""
-        rows, first = self.listing.rows, self._found[:EAGER]
-        if all(name in rows for name in first):
-            first = sorted(first, key=lambda name: _recent(rows[name]), reverse=True)
-        self.listing.put([*first, *self._found[EAGER:]])
 
     # what is seen -----------------------------------------------------------------------------
 
@@ -175,9 +166,7 @@ class HomeScreen(BaseScreen):
             return
         now, width = self._clock(), self.app.size.width
         self.head.tell(bars.head(self._runs.place, self.listing))
-        rows = [*bars.said(self._said, width), *bars.waiting(self.listing)[:2]]
-        rows += bars.lost(self._runs.lost(), width)
-        self.notes.tell(*((row, []) for row in rows))
+        self.notes.tell(*bars.notes(self._said, self.listing, self._runs.lost(), width))
         self.table.follow(now, self._problem)
         tall = self.app.size.height >= DETAIL_ROWS
         self.detail.tell(*(bars.detail(self.listing, now) if tall else ()))
@@ -317,7 +306,3 @@ class HomeScreen(BaseScreen):
     def hang_up(self, by: str) -> None:
         """See `BaseScreen`; nothing is kept going here."""
         self.app.exit()
-
-
-def _recent(row: RunRow) -> tuple[bool, datetime]:
-    return row.live, row.updated or _EARLIEST

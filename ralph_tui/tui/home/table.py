@@ -6,7 +6,7 @@ its name, and is among what is `wanted`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from textual import events
 from textual.message import Message
@@ -20,6 +20,7 @@ MARK = 2
 """Cells of the sign of the selected row."""
 WHEEL = 3
 """Rows that a turn of the wheel moves."""
+_EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass
@@ -43,6 +44,16 @@ class Listing:
         """Of the selected run; None while it is not known."""
         return self.rows.get(self.name or "")
 
+    def order(self, found: Sequence[str], eager: int) -> None:
+        """The first ones by what their records say, once all these are read; the live ones first.
+
+        `found`: by when they were written to.
+        """
+        first = found[:eager]
+        if all(name in self.rows for name in first):
+            first = sorted(first, key=lambda name: _recent(self.rows[name]), reverse=True)
+        self.put([*first, *found[eager:]])
+
     def put(self, names: Sequence[str]) -> None:
         """Other runs, or another order: the same one stays selected; if it is gone, the place."""
         name = self.name
@@ -50,6 +61,10 @@ class Listing:
         if name in names:
             self.selected = names.index(name)
         self.selected = max(0, min(self.selected, len(names) - 1))
+
+
+def _recent(row: RunRow) -> tuple[bool, datetime]:
+    return row.live, row.updated or _EARLIEST
 
 
 class RunTable(LineWidget):

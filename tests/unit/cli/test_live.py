@@ -237,7 +237,7 @@ def test_an_end_has_the_same_glyph_on_the_screen_and_in_the_status(outcome: str)
         ({"phase": "verifying"}, "\nnow         ◐ verifying\n"),
         ({"phase": "paused"}, "\nnow         ▮ paused\n"),
         ({"phase": "of_a_newer_version"}, "\nnow         ● of a newer version\n"),
-        ({"phase": "died", "alive": False, "reason": "it is gone"}, "◇ disconnected: it is gone\n"),
+        ({"phase": "died", "alive": False, "reason": "it is gone"}, "◇ died: it is gone\n"),
     ],
 )
 def test_a_state_is_told_as_the_glossary_has_it(state: dict[str, Any], shown: str) -> None:

@@ -64,7 +64,7 @@ def test_it_is_alive_while_something_is_heard_of_it(tmp_path: Path, loop: Hooked
     long_ago = time.time() - HEARD_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
     status = read_status(run)
-    assert (status["alive"], status["phase"], status["outcome"]) == (False, "died", None)
+    assert (status["alive"], status["phase"], status["outcome"]) == (False, "unheard", None)
     assert status["reason"].startswith("nothing was heard of its sessions for 16m")
     loop.end()
     assert read_status(run)["outcome"] == "completed"

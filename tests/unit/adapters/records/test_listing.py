@@ -201,7 +201,7 @@ def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> N
     assert row.objective
     long_ago = time.time() - HEARD_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
-    assert (only(tmp_path).live, only(tmp_path).status) == (False, "died")
+    assert (only(tmp_path).live, only(tmp_path).status) == (False, "unheard")
     loop.end()
     ended = only(tmp_path)
     assert (ended.live, ended.status, ended.completions) == (False, "completed", (1.0,))
