@@ -3,6 +3,7 @@
 import gc
 
 import pytest
+from textual.geometry import Region
 from textual.renderables.background_screen import BackgroundScreen
 from textual.strip import Strip
 
@@ -33,6 +34,30 @@ def test_what_happens_behind_it_is_seen() -> None:
         assert len(driver.app.screen_stack) == 2
 
     drive(live(events[:-5]), scenario, (100, 30))
+
+
+def test_only_rows_that_changed_behind_it_are_taken_anew() -> None:
+    async def scenario(driver: Driver) -> None:
+        await driver.press("a")
+        dialog, rows = driver.app.screen, range(30)
+        before = [dialog.render_line(y) for y in rows]
+        dialog.refresh(Region(0, 3, 10, 2))
+        assert [y for y in rows if dialog.render_line(y) is not before[y]] == [3, 4]
+
+    drive(live(story("running")), scenario, (100, 30))
+
+
+def test_panes_are_drawn_on_the_ground_of_the_theme_that_is_set() -> None:
+    async def scenario(driver: Driver) -> None:
+        pane = driver.cockpit.body.panes["agent"]
+        dark = pane.rich_style.bgcolor
+        assert {part.style.bgcolor for part in pane.render_line(1) if part.style} == {dark}
+        driver.app.theme = "ralph-light"
+        await driver.until(lambda: pane.rich_style.bgcolor != dark)
+        light = pane.rich_style.bgcolor
+        assert {part.style.bgcolor for part in pane.render_line(1) if part.style} == {light}
+
+    drive(live(story("running"), theme="dark"), scenario, (100, 30))
 
 
 def test_nothing_that_was_drawn_outlives_its_dialog() -> None:

@@ -109,7 +109,14 @@ def exit_code(run: "AssembledRun") -> int:
     return code
 
 
+YOUNG, YOUNG_ROUNDS, OLD_ROUNDS = 10_000, 20, 20
+"""Things that are made between two looks for garbage, and how many such looks lead to a longer one:
+a frame of the screen makes a thousand things, which go by themselves. With Python's own numbers
+every other dialog waited for a look at everything."""
+
+
 def collect_garbage_again() -> None:
     """What was loaded and made until now stays: it need not be looked through again."""
+    gc.set_threshold(YOUNG, YOUNG_ROUNDS, OLD_ROUNDS)
     gc.freeze()
     gc.enable()

@@ -63,10 +63,17 @@ class LineWidget(Widget):
 
     _rows: tuple[Line, ...] = ()
     _rows_size: Size | None = None
+    _ground: Style | None = None
+    """What every row is drawn on; Textual would work it out anew for each row."""
 
     def line(self, y: int, width: int) -> Line:
         """The spans of row `y`; they may be shorter than `width` cells, longer ones are cut."""
         raise NotImplementedError
+
+    def notify_style_update(self) -> None:
+        """Another theme, another class: here, or of what this lies in."""
+        super().notify_style_update()
+        self._ground = None
 
     def repaint(self) -> None:
         """Bring the screen up to date with what `line` says now."""
@@ -94,7 +101,7 @@ class LineWidget(Widget):
         if self._rows_size != self.size:
             self._lay_out()
         width = self.size.width
-        base = self.rich_style
+        base = self._ground = self._ground or self.rich_style
         spans = self._rows[y] if y < len(self._rows) else []
         if cells(spans) > width:
             spans = clip_line(spans, width)

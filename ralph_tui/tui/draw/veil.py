@@ -1,7 +1,7 @@
 """What is seen behind a dialog: the screen below, its colours drawn towards the background.
 
 Textual works every segment out anew, three times while a dialog opens and with each line that an
-agent says behind it. Rule: rows are taken from below once for each change there, a colour is mixed
+agent says behind it. Rule: a row is taken from below once for each change of it, a colour is mixed
 once.
 """
 
@@ -35,14 +35,17 @@ def veiled(style: Style, colour: Color) -> Style:
 class Veiled(Screen[T]):
     """A dialog whose background lets the screen below through."""
 
-    _below: list[Strip] | None = None
-    """The rows of the screen below, as they were when something changed last."""
+    def __init__(self, **names: str | None) -> None:
+        """`names`: see Textual's screens."""
+        super().__init__(**names)
+        self._below: dict[int, Strip] = {}
+        """The rows of the screen below as they are seen here, but those that have changed."""
 
     def on_screen_suspend(self) -> None:
         """Let all drawn rows go: Textual remembers what drew them long after a dialog is closed,
         and each full collection of garbage would look through those of every dialog there was.
         """
-        self._below = None
+        self._below.clear()
         for widget in self.walk_children(Widget, with_self=True):
             widget._styles_cache.clear()  # noqa: SLF001 - the rows as they were drawn last
 
@@ -53,21 +56,33 @@ class Veiled(Screen[T]):
         layout: bool = False,
         recompose: bool = False,
     ) -> Self:
-        """Something changed, here or below."""
-        self._below = None
+        """Something changed, here or below: in these rows, or in any."""
+        if not regions:
+            self._below.clear()
+        for region in regions:
+            for y in region.line_range:
+                self._below.pop(y, None)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_line(self, y: int) -> Strip:
         """See Textual's Line API."""
-        if self._below is None:
-            stack = self.app.screen_stack
-            below = stack[stack.index(self) - 1]
-            self._below = below._compositor.render_strips()  # noqa: SLF001 - as Textual's own
-        colour = self.styles.background
-        if y >= len(self._below):
-            return Strip.blank(self.size.width, Style.from_color(None, colour.rich_color))
-        strip = self._below[y]
-        return Strip(
-            [Segment(text, veiled(style or Style(), colour)) for text, style, _ in strip],
-            strip.cell_length,
+        if y not in self._below:
+            self._take_rows()
+        if y in self._below:
+            return self._below[y]
+        return Strip.blank(
+            self.size.width, Style.from_color(None, self.styles.background.rich_color)
         )
+
+    def _take_rows(self) -> None:
+        """All that are lacking: to look for one in the screen below costs as much as for many."""
+        stack, colour, rows = self.app.screen_stack, self.styles.background, self._below
+        below = stack[stack.index(self) - 1]._compositor  # noqa: SLF001 - as Textual's own
+        drawn = below._render_chops(below.size.region, lambda y: y not in rows)  # noqa: SLF001
+        for y, pieces in enumerate(drawn[: below.size.height]):
+            if y not in rows:
+                strip = Strip.join(pieces.values())
+                segments = [
+                    Segment(text, veiled(style or Style(), colour)) for text, style, _ in strip
+                ]
+                rows[y] = Strip(segments, strip.cell_length)
