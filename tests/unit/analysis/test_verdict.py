@@ -104,8 +104,8 @@ def _all_places_say(said: Verdict, state: RunState, now: datetime) -> None:
         assert not any(judge in row for judge in JUDGES for row in rows)
     head = OneLine()
     head.state, head.now = state, now
-    assert _text(head.line(0, 300)).endswith(f" {said.text}")
     told = verdict(state, now, keys=None)
+    assert f" {told.text}" in _text(head.line(0, 300)), "its key stands at the end"
     status = {**summarize(state, now), "alive": state.run.finished is None}
     assert (status["verdict"], status["verdict_word"]) == (told.text, told.word)
     first, *rows = status_text(status).splitlines()
