@@ -43,9 +43,16 @@ class OneLine(Input):
     def on_paste(self, event: events.Paste) -> None:
         """Control sequences would draw something else than what is typed."""
         text = event.text.replace("\r\n", "\n").replace("\r", "\n").replace("\\\n", " ").strip()
-        if "\n" in text and isinstance(self.screen, Modal):
-            self.screen.tell("one line fits here: only the first of what was pasted is taken")
-        event.text = strip_controls(text)
+        if "\n" in text:
+            self._tell("one line fits here: only the first of what was pasted is taken")
+        text, room = strip_controls(text), LONGEST_VALUE - len(self.value)
+        if len(text.partition("\n")[0]) > room:  # else nothing of it would be taken
+            self._tell(f"{LONGEST_VALUE:,} characters fit here: the rest of what was pasted is cut")
+        event.text = text[:room]
+
+    def _tell(self, sentence: str) -> None:
+        if isinstance(self.screen, Modal):
+            self.screen.tell(sentence)
 
 
 class Choice(LineWidget, can_focus=True):

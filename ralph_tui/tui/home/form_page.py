@@ -24,6 +24,12 @@ NUMBERS = (
     ("limits.session_timeout_s", "per session", "90s, 30m, 8h"),
 )
 """Limits, their labels and what can be typed."""
+MODES = (
+    ("edits", permission_words("edits")),
+    ("ask", "and asks you for more"),
+    ("skip", permission_words("skip")),
+)
+"""Side by side they fit 80 columns."""
 MOST_SUGGESTIONS = 4
 DEMO_PLAYS = "plays a sample project: a minute, no account; what stands here is kept"
 NONE_FOUND = "none is found: `command` is a program of your own, the demo needs none"
@@ -85,8 +91,7 @@ class Page(VerticalScroll):
             **{name: OneLine() for name, _, _ in NUMBERS},
         }
         self.agent = Choice(())
-        modes = [(mode, permission_words(mode)) for mode in ("edits", "ask", "skip")]
-        self.permissions = Choice(modes, "edits")
+        self.permissions = Choice(MODES, "edits")
         self.try_it = Button("try", "try it", "try")
         self.fields = {field.key: field for field in self._fields()}
 
