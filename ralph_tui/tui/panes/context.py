@@ -174,14 +174,14 @@ def _unknown(state: RunState, width: int) -> list[Line]:
         return _told(NOT_RECORDED, width, "dim")
     if not state.context.tells:
         words = "unknown: this agent does not tell how full its context window is"
-        return _told(f"{words}; no session hands over by itself", width, "text")
+        return _told(f"{words}; no session is ended before it is full", width, "text")
     lacks = "how full its context window is"
     if state.context.tokens is not None:
         lacks = "how much its context window holds"
     if state.context.window and state.context.tokens is None:
         return _told("the session has only begun: nothing is in its window yet", width, "text")
     words = f"unknown so far: the agent has not told {lacks}"
-    return _told(f"{words}; until it does no session hands over by itself", width, "text")
+    return _told(f"{words}; until it does, no session is ended before it is full", width, "text")
 
 
 def _limits(state: RunState) -> str:

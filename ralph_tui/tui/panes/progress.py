@@ -88,9 +88,9 @@ class ProgressPane(LinesPane):
         course = course_of(state)
         if not self.zoomed or height <= LEAST_CHART:
             return plot(course, width=width, height=height)
-        words = explanation(state, course, heights(LEAST_CHART, zoomed=True))
+        words = explanation(state, course, heights(LEAST_CHART, zoomed=True), width)
         rows = max(LEAST_CHART, height - len(words) - 1)
-        words = explanation(state, course, heights(rows, zoomed=True))
+        words = explanation(state, course, heights(rows, zoomed=True), width)
         return [*plot(course, width=width, height=rows, zoomed=True), [], *words]
 
     def headline(self, width: int) -> Line:

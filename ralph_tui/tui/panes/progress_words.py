@@ -6,7 +6,7 @@ from ralph_tui.text.format import percent
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.chart import KINDS, Heights
 from ralph_tui.tui.draw.course import Course
-from ralph_tui.tui.draw.spans import Line
+from ralph_tui.tui.draw.spans import Line, wrap
 from ralph_tui.tui.draw.terms import signed
 from ralph_tui.tui.draw.words import fraction
 from ralph_tui.tui.panes.pane import padded
@@ -32,7 +32,7 @@ NAME, VALUE = 11, 14
 """Cells of the name and of the value."""
 
 
-def explanation(state: RunState, course: Course, drawn: Heights) -> list[Line]:
+def explanation(state: RunState, course: Course, drawn: Heights, width: int) -> list[Line]:
     """A row for each line and number, and the signs below the axis."""
     rows: list[Line] = []
     signal = state.control.latest
@@ -62,20 +62,24 @@ def explanation(state: RunState, course: Course, drawn: Heights) -> list[Line]:
             _plain("reports", f"{signal.issue_load:.1f}", "learnings and blockers told; they fade"),
             _plain("kp ki kd", gains, told),
         ]
-    return [*_imported(state), *rows, [(" " * 7, ""), *SIGNS]]
+    return [*_imported(state, width), *rows, [(" " * 7, ""), *SIGNS]]
 
 
-def _imported(state: RunState) -> list[Line]:
+def _imported(state: RunState, width: int) -> list[Line]:
     """Whose numbers these are, and what the tool that led the run had of its own."""
     tool = state.foreign.tool
     if not tool:
         return []
     told = f"{tool} recorded the readings; pace, push, gains and alarms are recomputed"
-    rows: list[Line] = [[(" " * 7, ""), (told, "warn")]]
+    room = max(8, width - 7)
+    rows: list[Line] = [[(" " * 7, ""), (row, "warn")] for row in wrap(told, room, 3)]
     own = state.foreign.control(state.run.iteration)
     if own is not None and own.values:
         numbers = " ".join(f"{name} {gain(value)}" for name, value in own.values.items())
-        rows.append([(padded(f"{tool}:", 7), "warn"), (numbers, "text")])
+        rows += [
+            [(padded("" if place else f"{tool}:", 7), "warn"), (row, "text")]
+            for place, row in enumerate(wrap(numbers, room, 3))
+        ]
     return rows
 
 
